@@ -1,0 +1,172 @@
+//! The syntax tree, with the shape and ids of cel-go's: macros are already expanded.
+
+use super::types::Type;
+use std::collections::HashMap;
+
+/// Identifies a node in one expression, from 1 on, in the order cel-go's parser hands them out.
+pub type ExprId = u32;
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// Its id.
+    pub id: ExprId,
+    /// What it is.
+    pub kind: ExprKind,
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A constant.
+    Literal(Literal),
+    /// A name; a leading dot is part of it.
+    Ident(String),
+    /// `operand.field`, or `has(operand.field)` when `test_only`.
+    Select {
+        /// What is selected from.
+        operand: Box<Expr>,
+        /// The field, unescaped from back quotes.
+        field: String,
+        /// `has()`
+        test_only: bool,
+    },
+    /// A function, operator (`_+_`, `_[_]`, `_?_:_`, `_?._`, …) or member call.
+    Call {
+        /// The receiver of a member call.
+        target: Option<Box<Expr>>,
+        /// The function's name, operators under their cel-go names.
+        function: String,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
+    /// `[a, ?b]`
+    List {
+        /// The elements.
+        elements: Vec<Expr>,
+        /// Positions of the elements marked with `?`.
+        optional_indices: Vec<usize>,
+    },
+    /// `{k: v, ?k: v}`
+    Map(Vec<MapEntry>),
+    /// `Name{field: value}`
+    Struct {
+        /// The type's name.
+        type_name: String,
+        /// The fields.
+        fields: Vec<StructField>,
+    },
+    /// The fold every comprehension macro expands to.
+    Comprehension(Box<Comprehension>),
+}
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// `1`
+    Int(i64),
+    /// `1u`
+    Uint(u64),
+    /// `1.0`
+    Double(f64),
+    /// `"a"`
+    String(String),
+    /// `b"a"`
+    Bytes(Vec<u8>),
+}
+
+/// An entry of a map literal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapEntry {
+    /// Its own id.
+    pub id: ExprId,
+    /// The key.
+    pub key: Expr,
+    /// The value.
+    pub value: Expr,
+    /// Marked with `?`.
+    pub optional: bool,
+}
+
+/// A field of a message literal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructField {
+    /// Its own id.
+    pub id: ExprId,
+    /// The field's name.
+    pub name: String,
+    /// The value.
+    pub value: Expr,
+    /// Marked with `?`.
+    pub optional: bool,
+}
+
+/// `accu = init; for iter in range { if !condition break; accu = step }; result`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comprehension {
+    /// The list or map walked.
+    pub range: Expr,
+    /// The loop variable (element; key of a map).
+    pub iter_var: String,
+    /// The second loop variable, if there is one (then `iter_var` is the index or key).
+    pub iter_var2: Option<String>,
+    /// The accumulator's name (`@result`).
+    pub accu_var: String,
+    /// Its first value.
+    pub accu_init: Expr,
+    /// Whether to go on.
+    pub condition: Expr,
+    /// Its next value.
+    pub step: Expr,
+    /// What comes out.
+    pub result: Expr,
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ast {
+    /// The whole expression.
+    pub expr: Expr,
+    /// Where things stand in the source.
+    pub source_info: SourceInfo,
+}
+
+/// Positions and macro calls, for messages and costs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceInfo {
+    /// The source text.
+    pub source: String,
+    /// Code point offset of each node.
+    pub offsets: HashMap<ExprId, u32>,
+    /// The call each expanded macro was written as.
+    pub macro_calls: HashMap<ExprId, Expr>,
+}
+
+/// What checking found out about an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedAst {
+    /// The expression; qualified names are already resolved to identifiers.
+    pub ast: Ast,
+    /// The type of each node.
+    pub types: HashMap<ExprId, Type>,
+    /// What each name or call may refer to.
+    pub references: HashMap<ExprId, Reference>,
+}
+
+/// What a name or call refers to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// A variable or constant.
+    Ident {
+        /// Its full name.
+        name: String,
+        /// Its value, for an enum constant.
+        value: Option<Literal>,
+    },
+    /// The ids of the overloads that fit, as cel-go names them (`add_int64`).
+    Overloads(Vec<&'static str>),
+}

@@ -1,0 +1,334 @@
+//! Field paths and field errors: the server's words, byte for byte.
+//!
+//! Follows `k8s.io/apimachinery/pkg/util/validation/field` (`path.go`, `errors.go`). A verdict is data: stages return
+//! an [`ErrorList`], never `Err`.
+
+use crate::value::{Value, json, number, quote};
+use std::fmt::{self, Write as _};
+
+/// A place in an object, built on the stack while walking and only rendered when an error needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldPath<'a> {
+    parent: Option<&'a FieldPath<'a>>,
+    segment: Segment<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Segment<'a> {
+    /// The nil path, printed `<nil>` when nothing follows it.
+    Root,
+    /// `.name`
+    Child(&'a str),
+    /// `[3]`
+    Index(usize),
+    /// `[key]`
+    Key(&'a str),
+}
+
+/// The nil path: prints `<nil>` by itself and nothing in front of children.
+pub const ROOT: FieldPath<'static> = FieldPath { parent: None, segment: Segment::Root };
+
+impl<'a> FieldPath<'a> {
+    /// A path that starts at `name`.
+    pub fn new(name: &'a str) -> Self {
+        FieldPath { parent: None, segment: Segment::Child(name) }
+    }
+    /// `self.name`
+    pub fn child(&'a self, name: &'a str) -> FieldPath<'a> {
+        FieldPath { parent: Some(self), segment: Segment::Child(name) }
+    }
+    /// `self[index]`
+    pub fn index(&'a self, index: usize) -> FieldPath<'a> {
+        FieldPath { parent: Some(self), segment: Segment::Index(index) }
+    }
+    /// `self[key]`
+    pub fn key(&'a self, key: &'a str) -> FieldPath<'a> {
+        FieldPath { parent: Some(self), segment: Segment::Key(key) }
+    }
+    /// Whether this is the nil path.
+    pub fn is_root(&self) -> bool {
+        self.parent.is_none() && matches!(self.segment, Segment::Root)
+    }
+}
+
+impl fmt::Display for FieldPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str("<nil>");
+        }
+        // An explicit stack: a path may be 10,000 segments deep.
+        let mut chain = vec![self];
+        let mut at = self;
+        while let Some(parent) = at.parent {
+            chain.push(parent);
+            at = parent;
+        }
+        let mut first = true;
+        for node in chain.into_iter().rev() {
+            match node.segment {
+                Segment::Root => continue,
+                Segment::Child(name) => {
+                    if !first {
+                        f.write_char('.')?;
+                    }
+                    f.write_str(name)?;
+                }
+                Segment::Index(i) => write!(f, "[{i}]")?,
+                Segment::Key(key) => write!(f, "[{key}]")?,
+            }
+            first = false;
+        }
+        Ok(())
+    }
+}
+
+/// The machine-readable kind of a field error; [`ErrorType::reason`] is what `details.causes[].reason` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorType {
+    /// `Not found`
+    NotFound,
+    /// `Required value`
+    Required,
+    /// `Duplicate value`
+    Duplicate,
+    /// `Invalid value`
+    Invalid,
+    /// `Unsupported value`
+    NotSupported,
+    /// `Forbidden`
+    Forbidden,
+    /// `Too long`
+    TooLong,
+    /// `Too short`
+    TooShort,
+    /// `Too many`
+    TooMany,
+    /// `Too few`
+    TooFew,
+    /// `Internal error`
+    Internal,
+    /// A wrong type; printed `Invalid value`
+    TypeInvalid,
+}
+
+impl ErrorType {
+    /// The reason in `details.causes`.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NotFound => "FieldValueNotFound",
+            Self::Required => "FieldValueRequired",
+            Self::Duplicate => "FieldValueDuplicate",
+            Self::Invalid => "FieldValueInvalid",
+            Self::NotSupported => "FieldValueNotSupported",
+            Self::Forbidden => "FieldValueForbidden",
+            Self::TooLong => "FieldValueTooLong",
+            Self::TooShort => "FieldValueTooShort",
+            Self::TooMany => "FieldValueTooMany",
+            Self::TooFew => "FieldValueTooFew",
+            Self::Internal => "InternalError",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
+        }
+    }
+    /// The words in a message.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NotFound => "Not found",
+            Self::Required => "Required value",
+            Self::Duplicate => "Duplicate value",
+            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::NotSupported => "Unsupported value",
+            Self::Forbidden => "Forbidden",
+            Self::TooLong => "Too long",
+            Self::TooShort => "Too short",
+            Self::TooMany => "Too many",
+            Self::TooFew => "Too few",
+            Self::Internal => "Internal error",
+        }
+    }
+}
+
+/// The value an error shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BadValue {
+    /// No value is printed (`OmitValueType`, and kinds that never print one).
+    Omitted,
+    /// Strings print as `%q`, numbers and booleans as `%v`, everything else as JSON.
+    Value(Value),
+    /// Printed as it stands: a Go struct's JSON, for example.
+    Raw(String),
+}
+
+impl From<Value> for BadValue {
+    fn from(v: Value) -> Self {
+        Self::Value(v)
+    }
+}
+impl From<&Value> for BadValue {
+    fn from(v: &Value) -> Self {
+        Self::Value(v.clone())
+    }
+}
+impl From<&str> for BadValue {
+    fn from(v: &str) -> Self {
+        Self::Value(Value::from(v))
+    }
+}
+impl From<String> for BadValue {
+    fn from(v: String) -> Self {
+        Self::Value(Value::String(v))
+    }
+}
+impl From<i64> for BadValue {
+    fn from(v: i64) -> Self {
+        Self::Value(Value::Int(v))
+    }
+}
+
+/// One error at one field, as `field.Error`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldError {
+    /// What kind of error.
+    pub kind: ErrorType,
+    /// The rendered path; `<nil>` for the nil path.
+    pub field: String,
+    /// The value shown.
+    pub bad_value: BadValue,
+    /// The text behind the value; empty for none.
+    pub detail: String,
+}
+
+/// Errors in the order they were found. The server's order is partly random; compare as multisets.
+pub type ErrorList = Vec<FieldError>;
+
+impl FieldError {
+    /// Any error; the shorthands below cover the common kinds.
+    pub fn new(kind: ErrorType, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
+        Self { kind, field: path.to_string(), bad_value: bad.into(), detail: detail.into() }
+    }
+    /// `Invalid value: …`
+    pub fn invalid(path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
+        Self::new(ErrorType::Invalid, path, bad, detail)
+    }
+    /// `Invalid value: …` of a wrong type
+    pub fn type_invalid(path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
+        Self::new(ErrorType::TypeInvalid, path, bad, detail)
+    }
+    /// `Required value`
+    pub fn required(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {
+        Self::new(ErrorType::Required, path, BadValue::Omitted, detail)
+    }
+    /// `Forbidden`
+    pub fn forbidden(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {
+        Self::new(ErrorType::Forbidden, path, BadValue::Omitted, detail)
+    }
+    /// `Duplicate value: …`
+    pub fn duplicate(path: &FieldPath<'_>, bad: impl Into<BadValue>) -> Self {
+        Self::new(ErrorType::Duplicate, path, bad, "")
+    }
+    /// `Not found: …`
+    pub fn not_found(path: &FieldPath<'_>, bad: impl Into<BadValue>) -> Self {
+        Self::new(ErrorType::NotFound, path, bad, "")
+    }
+    /// `Unsupported value: …: supported values: "a", "b"`; the values are quoted as `%q`.
+    pub fn not_supported(path: &FieldPath<'_>, bad: impl Into<BadValue>, supported: &[impl AsRef<str>]) -> Self {
+        let mut detail = String::new();
+        if !supported.is_empty() {
+            detail.push_str("supported values: ");
+            for (i, s) in supported.iter().enumerate() {
+                if i > 0 {
+                    detail.push_str(", ");
+                }
+                detail.push_str(&quote::go_quote(s.as_ref()));
+            }
+        }
+        Self::new(ErrorType::NotSupported, path, bad, detail)
+    }
+    /// `Too long: may not be more than N bytes`; a negative `max` says only `value is too long`.
+    pub fn too_long(path: &FieldPath<'_>, max: i64) -> Self {
+        let detail = match max {
+            i64::MIN..0 => "value is too long".to_owned(),
+            1 => "may not be more than 1 byte".to_owned(),
+            n => format!("may not be more than {n} bytes"),
+        };
+        Self::new(ErrorType::TooLong, path, BadValue::Omitted, detail)
+    }
+    /// `Too many: N: must have at most M items`; a negative `actual` is left out.
+    pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64) -> Self {
+        let detail = match max {
+            i64::MIN..0 => "has too many items".to_owned(),
+            1 => "must have at most 1 item".to_owned(),
+            n => format!("must have at most {n} items"),
+        };
+        let bad = if actual < 0 { BadValue::Omitted } else { BadValue::from(actual) };
+        Self::new(ErrorType::TooMany, path, bad, detail)
+    }
+    /// `Internal error: …`
+    pub fn internal(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {
+        Self::new(ErrorType::Internal, path, BadValue::Omitted, detail)
+    }
+
+    /// `ErrorBody()`: the message without the field, as `details.causes[].message` holds it.
+    pub fn body(&self) -> String {
+        let mut s = self.kind.text().to_owned();
+        let silent = matches!(
+            self.kind,
+            ErrorType::Required | ErrorType::Forbidden | ErrorType::TooLong | ErrorType::TooShort | ErrorType::Internal
+        );
+        if !silent {
+            match &self.bad_value {
+                BadValue::Omitted => {}
+                BadValue::Raw(text) => {
+                    s.push_str(": ");
+                    s.push_str(text);
+                }
+                BadValue::Value(v) => {
+                    s.push_str(": ");
+                    match v {
+                        Value::String(t) => s.push_str(&quote::go_quote(t)),
+                        Value::Float(x) => s.push_str(&number::format_v(*x)),
+                        _ => s.push_str(&json::to_string(v)),
+                    }
+                }
+            }
+        }
+        if !self.detail.is_empty() {
+            s.push_str(": ");
+            s.push_str(&self.detail);
+        }
+        s
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_print_as_the_server_prints_them() {
+        let spec = FieldPath::new("spec");
+        let list = spec.child("list");
+        let item = list.index(3);
+        assert_eq!(item.key("a.b").to_string(), "spec.list[3][a.b]");
+        assert_eq!(ROOT.to_string(), "<nil>");
+        assert_eq!(ROOT.child("spec").to_string(), "spec");
+    }
+
+    #[test]
+    fn bodies_follow_the_kind_of_value() {
+        let p = FieldPath::new("a");
+        assert_eq!(FieldError::invalid(&p, "x\n", "bad").to_string(), "a: Invalid value: \"x\\n\": bad");
+        assert_eq!(FieldError::invalid(&p, Value::Float(1e21), "").to_string(), "a: Invalid value: 1e+21");
+        assert_eq!(FieldError::too_many(&p, 3, 1).to_string(), "a: Too many: 3: must have at most 1 item");
+        assert_eq!(FieldError::required(&p, "").to_string(), "a: Required value");
+        assert_eq!(
+            FieldError::not_supported(&p, Value::Int(1), &["x", "y"]).to_string(),
+            "a: Unsupported value: 1: supported values: \"x\", \"y\""
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! kubectl-crdx: what the Kubernetes API server would do with a custom resource, told before anything reaches the cluster.
+//!
+//! The heart is a CRD API server as a pure function, [`api`]; every command is a client of it. Data flows one way and a
+//! module imports only what stands above it here (`tests/architecture.rs` holds this).
+
+pub mod version;
+
+pub mod value;
+
+pub mod field;
+
+pub mod schema;
+
+pub mod cel;
+
+pub mod api;

@@ -1,0 +1,168 @@
+//! The schema language of CRDs: `JSONSchemaProps` as `apiextensions.k8s.io/v1` has it.
+//!
+//! The server keeps two forms of a schema, `JSONSchemaProps` and `Structural`; they hold the same facts in another
+//! arrangement. Here [`Schema`] is both: whether it is *structural* is a judgement about it, not another type.
+
+use crate::value::Value;
+use std::collections::BTreeMap;
+
+/// One node of a schema. Absent strings and lists are empty; `default: null` is absent, as on the server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// `id`
+    pub id: String,
+    /// `$schema`
+    pub schema: String,
+    /// `$ref`
+    pub reference: Option<String>,
+    /// `description`
+    pub description: String,
+    /// `type`
+    pub type_: String,
+    /// `format`
+    pub format: String,
+    /// `title`
+    pub title: String,
+    /// `default`
+    pub default: Option<Value>,
+    /// `maximum`
+    pub maximum: Option<f64>,
+    /// `exclusiveMaximum`
+    pub exclusive_maximum: bool,
+    /// `minimum`
+    pub minimum: Option<f64>,
+    /// `exclusiveMinimum`
+    pub exclusive_minimum: bool,
+    /// `maxLength`
+    pub max_length: Option<i64>,
+    /// `minLength`
+    pub min_length: Option<i64>,
+    /// `pattern`
+    pub pattern: String,
+    /// `maxItems`
+    pub max_items: Option<i64>,
+    /// `minItems`
+    pub min_items: Option<i64>,
+    /// `uniqueItems`
+    pub unique_items: bool,
+    /// `multipleOf`
+    pub multiple_of: Option<f64>,
+    /// `enum`
+    pub enum_: Vec<Value>,
+    /// `maxProperties`
+    pub max_properties: Option<i64>,
+    /// `minProperties`
+    pub min_properties: Option<i64>,
+    /// `required`
+    pub required: Vec<String>,
+    /// `items`
+    pub items: Option<Items>,
+    /// `allOf`
+    pub all_of: Vec<Schema>,
+    /// `oneOf`
+    pub one_of: Vec<Schema>,
+    /// `anyOf`
+    pub any_of: Vec<Schema>,
+    /// `not`
+    pub not: Option<Box<Schema>>,
+    /// `properties`
+    pub properties: BTreeMap<String, Schema>,
+    /// `additionalProperties`
+    pub additional_properties: Option<SchemaOrBool>,
+    /// `patternProperties`
+    pub pattern_properties: BTreeMap<String, Schema>,
+    /// `dependencies`
+    pub dependencies: BTreeMap<String, SchemaOrNames>,
+    /// `additionalItems`
+    pub additional_items: Option<SchemaOrBool>,
+    /// `definitions`
+    pub definitions: BTreeMap<String, Schema>,
+    /// `externalDocs`
+    pub external_docs: Option<ExternalDocumentation>,
+    /// `example`
+    pub example: Option<Value>,
+    /// `nullable`
+    pub nullable: bool,
+    /// `x-kubernetes-preserve-unknown-fields`
+    pub x_preserve_unknown_fields: Option<bool>,
+    /// `x-kubernetes-embedded-resource`
+    pub x_embedded_resource: bool,
+    /// `x-kubernetes-int-or-string`
+    pub x_int_or_string: bool,
+    /// `x-kubernetes-list-map-keys`
+    pub x_list_map_keys: Vec<String>,
+    /// `x-kubernetes-list-type`
+    pub x_list_type: Option<String>,
+    /// `x-kubernetes-map-type`
+    pub x_map_type: Option<String>,
+    /// `x-kubernetes-validations`
+    pub x_validations: Vec<ValidationRule>,
+}
+
+/// `items`: one schema, or a list of them (never structural).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Items {
+    /// One schema for every item.
+    Schema(Box<Schema>),
+    /// One schema per position.
+    Schemas(Vec<Schema>),
+}
+
+/// `additionalProperties` and `additionalItems`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SchemaOrBool {
+    /// A schema.
+    Schema(Box<Schema>),
+    /// Anything, or nothing.
+    Bool(bool),
+}
+
+/// A value of `dependencies`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SchemaOrNames {
+    /// A schema.
+    Schema(Box<Schema>),
+    /// Names of required properties.
+    Names(Vec<String>),
+}
+
+/// `externalDocs`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExternalDocumentation {
+    /// `description`
+    pub description: String,
+    /// `url`
+    pub url: String,
+}
+
+/// One entry of `x-kubernetes-validations`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValidationRule {
+    /// `rule`
+    pub rule: String,
+    /// `message`
+    pub message: String,
+    /// `messageExpression`
+    pub message_expression: String,
+    /// `reason`
+    pub reason: Option<String>,
+    /// `fieldPath`
+    pub field_path: String,
+    /// `optionalOldSelf`
+    pub optional_old_self: Option<bool>,
+}
+
+impl Schema {
+    /// The schema of every item, when `items` is one schema.
+    pub fn items_schema(&self) -> Option<&Schema> {
+        if let Some(Items::Schema(s)) = &self.items { Some(s) } else { None }
+    }
+    /// The schema of additional properties, when it is one.
+    pub fn additional_properties_schema(&self) -> Option<&Schema> {
+        if let Some(SchemaOrBool::Schema(s)) = &self.additional_properties { Some(s) } else { None }
+    }
+    /// Whether `x-kubernetes-preserve-unknown-fields` is true.
+    pub fn preserves_unknown_fields(&self) -> bool {
+        self.x_preserve_unknown_fields == Some(true)
+    }
+}

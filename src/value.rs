@@ -1,0 +1,115 @@
+//! The JSON tree, with int64 and float64 kept apart as the server keeps them (`k8s.io/apimachinery/pkg/util/json`).
+//!
+//! Object keys are sorted, because that is the order in which Go writes a map and the only one that is the same every time.
+
+pub mod json;
+pub mod number;
+pub mod quote;
+
+use std::collections::BTreeMap;
+
+/// An object's members, sorted by key.
+pub type Map = BTreeMap<String, Value>;
+
+/// A JSON value. `Int(1)` and `Float(1.0)` are different values, as they are for Go's `DeepEqual`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value {
+    /// `null`
+    #[default]
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number written without fraction or exponent that fits 64 bits.
+    Int(i64),
+    /// Any other number; always finite.
+    Float(f64),
+    /// A string.
+    String(String),
+    /// An array.
+    Array(Vec<Value>),
+    /// An object.
+    Object(Map),
+}
+
+impl Value {
+    /// The members, if this is an object.
+    pub fn as_object(&self) -> Option<&Map> {
+        if let Self::Object(m) = self { Some(m) } else { None }
+    }
+    /// The members, if this is an object.
+    pub fn as_object_mut(&mut self) -> Option<&mut Map> {
+        if let Self::Object(m) = self { Some(m) } else { None }
+    }
+    /// The items, if this is an array.
+    pub fn as_array(&self) -> Option<&[Value]> {
+        if let Self::Array(a) = self { Some(a) } else { None }
+    }
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(s) = self { Some(s) } else { None }
+    }
+    /// The integer, if this is an int64 (a float with an integral value is not).
+    pub fn as_int(&self) -> Option<i64> {
+        if let Self::Int(i) = self { Some(*i) } else { None }
+    }
+    /// The boolean, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(b) = self { Some(*b) } else { None }
+    }
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+    /// The member `key`, if this is an object that has it.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_object()?.get(key)
+    }
+    /// The member `key`, if this is an object that has it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.as_object_mut()?.get_mut(key)
+    }
+    /// The value at nested members, `None` when any is missing or not an object.
+    pub fn at(&self, path: &[&str]) -> Option<&Value> {
+        path.iter().try_fold(self, |v, key| v.get(key))
+    }
+    /// The text at nested members.
+    pub fn str_at(&self, path: &[&str]) -> Option<&str> {
+        self.at(path)?.as_str()
+    }
+}
+
+impl From<&str> for Value {
+    fn from(s: &str) -> Self {
+        Self::String(s.to_owned())
+    }
+}
+impl From<String> for Value {
+    fn from(s: String) -> Self {
+        Self::String(s)
+    }
+}
+impl From<i64> for Value {
+    fn from(i: i64) -> Self {
+        Self::Int(i)
+    }
+}
+impl From<bool> for Value {
+    fn from(b: bool) -> Self {
+        Self::Bool(b)
+    }
+}
+impl From<Map> for Value {
+    fn from(m: Map) -> Self {
+        Self::Object(m)
+    }
+}
+impl From<Vec<Value>> for Value {
+    fn from(a: Vec<Value>) -> Self {
+        Self::Array(a)
+    }
+}
+
+/// Builds an object from key and value pairs.
+pub fn object<K: Into<String>, V: Into<Value>>(members: impl IntoIterator<Item = (K, V)>) -> Value {
+    Value::Object(members.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+}

@@ -1,0 +1,94 @@
+//! Numbers as Go prints them.
+
+/// The shortest digits that read back as `x`, and the decimal exponent of the first digit; `x` is finite.
+fn shortest(x: f64) -> (bool, String, i32) {
+    let text = format!("{:e}", x.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    (x.is_sign_negative(), digits, exponent.parse().unwrap_or(0))
+}
+
+fn exponent_form(negative: bool, digits: &str, exponent: i32, min_width: usize) -> String {
+    let mut out = String::new();
+    if negative {
+        out.push('-');
+    }
+    let mut chars = digits.chars();
+    out.extend(chars.next());
+    let rest = chars.as_str();
+    if !rest.is_empty() {
+        out.push('.');
+        out.push_str(rest);
+    }
+    out.push('e');
+    out.push(if exponent < 0 { '-' } else { '+' });
+    out.push_str(&format!("{:0min_width$}", exponent.unsigned_abs()));
+    out
+}
+
+fn special(x: f64) -> Option<&'static str> {
+    if x.is_nan() {
+        Some("NaN")
+    } else if x.is_infinite() {
+        Some(if x > 0.0 { "+Inf" } else { "-Inf" })
+    } else {
+        None
+    }
+}
+
+/// `fmt.Sprintf("%v", x)`: the shortest text, with an exponent below 1e-4 and from 1e21 on (`1e+21`, `1e-05`).
+pub fn format_v(x: f64) -> String {
+    if let Some(text) = special(x) {
+        return text.to_owned();
+    }
+    let (negative, digits, exponent) = shortest(x);
+    if !(-4..21).contains(&exponent) { exponent_form(negative, &digits, exponent, 2) } else { format!("{x}") }
+}
+
+/// `strconv.FormatFloat(x, 'g', -1, 64)`: as [`format_v`], with an exponent once it is larger than the digits (from 1e21 on for round numbers).
+pub fn format_g(x: f64) -> String {
+    if let Some(text) = special(x) {
+        return text.to_owned();
+    }
+    let (negative, digits, exponent) = shortest(x);
+    let threshold = if digits.len() > 21 { digits.len() as i32 } else { 21 };
+    if exponent < -4 || exponent >= threshold {
+        exponent_form(negative, &digits, exponent, 2)
+    } else {
+        format!("{x}")
+    }
+}
+
+/// A float as `encoding/json` writes it: with an exponent below 1e-6 and from 1e21 on (`1e-7`, `1e+21`).
+pub fn format_json(x: f64) -> String {
+    let magnitude = x.abs();
+    if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
+        let (negative, digits, exponent) = shortest(x);
+        exponent_form(negative, &digits, exponent, if exponent < 0 { 1 } else { 2 })
+    } else {
+        format!("{x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_print_as_in_go() {
+        for (x, v, json) in [
+            (1.0, "1", "1"),
+            (-0.0, "-0", "-0"),
+            (1.5, "1.5", "1.5"),
+            (1e20, "100000000000000000000", "100000000000000000000"),
+            (1e21, "1e+21", "1e+21"),
+            (0.0001, "0.0001", "0.0001"),
+            (0.00001, "1e-05", "0.00001"),
+            (1.25e-7, "1.25e-07", "1.25e-7"),
+            (1.797_693_134_862_315_7e308, "1.7976931348623157e+308", "1.7976931348623157e+308"),
+        ] {
+            assert_eq!(format_v(x), v);
+            assert_eq!(format_json(x), json);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Text as Go quotes it.
+
+use std::fmt::Write as _;
+
+/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
+pub fn is_print(c: char) -> bool {
+    if c.is_ascii() {
+        return (' '..='~').contains(&c);
+    }
+    // `escape_debug` of a whole string leaves printable characters alone; a letter in front keeps it from escaping marks.
+    let mut text = String::with_capacity(8);
+    text.push('a');
+    text.push(c);
+    text.escape_debug().nth(1) == Some(c)
+}
+
+/// `strconv.Quote`, which is also `%q`.
+pub fn go_quote(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    out.push('"');
+    for c in s.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            // U+FFFD is printable to Go as well.
+            c if is_print(c) => out.push(c),
+            c => {
+                let code = c as u32;
+                let _ = match code {
+                    0..=0x7f => write!(out, "\\x{code:02x}"),
+                    0x80..=0xffff => write!(out, "\\u{code:04x}"),
+                    _ => write!(out, "\\U{code:08x}"),
+                };
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_as_go_does() {
+        assert_eq!(go_quote("a\"\\\n\u{0}é\u{200b}\u{301}😀\u{a0}\u{7f}"), "\"a\\\"\\\\\\n\\x00é\\u200b\u{301}😀\\u00a0\\x7f\"");
+    }
+}
