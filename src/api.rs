@@ -1,6 +1,7 @@
 //! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
 //! `k8s.io/apiextensions-apiserver` 1.37 would give. No sockets, clock, files or threads: they come in as values.
 
+use crate::field::ErrorList;
 use crate::value::Value;
 
 /// An HTTP method.
@@ -67,6 +68,30 @@ pub struct Response {
     pub body: ResponseBody,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
+    /// What the pipeline did on the way; never sent over HTTP.
+    pub trace: Trace,
+}
+
+/// What the server did with the object of a request and does not say in its answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Paths of pruned fields, as in `unknown field "spec.a"`.
+    pub pruned: Vec<String>,
+    /// Fields set by defaulting.
+    pub defaulted: Vec<Defaulted>,
+    /// The field errors of a 422.
+    pub errors: ErrorList,
+    /// CEL rules that could not be evaluated here: the verdict is then "cannot tell".
+    pub rules_not_evaluated: usize,
+}
+
+/// A field that defaulting set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Defaulted {
+    /// Its path (`spec.ports[0].protocol`).
+    pub path: String,
+    /// The default.
+    pub value: Value,
 }
 
 /// An answer's body.

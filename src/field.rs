@@ -246,7 +246,7 @@ impl FieldError {
     /// `Too long: may not be more than N bytes`; a negative `max` says only `value is too long`.
     pub fn too_long(path: &FieldPath<'_>, max: i64) -> Self {
         let detail = match max {
-            i64::MIN..0 => "value is too long".to_owned(),
+            i64::MIN..=-1 => "value is too long".to_owned(),
             1 => "may not be more than 1 byte".to_owned(),
             n => format!("may not be more than {n} bytes"),
         };
@@ -255,7 +255,7 @@ impl FieldError {
     /// `Too many: N: must have at most M items`; a negative `actual` is left out.
     pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64) -> Self {
         let detail = match max {
-            i64::MIN..0 => "has too many items".to_owned(),
+            i64::MIN..=-1 => "has too many items".to_owned(),
             1 => "must have at most 1 item".to_owned(),
             n => format!("must have at most {n} items"),
         };

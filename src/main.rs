@@ -1,1 +1,3 @@
+//! The `kubectl-crdx` program.
+
 fn main() {}

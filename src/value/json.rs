@@ -78,7 +78,10 @@ mod tests {
 
     #[test]
     fn writes_as_go_does() {
-        let v = object([("b", Value::Array(vec![Value::Int(1), Value::Float(1.0), Value::Null])), ("a", Value::from("<\u{1}é\u{2028}"))]);
+        let v = object([
+            ("b", Value::Array(vec![Value::Int(1), Value::Float(1.0), Value::Null])),
+            ("a", Value::from("<\u{1}é\u{2028}")),
+        ]);
         assert_eq!(to_string(&v), r#"{"a":"\u003c\u0001é\u2028","b":[1,1,null]}"#);
     }
 }

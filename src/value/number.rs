@@ -1,5 +1,7 @@
 //! Numbers as Go prints them.
 
+use std::fmt::Write as _;
+
 /// The shortest digits that read back as `x`, and the decimal exponent of the first digit; `x` is finite.
 fn shortest(x: f64) -> (bool, String, i32) {
     let text = format!("{:e}", x.abs());
@@ -22,7 +24,7 @@ fn exponent_form(negative: bool, digits: &str, exponent: i32, min_width: usize) 
     }
     out.push('e');
     out.push(if exponent < 0 { '-' } else { '+' });
-    out.push_str(&format!("{:0min_width$}", exponent.unsigned_abs()));
+    let _ = write!(out, "{:0min_width$}", exponent.unsigned_abs());
     out
 }
 
@@ -42,7 +44,7 @@ pub fn format_v(x: f64) -> String {
         return text.to_owned();
     }
     let (negative, digits, exponent) = shortest(x);
-    if !(-4..21).contains(&exponent) { exponent_form(negative, &digits, exponent, 2) } else { format!("{x}") }
+    if (-4..21).contains(&exponent) { format!("{x}") } else { exponent_form(negative, &digits, exponent, 2) }
 }
 
 /// `strconv.FormatFloat(x, 'g', -1, 64)`: as [`format_v`], with an exponent once it is larger than the digits (from 1e21 on for round numbers).
@@ -52,11 +54,7 @@ pub fn format_g(x: f64) -> String {
     }
     let (negative, digits, exponent) = shortest(x);
     let threshold = if digits.len() > 21 { digits.len() as i32 } else { 21 };
-    if exponent < -4 || exponent >= threshold {
-        exponent_form(negative, &digits, exponent, 2)
-    } else {
-        format!("{x}")
-    }
+    if exponent < -4 || exponent >= threshold { exponent_form(negative, &digits, exponent, 2) } else { format!("{x}") }
 }
 
 /// A float as `encoding/json` writes it: with an exponent below 1e-6 and from 1e21 on (`1e-7`, `1e+21`).

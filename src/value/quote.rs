@@ -51,6 +51,9 @@ mod tests {
 
     #[test]
     fn quotes_as_go_does() {
-        assert_eq!(go_quote("a\"\\\n\u{0}é\u{200b}\u{301}😀\u{a0}\u{7f}"), "\"a\\\"\\\\\\n\\x00é\\u200b\u{301}😀\\u00a0\\x7f\"");
+        assert_eq!(
+            go_quote("a\"\\\n\u{0}é\u{200b}\u{301}😀\u{a0}\u{7f}"),
+            "\"a\\\"\\\\\\n\\x00é\\u200b\u{301}😀\\u00a0\\x7f\""
+        );
     }
 }
