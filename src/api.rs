@@ -2,6 +2,7 @@
 //! `k8s.io/apiextensions-apiserver` 1.37 would give. No sockets, clock, files or threads: they come in as values.
 
 use crate::field::ErrorList;
+use crate::pipeline::Defaulted;
 use crate::value::Value;
 
 /// An HTTP method.
@@ -83,15 +84,6 @@ pub struct Trace {
     pub errors: ErrorList,
     /// CEL rules that could not be evaluated here: the verdict is then "cannot tell".
     pub rules_not_evaluated: usize,
-}
-
-/// A field that defaulting set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Defaulted {
-    /// Its path (`spec.ports[0].protocol`).
-    pub path: String,
-    /// The default.
-    pub value: Value,
 }
 
 /// An answer's body.

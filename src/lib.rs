@@ -13,4 +13,6 @@ pub mod schema;
 
 pub mod cel;
 
+pub mod pipeline;
+
 pub mod api;
