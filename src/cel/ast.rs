@@ -1,7 +1,6 @@
 //! The syntax tree, with the shape and ids of cel-go's: macros are already expanded.
 
 use super::types::Type;
-use std::collections::HashMap;
 
 /// Identifies a node in one expression, from 1 on, in the order cel-go's parser hands them out.
 pub type ExprId = u32;
@@ -18,6 +17,8 @@ pub struct Expr {
 /// What a node is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
+    /// Nothing: stands where an error was reported, never in a tree that parsed.
+    Unspecified,
     /// A constant.
     Literal(Literal),
     /// A name; a leading dot is part of it.
@@ -135,15 +136,20 @@ pub struct Ast {
     pub source_info: SourceInfo,
 }
 
-/// Positions and macro calls, for messages and costs.
+/// Where nodes stand in the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceInfo {
     /// The source text.
     pub source: String,
-    /// Code point offset of each node.
-    pub offsets: HashMap<ExprId, u32>,
-    /// The call each expanded macro was written as.
-    pub macro_calls: HashMap<ExprId, Expr>,
+    /// Code point offset of each node, by id; -1 for an id that is not in use.
+    pub offsets: Vec<i32>,
+}
+
+impl SourceInfo {
+    /// The code point offset of a node; -1 if it has none.
+    pub fn offset(&self, id: ExprId) -> i32 {
+        self.offsets.get(id as usize).copied().unwrap_or(-1)
+    }
 }
 
 /// What checking found out about an expression.
@@ -151,10 +157,27 @@ pub struct SourceInfo {
 pub struct CheckedAst {
     /// The expression; qualified names are already resolved to identifiers.
     pub ast: Ast,
-    /// The type of each node.
-    pub types: HashMap<ExprId, Type>,
-    /// What each name or call may refer to.
-    pub references: HashMap<ExprId, Reference>,
+    /// The type of each node, by id: ask [`CheckedAst::type_of`].
+    pub types: Vec<Option<Type>>,
+    /// What each name or call may refer to, by id: ask [`CheckedAst::reference`].
+    pub references: Vec<Option<Reference>>,
+}
+
+impl CheckedAst {
+    /// The type of a node (`dyn` for one that was not checked).
+    pub fn type_of(&self, id: ExprId) -> &Type {
+        self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
+    }
+
+    /// What a name or call refers to.
+    pub fn reference(&self, id: ExprId) -> Option<&Reference> {
+        self.references.get(id as usize).and_then(Option::as_ref)
+    }
+
+    /// The type of the whole expression.
+    pub fn result_type(&self) -> &Type {
+        self.type_of(self.ast.expr.id)
+    }
 }
 
 /// What a name or call refers to.
