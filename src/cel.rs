@@ -7,4 +7,6 @@
 
 pub mod ast;
 pub mod decl;
+pub mod library;
 pub mod types;
+pub mod value;

@@ -1,0 +1,149 @@
+//! The functions an expression may call: one file per library, one [`Overload`] per line of its table.
+//!
+//! Each overload carries all that is known about it: its signature (read by the checker), the first Kubernetes version whose new
+//! expressions may use it, its price (read by the static estimate and by the run-time cost alike) and how it is computed.
+//! Ids are those of cel-go, because error texts, recorded facts and costs name them.
+
+use super::value::{Error, Value};
+use crate::version::Version;
+
+/// Computes a call. The receiver of a member call is the first argument; no argument is an error.
+pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
+
+/// One overload of a function or operator.
+#[derive(Clone, Copy, Debug)]
+pub struct Overload {
+    /// The function's name; operators under cel-go's (`_+_`, `@in`), namespaced functions in full (`sets.contains`).
+    pub function: &'static str,
+    /// cel-go's overload id.
+    pub id: &'static str,
+    /// Called as `receiver.function(…)`.
+    pub member: bool,
+    /// `(list(T), T) -> int`: the receiver comes first, one capital letter is a type parameter. The names are `dyn`, `bool`, `int`,
+    /// `uint`, `double`, `string`, `bytes`, `timestamp`, `duration`, `list(..)`, `map(.., ..)`, `optional(..)`, `type(..)`; any
+    /// name with a dot is an opaque type.
+    pub signature: &'static str,
+    /// The first minor version whose new-expression environment has it.
+    pub introduced: Version,
+    /// What a call costs.
+    pub price: Price,
+    /// How a call is computed; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
+    /// equality, indexing).
+    pub call: Option<Function>,
+}
+
+impl Overload {
+    /// A function or operator that has always been there.
+    pub const fn global(
+        function: &'static str,
+        id: &'static str,
+        signature: &'static str,
+        price: Price,
+        call: Function,
+    ) -> Self {
+        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: Some(call) }
+    }
+
+    /// A member function that has always been there.
+    pub const fn member(
+        function: &'static str,
+        id: &'static str,
+        signature: &'static str,
+        price: Price,
+        call: Function,
+    ) -> Self {
+        Self { function, id, member: true, signature, introduced: Version::ALWAYS, price, call: Some(call) }
+    }
+
+    /// An operator the evaluator computes itself.
+    pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
+        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: None }
+    }
+
+    /// The same overload, introduced by 1.`minor`.
+    pub const fn since(mut self, minor: u16) -> Self {
+        self.introduced = Version(minor);
+        self
+    }
+
+    /// The same overload as a member function.
+    pub const fn as_member(mut self) -> Self {
+        self.member = true;
+        self
+    }
+}
+
+/// What a call costs at run time, given the sizes of its arguments and result, and (as an interval) when estimated.
+///
+/// `size` is the number of code points, bytes, elements or entries, 1 for what has none. Factors are cel-go's: reading text costs a
+/// tenth per code point, a regular expression a quarter per code point of its pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    /// 1.
+    One,
+    /// Logic and choice: nothing but their operands.
+    Free,
+    /// Reading one argument: ceil(size / 10).
+    Scan(u8),
+    /// Reading argument 0 into a result of the same size: ceil(size / 10).
+    Transform,
+    /// Reading argument 0 twice: ceil(size / 5).
+    ScanTwice,
+    /// `replace`: reading argument 0 and writing the result, ceil(size / 5).
+    Replace,
+    /// `split`: the same.
+    Split,
+    /// `join`: ceil(size of the result / 5).
+    Join,
+    /// `in` a list: the number of elements of argument 1.
+    Search,
+    /// Comparing text, and equality: ceil(smaller size / 10). Kubernetes types cost 1.
+    Compare,
+    /// Joining two texts: ceil((size + size) / 10).
+    Concatenate,
+    /// `contains`: ceil(size / 10) of the one times that of the other.
+    Contains,
+    /// `matches`: ceil((size + 1) / 10) * ceil(size of the pattern / 4).
+    Match,
+    /// `find`, `findAll`: the same, but estimated with the size of the result.
+    Find,
+    /// Visiting every leaf of argument 0: bytes / 10 for text, 1 for anything else that has no parts (Kubernetes lists, `indexOf`).
+    Walk,
+    /// `containsIP`, comparing addresses; `parse` adds reading argument 1.
+    ContainsIp {
+        /// Argument 1 is a string.
+        parse: bool,
+    },
+    /// `containsCIDR`, the same and masking.
+    ContainsCidr {
+        /// Argument 1 is a string.
+        parse: bool,
+    },
+    /// `format.validate`: as `Match`, with the longest pattern of the format.
+    Validate,
+    /// `sets.*`: 1 + product of the sizes * factor.
+    Sets(u8),
+    /// `slice`: 11 + size of the result.
+    Slice,
+    /// `lists.range`: 11 + size of the result.
+    Range,
+    /// `reverse`: 11 + size of the result.
+    Reverse,
+    /// `flatten`: 11 + size of argument 0 * depth.
+    Flatten,
+    /// `distinct`: 11 + size of argument 0 squared * 2 (2.1 for text).
+    Distinct,
+    /// `sort` by the argument: 11 + its size squared * 2 (2.1 for text).
+    Sort(u8),
+    /// `authorizer` checks: 350,000. No value to call them on exists for a CRD.
+    Authorize,
+    /// A label or field selector: 10 + ceil(size / 10) + ceil(size / 2) * 50. As above.
+    Selector,
+}
+
+/// Every overload there is, library by library. What of it an expression may use depends on the version ([`Overload::introduced`]).
+pub fn overloads() -> impl Iterator<Item = &'static Overload> {
+    LIBRARIES.iter().flat_map(|library| library.iter())
+}
+
+const LIBRARIES: &[&[Overload]] = &[];

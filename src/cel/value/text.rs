@@ -1,0 +1,41 @@
+//! Strings that borrow from the document or the program where they can.
+
+use std::{ops::Deref, sync::Arc};
+
+/// A string.
+#[derive(Clone, Debug)]
+pub enum Text<'a> {
+    /// Part of the document or the program.
+    Borrowed(&'a str),
+    /// Computed.
+    Shared(Arc<str>),
+}
+
+impl Text<'_> {
+    /// The number of code points: CEL's size.
+    pub fn size(&self) -> u64 {
+        if self.is_ascii() { self.len() as u64 } else { self.chars().count() as u64 }
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        match self {
+            Self::Borrowed(s) => s,
+            Self::Shared(s) => s,
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(s: &'a str) -> Self {
+        Self::Borrowed(s)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(s: String) -> Self {
+        Self::Shared(s.into())
+    }
+}
