@@ -16,3 +16,5 @@ pub mod cel;
 pub mod pipeline;
 
 pub mod api;
+
+pub mod cli;

@@ -1,0 +1,59 @@
+//! The command line: [`args`] says what can be asked, and one file per command answers it.
+
+pub mod args;
+mod exit;
+mod get;
+mod serve;
+mod validate;
+
+pub use exit::Exit;
+
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Parses `argv`, does what it asks and gives the process's exit code.
+pub fn run(argv: Vec<OsString>) -> u8 {
+    let mut command = args::Args::command();
+    if is_plugin(argv.first()) {
+        command = command.bin_name("kubectl crdx");
+    }
+    let parsed = command.try_get_matches_from_mut(argv).and_then(|m| args::Args::from_arg_matches(&m));
+    let args = match parsed {
+        Ok(args) => args,
+        Err(error) => {
+            // Nothing can be done about an output that does not take the message.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::CannotTell.code() } else { Exit::Fine.code() };
+        }
+    };
+    let exit = match args.command {
+        args::Command::Validate(validate) => validate::run(&validate, args.color),
+        args::Command::Get(get) => get::run(&get),
+        args::Command::Serve(serve) => serve::run(&serve),
+    };
+    exit.code()
+}
+
+/// Whether kubectl started us: it runs `kubectl-crdx` for `kubectl crdx`, and that is what help should call us.
+fn is_plugin(argv0: Option<&OsString>) -> bool {
+    let name = argv0.and_then(|name| Path::new(name).file_name()).unwrap_or(OsStr::new(""));
+    name.to_string_lossy().starts_with("kubectl-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        args::Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_follows_the_name_of_the_program() {
+        assert!(is_plugin(Some(&OsString::from("/usr/bin/kubectl-crdx"))));
+        assert!(!is_plugin(Some(&OsString::from("/opt/kubectl-things/crdx"))));
+        assert!(!is_plugin(None));
+    }
+}

@@ -1,0 +1,189 @@
+//! What can be asked on the command line. Flags are named as kubectl names them.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Tells, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-crdx",
+    bin_name = "kubectl-crdx",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 120,
+    after_help = "It answers as Kubernetes 1.37 does and never writes to a cluster.\n\n\
+        Exit codes: 0 all is well, 1 the server would reject something, 2 something could not be told (2 beats 1)."
+)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Whether to colour what a person reads; `auto` colours on a terminal unless `NO_COLOR` is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub color: Color,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say for every object what the server would do with a create: accept or reject, prune, default
+    Validate(Validate),
+    /// Print live objects with the printer columns of their CRD, as `kubectl get` does
+    Get(Get),
+    /// Serve the simulated API over HTTP on loopback, for real clients
+    Serve(Serve),
+}
+
+/// `validate`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # Objects in a directory, their CRDs in another
+  kubectl crdx validate -f objects/ --crds crds/ --offline
+
+  # CRDs and objects in one stream, in any order
+  helm template . | kubectl crdx validate -f - --offline
+
+  # What would be stored, defaults filled in and unknown fields gone
+  kubectl crdx validate -f backup.yaml --crds crds/ --field-validation Ignore -o yaml
+
+  # CRDs that no file gives are read from the cluster of the current context
+  kubectl crdx validate -f objects/ -R
+
+A CRD may also stand among the objects, earlier or later; it is judged, too. Kinds built into Kubernetes are skipped.")]
+pub struct Validate {
+    /// Files or directories with objects (YAML or JSON), `-` for standard input
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub filenames: Vec<PathBuf>,
+    /// Files or directories with CustomResourceDefinitions
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub crds: Vec<PathBuf>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// Judge duplicate and unknown fields as kubectl's `--validate` does
+    #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
+    pub field_validation: FieldValidation,
+    /// Take a kind without a CRD for "skipped" rather than for "cannot tell"
+    #[arg(long)]
+    pub ignore_missing_crds: bool,
+    /// How many threads judge objects [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
+    /// printer columns of each kind) or name (of the accepted objects) [default: a table and the errors]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<Format>,
+    /// Print only what is not accepted, and no summary
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+    /// The cluster to ask for CRDs.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}
+
+/// `get`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # By plural, singular, kind or short name, with the group when it is needed
+  kubectl crdx get crontabs
+  kubectl crdx get ct my-cron -o yaml
+  kubectl crdx get gateways.gateway.networking.k8s.io -A -o wide")]
+pub struct Get {
+    /// Plural, singular, kind or short name; with `.GROUP` where several groups have it
+    #[arg(value_name = "RESOURCE[.GROUP]")]
+    pub resource: String,
+    /// Names of objects; all of them without one
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// In every namespace
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
+    /// What to print [default: the printer columns of priority 0]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<Format>,
+    /// The cluster to ask.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}
+
+/// `serve`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # The first line printed is the URL
+  kubectl crdx serve --port 18080
+  kubectl --server http://127.0.0.1:18080 get --raw /apis")]
+pub struct Serve {
+    /// The port on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+}
+
+/// Which cluster is read. Never written to.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Cluster (only ever read)")]
+pub struct Cluster {
+    /// Never open a connection
+    #[arg(long)]
+    pub offline: bool,
+    /// The namespace of objects that name none
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+    /// The kubeconfig file
+    #[arg(long, value_name = "PATH")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context in the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The URL of the API server, instead of the context's
+    #[arg(short, long, value_name = "URL")]
+    pub server: Option<String>,
+}
+
+/// `--field-validation`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum FieldValidation {
+    /// Reject them
+    Strict,
+    /// Warn of them and drop them
+    Warn,
+    /// Drop them
+    Ignore,
+}
+
+impl FieldValidation {
+    /// The word in a request.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
+}
+
+/// `-o`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For programs
+    Json,
+    /// Objects
+    Yaml,
+    /// Every printer column
+    Wide,
+    /// `kind.group/name`
+    Name,
+}
+
+/// `--color`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
