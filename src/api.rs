@@ -3,6 +3,8 @@
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
+pub use crate::value::time::Timestamp;
+
 use crate::value::Value;
 
 /// An HTTP method.
@@ -49,15 +51,6 @@ pub enum Body {
     Bytes(Vec<u8>),
     /// A value that was already read (JSON without duplicate keys); spares callers in the same process the text.
     Value(Value),
-}
-
-/// A point in time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp {
-    /// Seconds since 1970-01-01T00:00:00Z.
-    pub seconds: i64,
-    /// Nanoseconds of the second.
-    pub nanos: u32,
 }
 
 /// An answer.

@@ -9,6 +9,10 @@ pub mod value;
 
 pub mod field;
 
+pub mod regexp;
+
+pub mod jsonpath;
+
 pub mod schema;
 
 pub mod cel;

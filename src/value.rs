@@ -5,6 +5,7 @@
 pub mod json;
 pub mod number;
 pub mod quote;
+pub mod time;
 
 use std::collections::BTreeMap;
 
