@@ -1,0 +1,242 @@
+//! Requests to a CRD API server, in this process or over HTTP, and answers made comparable from run to run.
+
+use regex::Regex;
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+/// An answer.
+pub struct Reply {
+    pub code: u16,
+    pub body: Value,
+    pub warnings: Vec<String>,
+}
+
+/// Something that answers requests.
+pub trait Client {
+    fn call(&mut self, method: &str, path: &str, body: Option<&str>, content_type: Option<&str>, accept: &str)
+    -> Reply;
+    /// Gives a server that works in the background time to do so.
+    fn settle(&self) {}
+}
+
+/// JSON, or plain text as a JSON string.
+pub fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// Our server, without sockets.
+#[derive(Default)]
+pub struct InProcess {
+    server: crdx::api::Server,
+}
+
+impl Client for InProcess {
+    fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+        content_type: Option<&str>,
+        accept: &str,
+    ) -> Reply {
+        use crdx::api::{Body, Method, Request, ResponseBody, Timestamp};
+        let method = match method {
+            "GET" => Method::Get,
+            "POST" => Method::Post,
+            "PUT" => Method::Put,
+            "PATCH" => Method::Patch,
+            "DELETE" => Method::Delete,
+            other => panic!("no such method: {other}"),
+        };
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let response = self.server.handle(&Request {
+            method,
+            path: path.to_owned(),
+            content_type: content_type.map(str::to_owned),
+            accept: Some(accept.to_owned()),
+            user_agent: Some("conformance/1".to_owned()),
+            body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
+            now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
+        });
+        let body = match &response.body {
+            ResponseBody::Json(value) => parse(&crdx::value::json::to_string(value)),
+            ResponseBody::Text(text) => parse(text),
+        };
+        Reply { code: response.code, body, warnings: response.warnings }
+    }
+}
+
+/// A server on a loopback port.
+pub struct Http {
+    host: String,
+}
+
+impl Http {
+    pub fn new(url: &str) -> Self {
+        Self { host: url.trim_start_matches("http://").trim_end_matches('/').to_owned() }
+    }
+}
+
+impl Client for Http {
+    fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+        content_type: Option<&str>,
+        accept: &str,
+    ) -> Reply {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nUser-Agent: conformance/1\r\nConnection: close\r\n",
+            self.host
+        );
+        if let Some(body) = body {
+            head += &format!(
+                "Content-Type: {}\r\nContent-Length: {}\r\n",
+                content_type.unwrap_or("application/json"),
+                body.len()
+            );
+        }
+        stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let code = line.split(' ').nth(1).unwrap().parse().unwrap();
+        let (mut warnings, mut chunked) = (Vec::new(), false);
+        loop {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "warning" => warnings.push(
+                    serde_json::from_str(value.trim_start_matches("299 - ")).unwrap_or_else(|_| value.to_owned()),
+                ),
+                "transfer-encoding" => chunked = value == "chunked",
+                _ => {}
+            }
+        }
+        let mut data = Vec::new();
+        if chunked {
+            loop {
+                line.clear();
+                reader.read_line(&mut line).unwrap();
+                let length = usize::from_str_radix(line.trim(), 16).unwrap();
+                let mut chunk = vec![0; length + 2];
+                reader.read_exact(&mut chunk).unwrap();
+                if length == 0 {
+                    break;
+                }
+                data.extend_from_slice(&chunk[..length]);
+            }
+        } else {
+            reader.read_to_end(&mut data).unwrap();
+        }
+        Reply { code, body: parse(&String::from_utf8_lossy(&data)), warnings }
+    }
+
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Replaces what differs from run to run by `"*"`.
+pub fn normalise(mut body: Value) -> Value {
+    if body.is_object() {
+        scrub(&mut body);
+    }
+    body
+}
+
+fn scrub(body: &mut Value) {
+    if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "selfLink"] {
+            if meta.get(key).is_some_and(|v| !v.is_null()) {
+                meta.insert(key.to_owned(), json!("*"));
+            }
+        }
+        meta.remove("managedFields");
+        if meta.get("continue").is_some_and(|v| v != "") {
+            meta.insert("continue".to_owned(), json!("*"));
+        }
+    }
+    let kind = body["kind"].as_str().unwrap_or_default().to_owned();
+    match kind.as_str() {
+        "Table" => scrub_table(body),
+        "Status" => scrub_status(body),
+        "CustomResourceDefinition" => scrub_conditions(body),
+        _ => {}
+    }
+    if kind.ends_with("List") {
+        for item in body.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
+            scrub(item);
+        }
+    }
+}
+
+fn scrub_table(table: &mut Value) {
+    let definitions = table["columnDefinitions"].as_array().cloned().unwrap_or_default();
+    let age = Regex::new(r"^\d+[smhdy]").unwrap();
+    for row in table["rows"].as_array_mut().into_iter().flatten() {
+        if let Some(object) = row.get_mut("object") {
+            scrub(object);
+        }
+        for (cell, definition) in row["cells"].as_array_mut().into_iter().flatten().zip(&definitions) {
+            let date = definition["format"] == "date" || definition["type"] == "date";
+            if date && cell.as_str().is_some_and(|text| age.is_match(text)) {
+                *cell = json!("*");
+            }
+        }
+    }
+}
+
+fn scrub_conditions(crd: &mut Value) {
+    if let Some(conditions) = crd.pointer_mut("/status/conditions").and_then(Value::as_array_mut) {
+        conditions.sort_by_key(|c| c["type"].to_string());
+        for condition in conditions {
+            if condition.get("lastTransitionTime").is_some() {
+                condition["lastTransitionTime"] = json!("*");
+            }
+        }
+    }
+}
+
+/// The server reports several field errors in no fixed order, and echoes the whole patched object for a bad patch.
+fn scrub_status(status: &mut Value) {
+    let echo = Regex::new(r#"(?s)(patch: )?Invalid value: "\{\\"apiVersion.*\}": "#).unwrap();
+    let clock_type = Regex::new(r"selfType\d+").unwrap();
+    let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
+    let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
+    let clean = |text: &str| {
+        let text = echo.replace(text, "${1}Invalid value: \"*\": ");
+        let text = clock_type.replace_all(&text, "selfType*").into_owned();
+        record.replace_all(&text, "${1}*)").into_owned()
+    };
+    if let Some(message) = status["message"].as_str() {
+        status["message"] = json!(clean(message));
+    }
+    if let Some(details) = status.get_mut("details").and_then(Value::as_object_mut) {
+        if details.contains_key("uid") {
+            details.insert("uid".to_owned(), json!("*"));
+        }
+        if let Some(causes) = details.get_mut("causes").and_then(Value::as_array_mut) {
+            for cause in causes.iter_mut() {
+                if let Some(message) = cause["message"].as_str() {
+                    cause["message"] = json!(clean(message));
+                }
+            }
+            let text = |c: &Value, key: &str| c[key].as_str().unwrap_or_default().to_owned();
+            causes.sort_by_key(|c| (text(c, "field"), text(c, "reason"), text(c, "message")));
+            if causes.len() > 1
+                && let Some(message) = status["message"].as_str()
+            {
+                status["message"] = json!(several.replace(message, "${1}[*]"));
+            }
+        }
+    }
+}
