@@ -1,17 +1,31 @@
 //! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
 //! `k8s.io/apiextensions-apiserver` 1.37 would give. No sockets, clock, files or threads: they come in as values.
+//!
+//! One file per verb and concern. A request passes [`route`], [`negotiate`], [`options`] and [`body`], then its verb
+//! ([`create`], [`get`], [`list`], [`update`], [`patch`], [`delete`], [`scale`]); objects live in [`store`]; refusals are
+//! [`status`] values. Definitions themselves are served by [`definitions`].
+
+mod negotiate;
+mod options;
+mod query;
+mod route;
+mod selector;
+mod status;
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 pub use crate::value::time::Timestamp;
 
 use crate::value::Value;
+use std::sync::Arc;
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// GET
     Get,
+    /// HEAD: answered as GET, the caller leaves the body out.
+    Head,
     /// POST
     Post,
     /// PUT
@@ -20,6 +34,8 @@ pub enum Method {
     Patch,
     /// DELETE
     Delete,
+    /// OPTIONS, TRACE and whatever else HTTP allows.
+    Other,
 }
 
 /// A request, as it would come over HTTP.
@@ -60,10 +76,24 @@ pub struct Response {
     pub code: u16,
     /// The body.
     pub body: ResponseBody,
+    /// How the client wants a JSON body written; callers in the same process need not care.
+    pub format: Format,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
     /// What the pipeline did on the way; never sent over HTTP.
     pub trace: Trace,
+}
+
+/// The text form of a body, negotiated by `Accept`, `pretty` and `User-Agent`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Compact JSON and a newline.
+    #[default]
+    Json,
+    /// Indented JSON.
+    PrettyJson,
+    /// YAML.
+    Yaml,
 }
 
 /// What the server did with the object of a request and does not say in its answer.
@@ -82,8 +112,35 @@ pub struct Trace {
 /// An answer's body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResponseBody {
-    /// JSON.
-    Json(Value),
+    /// JSON; shared with the store, so that reading an object copies nothing.
+    Json(Arc<Value>),
     /// Plain text (`404 page not found`).
     Text(String),
+}
+
+/// The server. It may be shared by threads: every method takes `&self`.
+#[derive(Debug)]
+pub struct Server {}
+
+impl Server {
+    /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
+    pub fn new(_seed: u64) -> Self {
+        Self {}
+    }
+
+    /// Answers one request.
+    pub fn handle(&self, _request: &Request) -> Response {
+        not_found_page()
+    }
+}
+
+/// What is answered where nothing is.
+fn not_found_page() -> Response {
+    Response {
+        code: 404,
+        body: ResponseBody::Text("404 page not found\n".to_owned()),
+        format: Format::Json,
+        warnings: Vec::new(),
+        trace: Trace::default(),
+    }
 }
