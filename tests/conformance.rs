@@ -45,7 +45,7 @@ impl Scenario<'_> {
             request.get("contentType").and_then(Value::as_str).or(body.as_ref().map(|_| "application/json"));
         let reply = self.client.call(method, path, body.as_deref(), content_type, accept);
         self.remember(path, &key, &reply.body);
-        let mut response = reply_to_json(&reply);
+        let mut response = reply_to_json(&reply, path.contains("fieldManager="));
         if let Some(prefix) = request.pointer("/body/metadata/generateName").and_then(Value::as_str)
             && request.pointer("/body/metadata/name").is_none()
         {
@@ -81,7 +81,7 @@ impl Scenario<'_> {
             self.client.call("POST", CRDS, Some(&crd.to_string()), Some("application/json"), "application/json")
         };
         if reply.code >= 400 {
-            return reply_to_json(&reply);
+            return reply_to_json(&reply, false);
         }
         self.installed.insert(name.to_owned(), crd.clone());
         let mut got = self.client.call("GET", &path, None, None, "application/json").body;
@@ -96,7 +96,7 @@ impl Scenario<'_> {
             got = self.client.call("GET", &path, None, None, "application/json").body;
         }
         self.client.settle();
-        let mut status = normalise(got)["status"].clone();
+        let mut status = normalise(got, false)["status"].clone();
         if let Some(map) = status.as_object_mut() {
             map.retain(|k, _| k == "acceptedNames" || k == "storedVersions" || k == "conditions");
         }
@@ -138,10 +138,10 @@ impl Scenario<'_> {
     }
 }
 
-fn reply_to_json(reply: &Reply) -> Value {
+fn reply_to_json(reply: &Reply, managed_fields: bool) -> Value {
     let mut response = Map::new();
     response.insert("code".to_owned(), json!(reply.code));
-    response.insert("body".to_owned(), normalise(reply.body.clone()));
+    response.insert("body".to_owned(), normalise(reply.body.clone(), managed_fields));
     if !reply.warnings.is_empty() {
         let mut warnings = reply.warnings.clone();
         warnings.sort();

@@ -145,10 +145,19 @@ impl Client for Http {
     }
 }
 
-/// Replaces what differs from run to run by `"*"`.
-pub fn normalise(mut body: Value) -> Value {
+/// Replaces what differs from run to run by `"*"`, and leaves managedFields out unless they are asked for.
+pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
     if body.is_object() {
+        let mut managers = body.pointer_mut("/metadata/managedFields").map(Value::take);
         scrub(&mut body);
+        if managed_fields && let Some(managers) = &mut managers {
+            for manager in managers.as_array_mut().into_iter().flatten() {
+                if manager.get("time").is_some() {
+                    manager["time"] = json!("*");
+                }
+            }
+            body["metadata"]["managedFields"] = managers.clone();
+        }
     }
     body
 }
