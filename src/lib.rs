@@ -9,6 +9,8 @@ pub mod value;
 
 pub mod field;
 
+pub mod text;
+
 pub mod regexp;
 
 pub mod jsonpath;

@@ -38,23 +38,18 @@ fn special(x: f64) -> Option<&'static str> {
     }
 }
 
-/// `fmt.Sprintf("%v", x)`: the shortest text, with an exponent below 1e-4 and from 1e21 on (`1e+21`, `1e-05`).
+/// `fmt.Sprintf("%v", x)`, the same as [`format_g`].
 pub fn format_v(x: f64) -> String {
-    if let Some(text) = special(x) {
-        return text.to_owned();
-    }
-    let (negative, digits, exponent) = shortest(x);
-    if (-4..21).contains(&exponent) { format!("{x}") } else { exponent_form(negative, &digits, exponent, 2) }
+    format_g(x)
 }
 
-/// `strconv.FormatFloat(x, 'g', -1, 64)`: as [`format_v`], with an exponent once it is larger than the digits (from 1e21 on for round numbers).
+/// `strconv.FormatFloat(x, 'g', -1, 64)`: the shortest text, with an exponent below 1e-4 and from 1e6 on (`1e+06`, `1e-05`).
 pub fn format_g(x: f64) -> String {
     if let Some(text) = special(x) {
         return text.to_owned();
     }
     let (negative, digits, exponent) = shortest(x);
-    let threshold = if digits.len() > 21 { digits.len() as i32 } else { 21 };
-    if exponent < -4 || exponent >= threshold { exponent_form(negative, &digits, exponent, 2) } else { format!("{x}") }
+    if (-4..6).contains(&exponent) { format!("{x}") } else { exponent_form(negative, &digits, exponent, 2) }
 }
 
 /// A float as `encoding/json` writes it: with an exponent below 1e-6 and from 1e21 on (`1e-7`, `1e+21`).
@@ -78,7 +73,9 @@ mod tests {
             (1.0, "1", "1"),
             (-0.0, "-0", "-0"),
             (1.5, "1.5", "1.5"),
-            (1e20, "100000000000000000000", "100000000000000000000"),
+            (100_000.0, "100000", "100000"),
+            (1_234_567.5, "1.2345675e+06", "1234567.5"),
+            (1e20, "1e+20", "100000000000000000000"),
             (1e21, "1e+21", "1e+21"),
             (0.0001, "0.0001", "0.0001"),
             (0.00001, "1e-05", "0.00001"),

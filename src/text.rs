@@ -1,0 +1,114 @@
+//! YAML and JSON text to [`Value`](crate::value::Value) and back, with the words and the quirks of the readers behind kubectl
+//! and the API server.
+//!
+//! - [`yaml`] reads YAML 1.1 as `sigs.k8s.io/yaml` 1.6 does (YAML to JSON text, that to int64 and float64).
+//! - [`json`] reads request bodies as `sigs.k8s.io/json` does and writes what `kubectl -o json` writes.
+
+pub mod json;
+pub mod yaml;
+
+use std::fmt;
+
+/// A place in a text. Both numbers start at 1; columns count characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl Position {
+    /// Where byte `offset` of `text` is. A byte order mark at the very start takes no column.
+    pub fn of(text: &[u8], offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line = before.split(|b| *b == b'\n').count();
+        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let mut current = before.get(start..).unwrap_or_default();
+        if start == 0 {
+            current = current.strip_prefix(b"\xef\xbb\xbf").unwrap_or(current);
+        }
+        let column = current.iter().filter(|b| (**b & 0xc0) != 0x80).count() + 1;
+        Self { line, column }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Why a text could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The reader's words, as kubectl and the server have them (their line numbers included, which are not always right).
+    pub message: String,
+    /// Where the problem truly is, if that is known.
+    pub position: Option<Position>,
+}
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>, position: Option<Position>) -> Self {
+        Self { message: message.into(), position }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Whether `text` is read as JSON (`IsJSONBuffer`): its first character that is not white space is `{`.
+pub fn looks_like_json(text: &[u8]) -> bool {
+    let mut rest = text;
+    loop {
+        rest = match rest {
+            [b'\t'..=b'\r' | b' ', tail @ ..]
+            | [0xc2, 0x85 | 0xa0, tail @ ..]
+            | [0xe1, 0x9a, 0x80, tail @ ..]
+            | [0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf, tail @ ..]
+            | [0xe2, 0x81, 0x9f, tail @ ..]
+            | [0xe3, 0x80, 0x80, tail @ ..] => tail,
+            _ => return rest.first() == Some(&b'{'),
+        };
+    }
+}
+
+/// Bytes as Go makes text of them: each byte that is not part of valid UTF-8 becomes U+FFFD.
+pub(crate) fn lossy(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_begins_with_a_brace() {
+        assert!(looks_like_json(b" \n\t{"));
+        assert!(looks_like_json("\u{2003}\u{85}{".as_bytes()));
+        assert!(!looks_like_json(b"[1]"));
+        assert!(!looks_like_json("\u{feff}{".as_bytes()));
+        assert!(!looks_like_json(b""));
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(Position::of("\u{feff}é: x".as_bytes(), 5), Position { line: 1, column: 2 });
+        assert_eq!(Position::of("a\né: x".as_bytes(), 4), Position { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn each_bad_byte_is_replaced() {
+        assert_eq!(lossy(b"a\xed\xa0\x80b\xe2\x82"), "a\u{fffd}\u{fffd}\u{fffd}b\u{fffd}\u{fffd}");
+    }
+}
