@@ -4,6 +4,7 @@
 //! arrangement. Here [`Schema`] is both: whether it is *structural* is a judgement about it, not another type.
 
 pub mod decode;
+pub mod encode;
 pub mod format;
 
 use crate::value::Value;

@@ -142,7 +142,9 @@ fn schema(v: &Value, path: &str, depth: usize) -> Result<Schema, String> {
         items: match r.get("items") {
             None => None,
             Some(Value::Array(_)) => Some(Items::Schemas(r.schemas("items", depth)?)),
-            Some(v) => Some(Items::Schema(Box::new(schema(v, &format!("{path}.items"), depth)?))),
+            Some(v @ Value::Object(_)) => Some(Items::Schema(Box::new(schema(v, &format!("{path}.items"), depth)?))),
+            // Not refused: neither a schema nor a list of them, and written as null.
+            Some(_) => Some(Items::Schemas(Vec::new())),
         },
         all_of: r.schemas("allOf", depth)?,
         one_of: r.schemas("oneOf", depth)?,
@@ -158,7 +160,8 @@ fn schema(v: &Value, path: &str, depth: usize) -> Result<Schema, String> {
             Value::Array(items) => {
                 names(items).map(SchemaOrNames::Names).ok_or_else(|| format!("{path} must be a list of strings"))
             }
-            v => Ok(SchemaOrNames::Schema(Box::new(schema(v, path, depth)?))),
+            Value::Object(_) => Ok(SchemaOrNames::Schema(Box::new(schema(v, path, depth)?))),
+            _ => Ok(SchemaOrNames::Names(Vec::new())),
         })?,
         additional_items: r.schema_or_bool("additionalItems", depth)?,
         definitions: r.map("definitions", |v, path| schema(v, path, depth))?,

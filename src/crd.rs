@@ -1,0 +1,432 @@
+//! CustomResourceDefinitions: what the server makes of one, says about one, and publishes for one.
+//!
+//! ```text
+//! Value --decode (types, unknown fields, defaults, hoisting)--> CustomResourceDefinition --encode--> Value (always v1)
+//!           strategy (status, generation, warnings) · validation · conditions · openapi
+//! ```
+//!
+//! [`CustomResourceDefinition`] is the server's internal form: what all versions have in common stands in the spec, not
+//! in the versions ([`Spec::hoist`]). Its error paths come from there, so a schema's errors are usually under
+//! `spec.validation`. Ask [`Spec::schema`] and its siblings for what applies to a version.
+
+pub mod conditions;
+mod decode;
+mod default;
+mod encode;
+
+pub use decode::{Decoded, decode, unknown_field};
+
+use crate::schema::Schema;
+use crate::value::{Map, Value};
+use std::sync::Arc;
+
+/// The API group of CRDs.
+pub const GROUP: &str = "apiextensions.k8s.io";
+/// The finalizer that lets the server remove a CRD's objects first.
+pub const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// The annotation that groups under `k8s.io` and `kubernetes.io` need.
+pub const API_APPROVED_ANNOTATION: &str = "api-approved.kubernetes.io";
+
+/// A CRD in the server's internal form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CustomResourceDefinition {
+    /// `metadata`, as a typed ObjectMeta writes it.
+    pub metadata: Map,
+    /// `spec`
+    pub spec: Spec,
+    /// `status`
+    pub status: Status,
+}
+
+/// `spec`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// `group`
+    pub group: String,
+    /// The name of the first version.
+    pub version: String,
+    /// `names`
+    pub names: Names,
+    /// `scope`: `Cluster`, `Namespaced`, or what was written there
+    pub scope: String,
+    /// The schema that all versions have.
+    pub validation: Option<Validation>,
+    /// The subresources that all versions have.
+    pub subresources: Option<Subresources>,
+    /// `versions`
+    pub versions: Vec<CrdVersion>,
+    /// The columns that all versions have.
+    pub columns: Vec<Column>,
+    /// The selectable fields (JSONPaths) that all versions have.
+    pub selectable_fields: Vec<String>,
+    /// `conversion`
+    pub conversion: Option<Conversion>,
+    /// `preserveUnknownFields`
+    pub preserve_unknown_fields: Option<bool>,
+}
+
+/// `names`, in spec and as accepted in status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// `plural`
+    pub plural: String,
+    /// `singular`
+    pub singular: String,
+    /// `shortNames`
+    pub short_names: Vec<String>,
+    /// `kind`
+    pub kind: String,
+    /// `listKind`
+    pub list_kind: String,
+    /// `categories`
+    pub categories: Vec<String>,
+}
+
+/// One of `versions`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrdVersion {
+    /// `name`
+    pub name: String,
+    /// `served`
+    pub served: bool,
+    /// `storage`
+    pub storage: bool,
+    /// `deprecated`
+    pub deprecated: bool,
+    /// `deprecationWarning`
+    pub deprecation_warning: Option<String>,
+    /// `schema`, unless all versions have the same
+    pub schema: Option<Validation>,
+    /// `subresources`, unless all versions have the same
+    pub subresources: Option<Subresources>,
+    /// `additionalPrinterColumns`, unless all versions have the same
+    pub columns: Vec<Column>,
+    /// `selectableFields` (JSONPaths), unless all versions have the same
+    pub selectable_fields: Vec<String>,
+}
+
+/// `schema` of a version.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Validation {
+    /// `openAPIV3Schema`
+    pub schema: Option<Arc<Schema>>,
+}
+
+/// `subresources`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subresources {
+    /// Whether `status` is there.
+    pub status: bool,
+    /// `scale`
+    pub scale: Option<Scale>,
+}
+
+/// `subresources.scale`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scale {
+    /// `specReplicasPath`
+    pub spec_replicas_path: String,
+    /// `statusReplicasPath`
+    pub status_replicas_path: String,
+    /// `labelSelectorPath`
+    pub label_selector_path: Option<String>,
+}
+
+/// One of `additionalPrinterColumns`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// `name`
+    pub name: String,
+    /// `type`
+    pub type_: String,
+    /// `format`
+    pub format: String,
+    /// `description`
+    pub description: String,
+    /// `priority`
+    pub priority: i32,
+    /// `jsonPath`
+    pub json_path: String,
+}
+
+/// `conversion`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversion {
+    /// `strategy`
+    pub strategy: String,
+    /// `webhook.clientConfig`
+    pub client_config: Option<WebhookClientConfig>,
+    /// `webhook.conversionReviewVersions`
+    pub review_versions: Vec<String>,
+}
+
+/// `conversion.webhook.clientConfig`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookClientConfig {
+    /// `url`
+    pub url: Option<String>,
+    /// `service`
+    pub service: Option<ServiceReference>,
+    /// `caBundle`, decoded
+    pub ca_bundle: Vec<u8>,
+}
+
+/// `conversion.webhook.clientConfig.service`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceReference {
+    /// `namespace`
+    pub namespace: String,
+    /// `name`
+    pub name: String,
+    /// `path`
+    pub path: Option<String>,
+    /// `port`
+    pub port: Option<i32>,
+}
+
+/// `status`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// `conditions`; `None` is null.
+    pub conditions: Option<Vec<Condition>>,
+    /// `acceptedNames`
+    pub accepted_names: Names,
+    /// `storedVersions`
+    pub stored_versions: Vec<String>,
+    /// `observedGeneration`
+    pub observed_generation: i64,
+}
+
+/// One of `status.conditions`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// `type`
+    pub type_: String,
+    /// `status`: `True`, `False` or `Unknown`
+    pub status: String,
+    /// `lastTransitionTime`, RFC 3339; empty is null.
+    pub last_transition_time: String,
+    /// `reason`
+    pub reason: String,
+    /// `message`
+    pub message: String,
+    /// `observedGeneration`
+    pub observed_generation: i64,
+}
+
+impl CustomResourceDefinition {
+    /// `metadata.name`
+    pub fn name(&self) -> &str {
+        self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+    /// `metadata.generation`
+    pub fn generation(&self) -> i64 {
+        self.metadata.get("generation").and_then(Value::as_int).unwrap_or_default()
+    }
+    /// An annotation.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.metadata.get("annotations")?.str_at(&[key])
+    }
+    /// Whether a condition is there and `True`.
+    pub fn is_true(&self, condition: &str) -> bool {
+        self.condition(condition).is_some_and(|c| c.status == "True")
+    }
+    /// A condition.
+    pub fn condition(&self, type_: &str) -> Option<&Condition> {
+        self.status.conditions.as_deref()?.iter().find(|c| c.type_ == type_)
+    }
+    /// The version in which objects are stored.
+    pub fn storage_version(&self) -> Option<&str> {
+        self.spec.versions.iter().find(|v| v.storage).map(|v| v.name.as_str())
+    }
+}
+
+impl Spec {
+    /// Whether objects are in namespaces.
+    pub fn namespaced(&self) -> bool {
+        self.scope == "Namespaced"
+    }
+    /// Whether unknown fields are kept because of `preserveUnknownFields`.
+    pub fn preserves_unknown_fields(&self) -> bool {
+        self.preserve_unknown_fields == Some(true)
+    }
+    /// The version of that name.
+    pub fn version(&self, name: &str) -> Option<&CrdVersion> {
+        self.versions.iter().find(|v| v.name == name)
+    }
+    /// The `schema` of a version.
+    pub fn validation(&self, version: &str) -> Option<&Validation> {
+        if self.versions.iter().any(|v| v.schema.is_some()) {
+            self.version(version)?.schema.as_ref()
+        } else {
+            self.validation.as_ref()
+        }
+    }
+    /// The schema itself of a version.
+    pub fn schema(&self, version: &str) -> Option<&Arc<Schema>> {
+        self.validation(version)?.schema.as_ref()
+    }
+    /// The subresources of a version.
+    pub fn subresources(&self, version: &str) -> Option<&Subresources> {
+        if self.versions.iter().any(|v| v.subresources.is_some()) {
+            self.version(version)?.subresources.as_ref()
+        } else {
+            self.subresources.as_ref()
+        }
+    }
+    /// The printer columns of a version; none means the default ones.
+    pub fn columns(&self, version: &str) -> &[Column] {
+        if self.versions.iter().any(|v| !v.columns.is_empty()) {
+            self.version(version).map_or(&[], |v| &v.columns)
+        } else {
+            &self.columns
+        }
+    }
+    /// The selectable fields of a version.
+    pub fn selectable_fields(&self, version: &str) -> &[String] {
+        if self.versions.iter().any(|v| !v.selectable_fields.is_empty()) {
+            self.version(version).map_or(&[], |v| &v.selectable_fields)
+        } else {
+            &self.selectable_fields
+        }
+    }
+
+    /// Moves what all versions have in common to the top, each of schema, subresources, columns and selectable fields on
+    /// its own, as reading a v1 object does (`v1/conversion.go`).
+    pub fn hoist(&mut self) {
+        fn common<T: Clone + PartialEq + Default>(
+            versions: &mut [CrdVersion],
+            part: impl Fn(&mut CrdVersion) -> &mut T,
+        ) -> Option<T> {
+            let (first, rest) = versions.split_first_mut()?;
+            let value = part(first);
+            if !rest.iter_mut().all(|v| part(v) == value) {
+                return None;
+            }
+            let value = std::mem::take(value);
+            for v in rest {
+                *part(v) = T::default();
+            }
+            Some(value)
+        }
+        let Some(first) = self.versions.first() else { return };
+        self.version = first.name.clone();
+        if let Some(value) = common(&mut self.versions, |v| &mut v.subresources) {
+            self.subresources = value;
+        }
+        if let Some(value) = common(&mut self.versions, |v| &mut v.schema) {
+            self.validation = value;
+        }
+        if let Some(value) = common(&mut self.versions, |v| &mut v.columns) {
+            self.columns = value;
+        }
+        if let Some(value) = common(&mut self.versions, |v| &mut v.selectable_fields) {
+            self.selectable_fields = value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{json, object};
+
+    /// JSON text as the server reads it.
+    pub fn read(text: &str) -> Value {
+        fn convert(v: serde_json::Value) -> Value {
+            match v {
+                serde_json::Value::Null => Value::Null,
+                serde_json::Value::Bool(b) => Value::Bool(b),
+                serde_json::Value::Number(n) => {
+                    n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap()), Value::Int)
+                }
+                serde_json::Value::String(s) => Value::String(s),
+                serde_json::Value::Array(a) => Value::Array(a.into_iter().map(convert).collect()),
+                serde_json::Value::Object(o) => object(o.into_iter().map(|(k, v)| (k, convert(v)))),
+            }
+        }
+        convert(serde_json::from_str(text).unwrap())
+    }
+
+    const GIZMO: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gizmos.lab.example.io", "labels": {}, "annotations": null},
+        "spec": {"group": "lab.example.io", "scope": "Namespaced", "names": {"plural": "gizmos", "kind": "Gizmo"},
+          "versions": [
+            {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "items": 5}}},
+            {"name": "v2", "served": true, "storage": false, "schema": {"openAPIV3Schema": {"type": "object", "items": 5}},
+             "subresources": {"status": {}}}]}}"#;
+
+    #[test]
+    fn reading_fills_defaults_and_hoists_what_versions_share() {
+        let decoded = decode(&read(GIZMO)).unwrap();
+        assert_eq!(decoded.unknown, Vec::<String>::new());
+        let spec = &decoded.crd.spec;
+        assert!(spec.validation.is_some() && spec.versions.iter().all(|v| v.schema.is_none()));
+        assert!(spec.subresources.is_none());
+        assert!(spec.subresources("v1").is_none() && spec.subresources("v2").is_some_and(|s| s.status));
+        assert!(spec.schema("v2").is_some());
+        let written = decoded.crd.to_value();
+        assert_eq!(
+            json::to_string(&written),
+            concat!(
+                r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gizmos.lab.example.io"},"#,
+                r#""spec":{"conversion":{"strategy":"None"},"group":"lab.example.io","names":{"kind":"Gizmo","listKind":"GizmoList","plural":"gizmos","singular":"gizmo"},"#,
+                r#""scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"items":null,"type":"object"}},"served":true,"storage":true},"#,
+                r#"{"name":"v2","schema":{"openAPIV3Schema":{"items":null,"type":"object"}},"served":true,"storage":false,"subresources":{"status":{}}}]},"#,
+                r#""status":{"acceptedNames":{"kind":"","plural":""},"conditions":null,"storedVersions":["v1"]}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn wrong_types_are_told_as_go_tells_them() {
+        for (text, error) in [
+            ("[]", "json: cannot unmarshal array into Go value of type v1.CustomResourceDefinition"),
+            (
+                r#"{"spec": {"versions": "v1"}}"#,
+                "json: cannot unmarshal string into Go struct field CustomResourceDefinitionSpec.spec.versions of type []v1.CustomResourceDefinitionVersion",
+            ),
+            (
+                r#"{"spec": {"versions": [{"schema": {"openAPIV3Schema": {"properties": {"a": {"maxLength": 1.5}}}}}]}}"#,
+                "json: cannot unmarshal number 1.5 into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.maxLength of type int64",
+            ),
+            (
+                r#"{"spec": {"versions": [{"schema": {"openAPIV3Schema": {"items": {"additionalProperties": {"type": 1}}}}}]}}"#,
+                "json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items.additionalProperties.type of type string",
+            ),
+            (
+                r#"{"spec": {"versions": [{"schema": {"openAPIV3Schema": {"additionalProperties": 1, "title": 1}}}]}}"#,
+                "boolean or JSON schema expected",
+            ),
+        ] {
+            assert_eq!(decode(&read(text)), Err(error.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_told_with_keys_and_indexes() {
+        let text = r#"{"spec": {"foo": 1, "versions": [{"x": 1, "schema": {"openAPIV3Schema": {"properties": {"a.b": {"y": 1}}, "items": {"z": 1}}}}]}}"#;
+        let unknown = decode(&read(text)).unwrap().unknown;
+        let expected = ["spec.foo", "spec.versions[0].schema.openAPIV3Schema.properties.a.b.y", "spec.versions[0].x"];
+        assert_eq!(unknown, expected);
+        assert_eq!(unknown_field(&unknown[0]), "unknown field \"spec.foo\"");
+    }
+
+    #[test]
+    fn names_are_accepted_unless_another_crd_has_them() {
+        let mut first = decode(&read(GIZMO)).unwrap().crd;
+        assert!(conditions::settle(&mut first, std::iter::empty(), "2026-01-01T00:00:00Z"));
+        assert!(first.is_true("Established") && first.is_true("NamesAccepted"));
+        assert!(!conditions::settle(&mut first, std::iter::empty(), "2026-01-02T00:00:00Z"));
+
+        let mut second = decode(&read(&GIZMO.replace("gizmos", "gizmoz"))).unwrap().crd;
+        conditions::settle(&mut second, std::iter::once(&first), "2026-01-01T00:00:00Z");
+        let naming = second.condition("NamesAccepted").unwrap();
+        assert_eq!(
+            (naming.reason.as_str(), naming.message.as_str()),
+            ("ListKindConflict", "\"GizmoList\" is already in use")
+        );
+        assert_eq!(second.status.accepted_names.plural, "gizmoz");
+        assert!(!second.is_true("Established"));
+    }
+}

@@ -1,0 +1,223 @@
+//! What the server's controllers make of a CRD after it was stored, as pure functions (`pkg/controller/{status,establish,
+//! nonstructuralschema,apiapproval,finalizer}`).
+//!
+//! They run one after the other here, so the order of the conditions is always the same; on the server, NamesAccepted
+//! and Established come first and the other two as they happen.
+
+use super::{API_APPROVED_ANNOTATION, Condition, CustomResourceDefinition, Names};
+use std::collections::BTreeSet;
+
+/// Runs the controllers until nothing changes. `others` are the other CRDs of the store; `now` is RFC 3339. Returns
+/// whether anything changed; if it did, CRDs of the same group may have to be settled again, as names may be free now.
+pub fn settle<'a>(
+    crd: &mut CustomResourceDefinition,
+    others: impl Iterator<Item = &'a CustomResourceDefinition>,
+    now: &str,
+) -> bool {
+    let before = crd.status.clone();
+    names(crd, others, now);
+    establish(crd, now);
+    api_approval(crd, now);
+    crd.status != before
+}
+
+/// Sets a condition; its time changes only when its status does.
+pub fn set(crd: &mut CustomResourceDefinition, mut new: Condition, now: &str) {
+    let conditions = crd.status.conditions.get_or_insert_default();
+    now.clone_into(&mut new.last_transition_time);
+    match conditions.iter_mut().find(|c| c.type_ == new.type_) {
+        None => conditions.push(new),
+        Some(old) => {
+            if old.status != new.status || old.last_transition_time.is_empty() {
+                old.last_transition_time = new.last_transition_time;
+            }
+            old.status = new.status;
+            old.reason = new.reason;
+            old.message = new.message;
+        }
+    }
+}
+
+fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>) -> Condition {
+    Condition {
+        type_: type_.to_owned(),
+        status: status.to_owned(),
+        reason: reason.to_owned(),
+        message: message.into(),
+        ..Condition::default()
+    }
+}
+
+/// Accepts names that no other CRD of the group has: acceptedNames, NamesAccepted, and Established for a start.
+fn names<'a>(
+    crd: &mut CustomResourceDefinition,
+    others: impl Iterator<Item = &'a CustomResourceDefinition>,
+    now: &str,
+) {
+    if crd.spec.names == crd.status.accepted_names {
+        return;
+    }
+    let mut resources = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    let mut take = |names: &Names| {
+        resources.extend([names.plural.clone(), names.singular.clone()]);
+        resources.extend(names.short_names.iter().cloned());
+        kinds.extend([names.kind.clone(), names.list_kind.clone()]);
+    };
+    take(&crd.status.accepted_names);
+    for other in others.filter(|o| o.spec.group == crd.spec.group && o.name() != crd.name()) {
+        take(&other.status.accepted_names);
+    }
+
+    let asked = &crd.spec.names;
+    let had = &crd.status.accepted_names;
+    let mut accepted = had.clone();
+    let mut fault = None;
+    let conflict = |name: &str, had: &str, used: &BTreeSet<String>| {
+        (name != had && used.contains(name))
+            .then(|| format!("{} is already in use", crate::value::quote::go_quote(name)))
+    };
+    let mut one =
+        |name: &str, had: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
+            name, had, used,
+        ) {
+            Some(message) => fault = Some((reason, message)),
+            None => name.clone_into(out),
+        };
+    one(&asked.plural, &had.plural, &resources, "PluralConflict", &mut accepted.plural);
+    one(&asked.singular, &had.singular, &resources, "SingularConflict", &mut accepted.singular);
+    if asked.short_names != had.short_names {
+        let new = asked.short_names.iter().filter(|n| !had.short_names.contains(n));
+        let faults: Vec<_> = new.filter_map(|n| conflict(n, "", &resources)).collect();
+        if faults.is_empty() {
+            accepted.short_names.clone_from(&asked.short_names);
+        } else {
+            fault = Some(("ShortNamesConflict", aggregate(&faults)));
+        }
+    }
+    let mut one =
+        |name: &str, had: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
+            name, had, used,
+        ) {
+            Some(message) => fault = Some((reason, message)),
+            None => name.clone_into(out),
+        };
+    one(&asked.kind, &had.kind, &kinds, "KindConflict", &mut accepted.kind);
+    one(&asked.list_kind, &had.list_kind, &kinds, "ListKindConflict", &mut accepted.list_kind);
+    accepted.categories.clone_from(&asked.categories);
+
+    let naming = match fault {
+        Some((reason, message)) => condition("NamesAccepted", "False", reason, message),
+        None => condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+    };
+    let mut established = crd
+        .condition("Established")
+        .cloned()
+        .unwrap_or_else(|| condition("Established", "False", "NotAccepted", "not all names are accepted"));
+    if established.status != "True" && naming.status == "True" {
+        established = condition("Established", "False", "Installing", "the initial names have been accepted");
+    }
+
+    let same = crd
+        .condition("NamesAccepted")
+        .is_some_and(|c| c.status == naming.status && c.reason == naming.reason && c.message == naming.message);
+    if same && crd.status.accepted_names == accepted {
+        return;
+    }
+    crd.status.accepted_names = accepted;
+    set(crd, naming, now);
+    set(crd, established, now);
+}
+
+/// How Go prints several errors as one.
+fn aggregate(messages: &[String]) -> String {
+    match messages {
+        [one] => one.clone(),
+        _ => {
+            let mut seen = BTreeSet::new();
+            let distinct: Vec<_> = messages.iter().filter(|m| seen.insert(m.as_str())).map(String::as_str).collect();
+            if let [one] = distinct.as_slice() { (*one).to_owned() } else { format!("[{}]", distinct.join(", ")) }
+        }
+    }
+}
+
+/// Established: once the names are accepted, and the webhook's CA bundle can be read.
+fn establish(crd: &mut CustomResourceDefinition, now: &str) {
+    if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
+        return;
+    }
+    set(crd, condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"), now);
+}
+
+/// Whether a group belongs to Kubernetes, so that its APIs need approval.
+pub fn is_protected(group: &str) -> bool {
+    ["k8s.io", "kubernetes.io"]
+        .iter()
+        .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+/// What the approval annotation says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// Neither a URL nor "unapproved…".
+    Invalid,
+    /// A URL.
+    Approved,
+    /// "unapproved…"
+    Bypassed,
+    /// There is none.
+    Missing,
+}
+
+/// What the approval annotation says, and the server's words about it.
+pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
+    let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
+    let must = format!("protected groups must have approval annotation \"{API_APPROVED_ANNOTATION}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    if annotation.is_empty() {
+        (Approval::Missing, format!("{must}, {see}"))
+    } else if annotation.starts_with("unapproved") {
+        (Approval::Bypassed, format!("not approved: {}", crate::value::quote::go_quote(annotation)))
+    } else if is_url(annotation) {
+        (Approval::Approved, format!("approved in {annotation}"))
+    } else {
+        (Approval::Invalid, format!("{must} with either a URL or a reason starting with \"unapproved\", {see}"))
+    }
+}
+
+/// Whether Go's `url.ParseRequestURI` takes it, with a scheme and a host.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && !host.is_empty()
+        && !text.chars().any(|c| c.is_ascii_control())
+        && !host.contains(' ')
+}
+
+fn api_approval(crd: &mut CustomResourceDefinition, now: &str) {
+    if !is_protected(&crd.spec.group) {
+        return;
+    }
+    let (state, message) = approval(crd);
+    let (status, reason) = match state {
+        Approval::Invalid => ("False", "InvalidAnnotation"),
+        Approval::Missing => ("False", "MissingAnnotation"),
+        Approval::Approved => ("True", "ApprovedAnnotation"),
+        Approval::Bypassed => ("False", "UnapprovedAnnotation"),
+    };
+    let new = condition("KubernetesAPIApprovalPolicyConformant", status, reason, message);
+    let same = crd
+        .condition(&new.type_)
+        .is_some_and(|c| c.status == new.status && c.reason == new.reason && c.message == new.message);
+    if !same {
+        set(crd, new, now);
+    }
+}
+
+/// Marks the CRD as going away, while its objects are removed.
+pub fn terminating(crd: &mut CustomResourceDefinition, now: &str) {
+    let new = condition("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+    set(crd, new, now);
+}

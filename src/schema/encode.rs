@@ -1,0 +1,137 @@
+//! [`Schema`] to a [`Value`]: what the server writes for it, with `omitempty`.
+
+use super::{Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use crate::value::{Map, Value};
+use std::collections::BTreeMap;
+
+impl Schema {
+    /// The schema as JSON has it.
+    pub fn to_value(&self) -> Value {
+        let mut w = Writer(Map::new());
+        w.text("id", &self.id);
+        w.text("$schema", &self.schema);
+        w.optional_text("$ref", self.reference.as_deref());
+        w.text("description", &self.description);
+        w.text("type", &self.type_);
+        w.text("format", &self.format);
+        w.text("title", &self.title);
+        w.value("default", self.default.clone());
+        w.value("maximum", self.maximum.map(float));
+        w.flag("exclusiveMaximum", self.exclusive_maximum);
+        w.value("minimum", self.minimum.map(float));
+        w.flag("exclusiveMinimum", self.exclusive_minimum);
+        w.value("maxLength", self.max_length.map(Value::Int));
+        w.value("minLength", self.min_length.map(Value::Int));
+        w.text("pattern", &self.pattern);
+        w.value("maxItems", self.max_items.map(Value::Int));
+        w.value("minItems", self.min_items.map(Value::Int));
+        w.flag("uniqueItems", self.unique_items);
+        w.value("multipleOf", self.multiple_of.map(float));
+        w.list("enum", &self.enum_, Value::clone);
+        w.value("maxProperties", self.max_properties.map(Value::Int));
+        w.value("minProperties", self.min_properties.map(Value::Int));
+        w.list("required", &self.required, |s| Value::from(s.as_str()));
+        w.value("items", self.items.as_ref().map(items));
+        w.list("allOf", &self.all_of, Self::to_value);
+        w.list("oneOf", &self.one_of, Self::to_value);
+        w.list("anyOf", &self.any_of, Self::to_value);
+        w.value("not", self.not.as_deref().map(Self::to_value));
+        w.map("properties", &self.properties, Self::to_value);
+        w.value("additionalProperties", self.additional_properties.as_ref().map(schema_or_bool));
+        w.map("patternProperties", &self.pattern_properties, Self::to_value);
+        w.map("dependencies", &self.dependencies, schema_or_names);
+        w.value("additionalItems", self.additional_items.as_ref().map(schema_or_bool));
+        w.map("definitions", &self.definitions, Self::to_value);
+        w.value(
+            "externalDocs",
+            self.external_docs.as_ref().map(|docs| {
+                let mut w = Writer(Map::new());
+                w.text("description", &docs.description);
+                w.text("url", &docs.url);
+                Value::Object(w.0)
+            }),
+        );
+        w.value("example", self.example.clone());
+        w.flag("nullable", self.nullable);
+        w.value("x-kubernetes-preserve-unknown-fields", self.x_preserve_unknown_fields.map(Value::Bool));
+        w.flag("x-kubernetes-embedded-resource", self.x_embedded_resource);
+        w.flag("x-kubernetes-int-or-string", self.x_int_or_string);
+        w.list("x-kubernetes-list-map-keys", &self.x_list_map_keys, |s| Value::from(s.as_str()));
+        w.optional_text("x-kubernetes-list-type", self.x_list_type.as_deref());
+        w.optional_text("x-kubernetes-map-type", self.x_map_type.as_deref());
+        w.list("x-kubernetes-validations", &self.x_validations, ValidationRule::to_value);
+        Value::Object(w.0)
+    }
+}
+
+impl ValidationRule {
+    /// The rule as JSON has it.
+    pub fn to_value(&self) -> Value {
+        let mut w = Writer(Map::new());
+        w.value("rule", Some(Value::from(self.rule.as_str())));
+        w.text("message", &self.message);
+        w.text("messageExpression", &self.message_expression);
+        w.optional_text("reason", self.reason.as_deref());
+        w.text("fieldPath", &self.field_path);
+        w.value("optionalOldSelf", self.optional_old_self.map(Value::Bool));
+        Value::Object(w.0)
+    }
+}
+
+struct Writer(Map);
+
+impl Writer {
+    fn value(&mut self, key: &str, v: Option<Value>) {
+        if let Some(v) = v {
+            self.0.insert(key.to_owned(), v);
+        }
+    }
+    fn text(&mut self, key: &str, text: &str) {
+        self.value(key, (!text.is_empty()).then(|| Value::from(text)));
+    }
+    fn optional_text(&mut self, key: &str, text: Option<&str>) {
+        self.value(key, text.map(Value::from));
+    }
+    fn flag(&mut self, key: &str, flag: bool) {
+        self.value(key, flag.then_some(Value::Bool(true)));
+    }
+    fn list<T>(&mut self, key: &str, items: &[T], write: impl Fn(&T) -> Value) {
+        self.value(key, (!items.is_empty()).then(|| Value::Array(items.iter().map(write).collect())));
+    }
+    fn map<T>(&mut self, key: &str, members: &BTreeMap<String, T>, write: impl Fn(&T) -> Value) {
+        let written = || Value::Object(members.iter().map(|(k, v)| (k.clone(), write(v))).collect());
+        self.value(key, (!members.is_empty()).then(written));
+    }
+}
+
+/// An integer where its text is one, as reading it again gives.
+fn float(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 9e15 && !(x == 0.0 && x.is_sign_negative()) {
+        Value::Int(x as i64)
+    } else {
+        Value::Float(x)
+    }
+}
+
+fn items(items: &Items) -> Value {
+    match items {
+        Items::Schema(schema) => schema.to_value(),
+        Items::Schemas(schemas) if schemas.is_empty() => Value::Null,
+        Items::Schemas(schemas) => Value::Array(schemas.iter().map(Schema::to_value).collect()),
+    }
+}
+
+fn schema_or_bool(v: &SchemaOrBool) -> Value {
+    match v {
+        SchemaOrBool::Schema(schema) => schema.to_value(),
+        SchemaOrBool::Bool(b) => Value::Bool(*b),
+    }
+}
+
+fn schema_or_names(v: &SchemaOrNames) -> Value {
+    match v {
+        SchemaOrNames::Schema(schema) => schema.to_value(),
+        SchemaOrNames::Names(names) if names.is_empty() => Value::Null,
+        SchemaOrNames::Names(names) => Value::Array(names.iter().map(|s| Value::from(s.as_str())).collect()),
+    }
+}
