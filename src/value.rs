@@ -4,6 +4,7 @@
 
 pub mod json;
 pub mod number;
+pub mod print;
 pub mod quote;
 pub mod time;
 

@@ -1,4 +1,6 @@
-//! Points in time and their RFC 3339 text, as Go's `time` package reads and writes them.
+//! Points in time in RFC 3339, as `time.Parse(time.RFC3339, …)` reads them, with its error texts, and as `metav1.Time` writes them.
+//!
+//! Go's reader is looser than the standard: a one-digit hour and a comma before the fraction pass.
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -7,4 +9,243 @@ pub struct Timestamp {
     pub seconds: i64,
     /// Nanoseconds of the second.
     pub nanos: u32,
+}
+
+/// Year 1, Go's zero time.
+const ZERO_SECONDS: i64 = -62_135_596_800;
+
+impl Timestamp {
+    /// Whether this is Go's zero time, 0001-01-01T00:00:00Z.
+    pub fn is_zero(self) -> bool {
+        self.seconds == ZERO_SECONDS && self.nanos == 0
+    }
+}
+
+const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
+
+struct Reader<'a> {
+    whole: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn mismatch(&self, layout_element: &str) -> String {
+        let (whole, rest) = (quote(self.whole), quote(self.rest));
+        format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(LAYOUT), quote(layout_element))
+    }
+    fn failure(&self, message: &str) -> String {
+        format!("parsing time {}{message}", quote(self.whole))
+    }
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.rest.as_bytes().get(at).copied()
+    }
+    fn digit(&self, at: usize) -> Option<i64> {
+        self.byte(at).filter(u8::is_ascii_digit).map(|b| i64::from(b - b'0'))
+    }
+    /// Moves on by bytes that are known to be ASCII.
+    fn advance(&mut self, bytes: usize) -> Result<(), String> {
+        self.rest = self.rest.get(bytes..).ok_or_else(|| self.mismatch(""))?;
+        Ok(())
+    }
+    fn literal(&mut self, c: char) -> Result<(), String> {
+        let mut text = [0; 4];
+        self.rest = self.rest.strip_prefix(c).ok_or_else(|| self.mismatch(c.encode_utf8(&mut text)))?;
+        Ok(())
+    }
+    /// Two digits, or one when `loose`.
+    fn number(&mut self, element: &str, loose: bool) -> Result<i64, String> {
+        let (value, width) = match (self.digit(0), self.digit(1)) {
+            (Some(tens), Some(ones)) => (tens * 10 + ones, 2),
+            (Some(ones), None) if loose => (ones, 1),
+            _ => return Err(self.mismatch(element)),
+        };
+        self.advance(width)?;
+        Ok(value)
+    }
+    fn year(&mut self) -> Result<i64, String> {
+        let digits: Option<Vec<i64>> = (0..4).map(|i| self.digit(i)).collect();
+        let year = digits.ok_or_else(|| self.mismatch("2006"))?.into_iter().fold(0, |n, d| n * 10 + d);
+        self.advance(4)?;
+        Ok(year)
+    }
+    fn fraction(&mut self) -> Result<u32, String> {
+        if !matches!(self.byte(0), Some(b'.' | b',')) || self.digit(1).is_none() {
+            return Ok(0);
+        }
+        let digits = (1..).take_while(|i| self.digit(*i).is_some()).count();
+        let mut nanos = 0;
+        for i in 1..=9 {
+            nanos = nanos * 10 + if i <= digits { self.digit(i).unwrap_or(0) as u32 } else { 0 };
+        }
+        self.advance(digits + 1)?;
+        Ok(nanos)
+    }
+    fn zone(&mut self) -> Result<i64, String> {
+        if let Some(rest) = self.rest.strip_prefix('Z') {
+            self.rest = rest;
+            return Ok(0);
+        }
+        if self.rest.len() < 6 || self.byte(3) != Some(b':') {
+            return Err(self.mismatch("Z07:00"));
+        }
+        let two = |at| Some(self.digit(at)? * 10 + self.digit(at + 1)?);
+        let (hour, minute) = (two(1), two(4));
+        if hour.is_some_and(|h| h > 24) {
+            return Err(self.failure(": time zone offset hour out of range"));
+        }
+        if hour.is_some() && minute.is_some_and(|m| m > 60) {
+            return Err(self.failure(": time zone offset minute out of range"));
+        }
+        let offset = match (self.byte(0), hour, minute) {
+            (Some(b'+'), Some(h), Some(m)) => (h * 60 + m) * 60,
+            (Some(b'-'), Some(h), Some(m)) => -(h * 60 + m) * 60,
+            _ => return Err(self.mismatch("Z07:00")),
+        };
+        self.advance(6)?;
+        Ok(offset)
+    }
+}
+
+/// Reads RFC 3339; the error is Go's text.
+pub fn parse(text: &str) -> Result<Timestamp, String> {
+    let mut r = Reader { whole: text, rest: text };
+    let year = r.year()?;
+    r.literal('-')?;
+    let month = r.number("01", false)?;
+    if !(1..=12).contains(&month) {
+        return Err(r.failure(": month out of range"));
+    }
+    r.literal('-')?;
+    let day = r.number("02", false)?;
+    r.literal('T')?;
+    let hour = r.number("15", true)?;
+    if hour >= 24 {
+        return Err(r.failure(": hour out of range"));
+    }
+    r.literal(':')?;
+    let minute = r.number("04", false)?;
+    if minute >= 60 {
+        return Err(r.failure(": minute out of range"));
+    }
+    r.literal(':')?;
+    let second = r.number("05", false)?;
+    if second >= 60 {
+        return Err(r.failure(": second out of range"));
+    }
+    let nanos = r.fraction()?;
+    let offset = r.zone()?;
+    if !r.rest.is_empty() {
+        return Err(r.failure(&format!(": extra text: {}", quote(r.rest))));
+    }
+    if day < 1 || day > days_in(year, month) {
+        return Err(r.failure(": day out of range"));
+    }
+    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    Ok(Timestamp { seconds, nanos })
+}
+
+/// `2006-01-02T15:04:05Z`, without fraction.
+pub fn format(t: Timestamp) -> String {
+    let (year, month, day) = civil_from_days(t.seconds.div_euclid(86_400));
+    let second = t.seconds.rem_euclid(86_400);
+    let sign = if year < 0 { "-" } else { "" };
+    let (h, m, s) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March, which puts the leap day last.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * shifted + 2) / 5 + 1)
+}
+
+/// Package time's own quoting: bytes that are not ASCII, and control characters, as `\xNN`.
+fn quote(s: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::from('"');
+    for b in s.bytes() {
+        match b {
+            b'"' | b'\\' => {
+                out.push('\\');
+                out.push(char::from(b));
+            }
+            b' '..=0x7f => out.push(char::from(b)),
+            _ => {
+                let _ = write!(out, "\\x{b:02x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_writes() {
+        for (text, normal) in [
+            ("2024-02-29T23:59:59Z", "2024-02-29T23:59:59Z"),
+            ("2024-01-01T00:30:00+01:00", "2023-12-31T23:30:00Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+            ("1969-12-31T1:02:03,5Z", "1969-12-31T01:02:03Z"),
+            ("0000-01-01T00:00:00+01:00", "-0001-12-31T23:00:00Z"),
+        ] {
+            assert_eq!(parse(text).map(format), Ok(normal.to_owned()), "{text}");
+        }
+        assert_eq!(parse("1970-01-01T00:00:01.25Z"), Ok(Timestamp { seconds: 1, nanos: 250_000_000 }));
+        assert!(parse("0001-01-01T00:00:00Z").is_ok_and(Timestamp::is_zero));
+    }
+
+    #[test]
+    fn errors_are_those_of_go() {
+        for (text, error) in [
+            (
+                "yesterday",
+                r#"parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006""#,
+            ),
+            (
+                "2024-1-01T00:00:00Z",
+                r#"parsing time "2024-1-01T00:00:00Z" as "2006-01-02T15:04:05Z07:00": cannot parse "1-01T00:00:00Z" as "01""#,
+            ),
+            (
+                "2024-01-01 00:00:00Z",
+                r#"parsing time "2024-01-01 00:00:00Z" as "2006-01-02T15:04:05Z07:00": cannot parse " 00:00:00Z" as "T""#,
+            ),
+            ("2024-02-30T00:00:00Z", r#"parsing time "2024-02-30T00:00:00Z": day out of range"#),
+            ("2024-13-30T00:00:00Z", r#"parsing time "2024-13-30T00:00:00Z": month out of range"#),
+            (
+                "2024-01-01T00:00:00",
+                r#"parsing time "2024-01-01T00:00:00" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "Z07:00""#,
+            ),
+            ("2024-01-01T00:00:00Zé", r#"parsing time "2024-01-01T00:00:00Z\xc3\xa9": extra text: "\xc3\xa9""#),
+        ] {
+            assert_eq!(parse(text), Err(error.to_owned()));
+        }
+    }
 }

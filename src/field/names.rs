@@ -1,0 +1,192 @@
+//! What names must look like, and the words of the server when they do not
+//! (`k8s.io/apimachinery/pkg/api/validate/content`). Each function gives the complaints about a name; none means it is fine.
+
+const LABEL_FMT: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const SUBDOMAIN_FMT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+const DNS1035_FMT: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const KEY_FMT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const VALUE_FMT: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
+const KEY_RULE: &str =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+fn too_long(max: usize) -> String {
+    format!("must be no more than {max} bytes")
+}
+
+fn no_match(rule: &str, fmt: &str, examples: &[&str]) -> String {
+    let mut text = format!("{rule} (e.g. ");
+    for (i, example) in examples.iter().enumerate() {
+        if i > 0 {
+            text.push_str(" or ");
+        }
+        text.push('\'');
+        text.push_str(example);
+        text.push_str("', ");
+    }
+    text.push_str("regex used for validation is '");
+    text.push_str(fmt);
+    text.push_str("')");
+    text
+}
+
+fn lower_or_digit(b: u8) -> bool {
+    b.is_ascii_lowercase() || b.is_ascii_digit()
+}
+
+/// Not empty, starts and ends with `edge`, and holds only `inner` between.
+fn framed(name: &[u8], edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
+    let ends = name.first().is_some_and(|b| edge(*b)) && name.last().is_some_and(|b| edge(*b));
+    ends && name.iter().all(|b| inner(*b))
+}
+
+fn is_label(name: &[u8]) -> bool {
+    framed(name, lower_or_digit, |b| lower_or_digit(b) || b == b'-')
+}
+
+fn is_subdomain(name: &[u8]) -> bool {
+    name.split(|b| *b == b'.').all(is_label)
+}
+
+fn is_key(name: &[u8]) -> bool {
+    framed(name, |b| b.is_ascii_alphanumeric(), |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+/// `IsDNS1123Label`
+pub fn dns1123_label(name: &[u8]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if name.len() > 63 {
+        complaints.push(too_long(63));
+    }
+    if !is_label(name) {
+        complaints.push(if is_subdomain(name) {
+            "must not contain dots".to_owned()
+        } else {
+            let rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+            no_match(rule, LABEL_FMT, &["my-name", "123-abc"])
+        });
+    }
+    complaints
+}
+
+/// `IsDNS1123Subdomain`
+pub fn dns1123_subdomain(name: &[u8]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if name.len() > 253 {
+        complaints.push(too_long(253));
+    }
+    if !is_subdomain(name) {
+        let rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+        complaints.push(no_match(rule, SUBDOMAIN_FMT, &["example.com"]));
+    }
+    complaints
+}
+
+/// `IsDNS1035Label`
+pub fn dns1035_label(name: &[u8]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if name.len() > 63 {
+        complaints.push(too_long(63));
+    }
+    if !is_label(name) || !name.first().is_some_and(u8::is_ascii_lowercase) {
+        let rule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+        complaints.push(no_match(rule, DNS1035_FMT, &["my-name", "abc-123"]));
+    }
+    complaints
+}
+
+/// `IsLabelKey`, also called `IsQualifiedName`
+pub fn qualified_name(value: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let mut parts = value.split('/');
+    let name = match (parts.next(), parts.next(), parts.next()) {
+        (Some(prefix), Some(name), None) => {
+            if prefix.is_empty() {
+                complaints.push("prefix part must be non-empty".to_owned());
+            } else {
+                complaints.extend(dns1123_subdomain(prefix.as_bytes()).into_iter().map(|c| format!("prefix part {c}")));
+            }
+            name
+        }
+        (Some(name), None, _) => name,
+        _ => {
+            let rule = no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"]);
+            let hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+            return vec![format!("a valid label key {rule} {hint}")];
+        }
+    };
+    if name.is_empty() {
+        complaints.push("name part must be non-empty".to_owned());
+    } else if name.len() > 63 {
+        complaints.push(format!("name part {}", too_long(63)));
+    }
+    if !is_key(name.as_bytes()) {
+        complaints.push(format!("name part {}", no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"])));
+    }
+    complaints
+}
+
+/// `IsLabelValue`
+pub fn label_value(value: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if value.len() > 63 {
+        complaints.push(too_long(63));
+    }
+    if !value.is_empty() && !is_key(value.as_bytes()) {
+        let rule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+        complaints.push(no_match(rule, VALUE_FMT, &["MyValue", "my_value", "12345"]));
+    }
+    complaints
+}
+
+/// `IsPathSegmentPrefix` when `prefix`, else `IsPathSegmentName`
+pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
+    if !prefix && matches!(name, "." | "..") {
+        return vec![format!("may not be '{name}'")];
+    }
+    ['/', '%'].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
+}
+
+/// `NameIsDNSSubdomain`: a trailing dash of a prefix is forgiven, together with the character before it.
+pub fn name_is_subdomain(name: &str, prefix: bool) -> Vec<String> {
+    let bytes = name.as_bytes();
+    match bytes {
+        [head @ .., _, b'-'] if prefix => dns1123_subdomain(&[head, b"a"].concat()),
+        _ => dns1123_subdomain(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_names_pass() {
+        assert!(dns1123_subdomain(b"a.b-c.0").is_empty());
+        assert!(dns1123_label(b"a-b").is_empty());
+        assert!(dns1035_label(b"a1").is_empty());
+        assert!(qualified_name("example.com/My_Name.1").is_empty());
+        assert!(label_value("").is_empty());
+        assert!(name_is_subdomain("abc-", true).is_empty());
+    }
+
+    #[test]
+    fn complaints_are_those_of_the_server() {
+        assert_eq!(dns1123_label(b"a.b"), ["must not contain dots"]);
+        assert_eq!(
+            dns1123_subdomain(b"A"),
+            [
+                "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+            ]
+        );
+        assert_eq!(
+            qualified_name("/"),
+            [
+                "prefix part must be non-empty",
+                "name part must be non-empty",
+                "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+            ]
+        );
+        assert_eq!(path_segment("..", false), ["may not be '..'"]);
+        assert_eq!(path_segment("a/%", true), ["may not contain '/'", "may not contain '%'"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Values as Go's `fmt` prints them: `%v` and `%T`.
+
+use super::{Value, number};
+use std::fmt::Write as _;
+
+/// `%T` of the value as the server holds it.
+pub fn type_name(v: &Value) -> &'static str {
+    match v {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Float(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// `%v`: `map[a:1 b:[x y]]`, strings without quotes.
+pub fn format_v(v: &Value) -> String {
+    let mut out = String::new();
+    write_v(&mut out, v);
+    out
+}
+
+fn write_v(out: &mut String, v: &Value) {
+    match v {
+        Value::Null => out.push_str("<nil>"),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Int(i) => {
+            let _ = write!(out, "{i}");
+        }
+        Value::Float(x) => out.push_str(&number::format_v(*x)),
+        Value::String(s) => out.push_str(s),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(' ');
+                }
+                write_v(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            out.push_str("map[");
+            for (i, (key, value)) in members.iter().enumerate() {
+                if i > 0 {
+                    out.push(' ');
+                }
+                out.push_str(key);
+                out.push(':');
+                write_v(out, value);
+            }
+            out.push(']');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn prints_as_percent_v() {
+        let v = object([
+            ("b", Value::Array(vec![Value::Int(1), Value::Null, Value::from("x y")])),
+            ("a", Value::Float(1e21)),
+        ]);
+        assert_eq!(format_v(&v), "map[a:1e+21 b:[1 <nil> x y]]");
+    }
+}
