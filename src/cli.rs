@@ -12,13 +12,13 @@ use clap::{CommandFactory, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Parses `argv`, does what it asks and gives the process's exit code.
-pub fn run(argv: Vec<OsString>) -> u8 {
+/// Parses the words of a command line, does what it asks and gives the process's exit code.
+pub fn run(words: Vec<OsString>) -> u8 {
     let mut command = args::Args::command();
-    if is_plugin(argv.first()) {
+    if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
-    let parsed = command.try_get_matches_from_mut(argv).and_then(|m| args::Args::from_arg_matches(&m));
+    let parsed = command.try_get_matches_from_mut(words).and_then(|m| args::Args::from_arg_matches(&m));
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {

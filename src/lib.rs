@@ -25,4 +25,6 @@ pub mod crd;
 
 pub mod api;
 
+pub mod output;
+
 pub mod cli;

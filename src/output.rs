@@ -1,0 +1,8 @@
+//! What a person or a program reads: plain data in, text out. Nothing here decides anything or opens a file.
+
+mod aligned;
+pub mod excerpt;
+pub mod report;
+pub mod table;
+
+pub use aligned::{Aligned, Cell, Paint};

@@ -1,0 +1,187 @@
+//! What is told of each object, as plain data; [`text`] and [`json`] turn it into what is read.
+
+pub mod json;
+pub mod text;
+
+use super::excerpt::Spot;
+use crate::value::Value;
+
+/// What the server would do, as far as it can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It would be stored.
+    Accepted,
+    /// It would be refused.
+    Rejected,
+    /// It is not a custom resource, or was to be skipped.
+    Skipped,
+    /// It could not be judged.
+    CannotTell,
+}
+
+impl Verdict {
+    /// The word a person reads.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Skipped => "skipped",
+            Self::CannotTell => "cannot tell",
+        }
+    }
+    /// The word a program reads.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CannotTell => "cannotTell",
+            _ => self.words(),
+        }
+    }
+}
+
+/// One object, or one input that holds none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Where it begins.
+    pub spot: Spot,
+    /// What it calls itself.
+    pub identity: Identity,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, where the verdict is `Skipped` or `CannotTell`.
+    pub reason: String,
+    /// What can be done about it.
+    pub help: Option<String>,
+    /// The server's answer, if it was asked.
+    pub answer: Option<Answer>,
+    /// What is wrong, each with its place.
+    pub errors: Vec<Problem>,
+    /// The server's warnings and ours.
+    pub warnings: Vec<Problem>,
+    /// Fields that would be dropped.
+    pub pruned: Vec<Located>,
+    /// Fields that would be set.
+    pub defaulted: Vec<(String, Value)>,
+    /// The object as it would be stored.
+    pub object: Option<Value>,
+    /// Its `autoscaling/v1` Scale, where the CRD has one.
+    pub scale: Option<Value>,
+    /// The server's Table of it.
+    pub table: Option<Value>,
+}
+
+impl Item {
+    /// An item of which nothing is known but its place and verdict.
+    pub fn new(spot: Spot, verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self {
+            spot,
+            identity: Identity::default(),
+            verdict,
+            reason: reason.into(),
+            help: None,
+            answer: None,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            pruned: Vec::new(),
+            defaulted: Vec::new(),
+            object: None,
+            scale: None,
+            table: None,
+        }
+    }
+}
+
+/// What an object calls itself; empty where it does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// `apiVersion`
+    pub api_version: String,
+    /// `kind`
+    pub kind: String,
+    /// The namespace a request would go to.
+    pub namespace: Option<String>,
+    /// `metadata.name`, or `metadata.generateName` and a `*`.
+    pub name: String,
+}
+
+impl Identity {
+    /// The API group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+    /// `kind.group/name`, as kubectl's `-o name`.
+    pub fn short(&self) -> String {
+        let kind = self.kind.to_lowercase();
+        match self.group() {
+            "" => format!("{kind}/{}", self.name),
+            group => format!("{kind}.{group}/{}", self.name),
+        }
+    }
+    /// `namespace/name`, or as much of it as there is.
+    pub fn full_name(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// How the server answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub code: u16,
+    /// `reason` of a Status (`Invalid`); empty when the object was accepted.
+    pub reason: String,
+    /// `message` of a Status.
+    pub message: String,
+}
+
+/// Something wrong, or worth a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The server's reason (`FieldValueInvalid`), or ours.
+    pub kind: String,
+    /// The field, if the server names one.
+    pub field: Option<String>,
+    /// The text.
+    pub message: String,
+    /// Where the field, or the nearest one above it, is written.
+    pub spot: Option<Spot>,
+}
+
+/// A field and the place where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The path, as the server prints it.
+    pub path: String,
+    /// The place.
+    pub spot: Option<Spot>,
+}
+
+/// How many objects met which fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Accepted.
+    pub accepted: usize,
+    /// Rejected.
+    pub rejected: usize,
+    /// Skipped.
+    pub skipped: usize,
+    /// Not judged.
+    pub cannot_tell: usize,
+    /// Warnings, of all of them.
+    pub warnings: usize,
+}
+
+impl Summary {
+    /// Counts an item.
+    pub fn add(&mut self, item: &Item) {
+        match item.verdict {
+            Verdict::Accepted => self.accepted += 1,
+            Verdict::Rejected => self.rejected += 1,
+            Verdict::Skipped => self.skipped += 1,
+            Verdict::CannotTell => self.cannot_tell += 1,
+        }
+        self.warnings += item.warnings.len();
+    }
+}

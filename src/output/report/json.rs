@@ -1,0 +1,126 @@
+//! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
+
+use super::{Item, Problem, Summary};
+use crate::output::excerpt::Spot;
+use crate::value::{Map, Value, json, object};
+
+/// `apiVersion` of everything written here; a change that could break a reader changes it.
+pub const API_VERSION: &str = "crdx/v1";
+
+/// What stands before the items.
+pub fn head(kind: &str) -> String {
+    format!("{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{kind}\",\"items\":[")
+}
+
+/// An item; `first` is the first of its report.
+pub fn item(item: &Item, first: bool) -> String {
+    let mut text = if first { "\n".to_owned() } else { ",\n".to_owned() };
+    text.push_str(&json::to_string(&value(item)));
+    text
+}
+
+/// What stands behind the items.
+pub fn tail(summary: &Summary) -> String {
+    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
+    let counts = object(
+        [
+            ("accepted", accepted),
+            ("rejected", rejected),
+            ("skipped", skipped),
+            ("cannotTell", cannot_tell),
+            ("warnings", warnings),
+        ]
+        .map(|(name, n)| (name, Value::Int(n as i64))),
+    );
+    format!("\n],\"summary\":{}}}\n", json::to_string(&counts))
+}
+
+fn value(item: &Item) -> Value {
+    let mut members = Map::new();
+    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    put("location", location(&item.spot));
+    for (key, text) in [
+        ("apiVersion", item.identity.api_version.as_str()),
+        ("kind", &item.identity.kind),
+        ("namespace", item.identity.namespace.as_deref().unwrap_or_default()),
+        ("name", &item.identity.name),
+        ("reason", &item.reason),
+        ("help", item.help.as_deref().unwrap_or_default()),
+    ] {
+        if !text.is_empty() {
+            put(key, text.into());
+        }
+    }
+    put("verdict", item.verdict.word().into());
+    if let Some(answer) = &item.answer {
+        put("action", "create".into());
+        let mut said = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
+        for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
+            if !text.is_empty() {
+                said.insert(key.to_owned(), text.as_str().into());
+            }
+        }
+        put("answer", said.into());
+    }
+    put("errors", item.errors.iter().map(problem).collect::<Vec<_>>().into());
+    put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
+    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref()));
+    put("pruned", pruned.collect::<Vec<_>>().into());
+    let defaulted = item
+        .defaulted
+        .iter()
+        .map(|(path, value)| object([("path", Value::from(path.as_str())), ("value", value.clone())]));
+    put("defaulted", defaulted.collect::<Vec<_>>().into());
+    if let Some(result) = &item.object {
+        put("status", result.get("status").cloned().unwrap_or_default());
+        put("result", result.clone());
+    }
+    if let Some(scale) = &item.scale {
+        put("scale", scale.clone());
+    }
+    members.into()
+}
+
+fn problem(problem: &Problem) -> Value {
+    let field = problem.field.as_deref().unwrap_or_default();
+    located(&[("type", &problem.kind), ("field", field), ("message", &problem.message)], problem.spot.as_ref())
+}
+
+/// The texts that are not empty, and the place.
+fn located(texts: &[(&str, &str)], spot: Option<&Spot>) -> Value {
+    let mut members: Map =
+        texts.iter().filter(|(_, t)| !t.is_empty()).map(|(k, t)| ((*k).to_owned(), Value::from(*t))).collect();
+    if let Some(spot) = spot {
+        members.insert("location".to_owned(), location(spot));
+    }
+    members.into()
+}
+
+fn location(spot: &Spot) -> Value {
+    let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
+    for (key, n) in [("line", spot.line), ("column", spot.column)] {
+        if n > 0 {
+            members.insert(key.to_owned(), Value::Int(n as i64));
+        }
+    }
+    members.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::report::Verdict;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_report_is_one_json_document() {
+        let thing = Item::new(Spot::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
+        let mut summary = Summary::default();
+        summary.add(&thing);
+        let text = head("ValidateReport") + &item(&thing, true) + &item(&thing, false) + &tail(&summary);
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["items"][1]["location"]["line"], 3);
+        assert_eq!(read["items"][0]["verdict"], "cannotTell");
+        assert_eq!(read["summary"]["cannotTell"], 1);
+    }
+}

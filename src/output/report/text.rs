@@ -1,0 +1,235 @@
+//! The report a person reads: a table with a line per object, then what is wrong with each, then one summary line.
+
+use super::{Item, Problem, Summary, Verdict};
+use crate::output::excerpt::{self, Grade};
+use crate::output::{Aligned, Cell, Paint};
+
+/// What goes where.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    /// Whether colours may be used.
+    pub color: bool,
+    /// Only what is not accepted, and no summary.
+    pub quiet: bool,
+}
+
+/// Builds the report while objects are judged.
+#[derive(Debug)]
+pub struct TextReport {
+    style: Style,
+    table: Aligned,
+    rows: usize,
+}
+
+impl TextReport {
+    /// An empty report.
+    pub fn new(style: Style) -> Self {
+        Self { style, table: Aligned::new(style.color), rows: 0 }
+    }
+
+    /// The next row. Gives table text when enough rows have come to align them.
+    pub fn row(&mut self, item: &Item) -> Option<String> {
+        if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped) {
+            return None;
+        }
+        if self.rows == 0 {
+            let titles = ["PLACE", "KIND", "NAME", "ACTION", "PRUNED", "DEFAULTED", "WARNINGS", "VERDICT"];
+            self.table.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
+        }
+        self.rows += 1;
+        self.table.push(cells(item));
+        self.table.batch()
+    }
+
+    /// The rows that are still held.
+    pub fn rest(&mut self) -> String {
+        self.table.flush()
+    }
+
+    /// What is wrong with an item, with its places; empty when nothing is.
+    pub fn details(&self, item: &Item) -> String {
+        let mut text = String::new();
+        let color = self.style.color;
+        if item.verdict == Verdict::Rejected {
+            text.push_str(&Paint::Bold.when(color, &heading(item)));
+            text.push('\n');
+        }
+        for error in &item.errors {
+            text.push_str(&problem(Grade::Error, error, item, color));
+        }
+        if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
+            text.push_str(&excerpt::render(Grade::Error, &subject(item), &item.spot, item.help.as_deref(), color));
+        }
+        if !self.style.quiet || item.verdict != Verdict::Accepted {
+            for warning in &item.warnings {
+                text.push_str(&problem(Grade::Warning, warning, item, color));
+            }
+        }
+        text
+    }
+
+    /// The last line.
+    pub fn summary(&self, summary: &Summary) -> String {
+        if self.style.quiet { String::new() } else { summary_line(summary, self.style.color) }
+    }
+}
+
+/// The row of an item.
+fn cells(item: &Item) -> Vec<Cell> {
+    let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
+    let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
+    let count = |n: usize| Cell::from(if judged { n.to_string() } else { "-".to_owned() });
+    let place = if item.spot.line > 0 {
+        format!("{}:{}", item.spot.source, item.spot.line)
+    } else {
+        item.spot.source.to_string()
+    };
+    vec![
+        Cell::from(place),
+        or_dash(&item.identity.kind),
+        or_dash(&item.identity.full_name()),
+        Cell::from(if judged { "create" } else { "-" }),
+        count(item.pruned.len()),
+        count(item.defaulted.len()),
+        Cell::from(item.warnings.len().to_string()),
+        Cell::painted(verdict(item), paint(item.verdict)),
+    ]
+}
+
+fn paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Accepted => Paint::Green,
+        Verdict::Rejected => Paint::Red,
+        Verdict::Skipped => Paint::Dim,
+        Verdict::CannotTell => Paint::Yellow,
+    }
+}
+
+/// The last cell: the verdict and, in few words, why.
+fn verdict(item: &Item) -> String {
+    match item.verdict {
+        Verdict::Accepted => "accepted".to_owned(),
+        Verdict::Rejected => match item.errors.len() {
+            0 | 1 => "rejected, 1 error".to_owned(),
+            n => format!("rejected, {n} errors"),
+        },
+        Verdict::Skipped => format!("skipped, {}", item.reason),
+        Verdict::CannotTell => format!("cannot tell: {}", item.reason),
+    }
+}
+
+/// `CronTab default/my-cron would be rejected (422 Invalid)`
+fn heading(item: &Item) -> String {
+    let answer = item.answer.as_ref().map_or_else(String::new, |a| match a.reason.as_str() {
+        "" => format!(" ({})", a.code),
+        reason => format!(" ({} {reason})", a.code),
+    });
+    format!("{} would be rejected{answer}:", named(item))
+}
+
+fn named(item: &Item) -> String {
+    match (item.identity.kind.as_str(), item.identity.full_name().as_str()) {
+        ("", "") => "An object".to_owned(),
+        ("", name) => name.to_owned(),
+        (kind, "") => kind.to_owned(),
+        (kind, name) => format!("{kind} {name}"),
+    }
+}
+
+fn subject(item: &Item) -> String {
+    if item.identity.kind.is_empty() { item.reason.clone() } else { format!("{}: {}", named(item), item.reason) }
+}
+
+fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {
+    excerpt::render(grade, &problem.message, problem.spot.as_ref().unwrap_or(&item.spot), None, color)
+}
+
+/// `7 objects: 4 accepted, 2 rejected, 1 skipped; 3 warnings`
+fn summary_line(summary: &Summary, color: bool) -> String {
+    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
+    let total = accepted + rejected + skipped + cannot_tell;
+    let fates = [
+        (accepted, "accepted", Verdict::Accepted),
+        (rejected, "rejected", Verdict::Rejected),
+        (skipped, "skipped", Verdict::Skipped),
+        (cannot_tell, "cannot tell", Verdict::CannotTell),
+    ];
+    let counts: Vec<String> = fates
+        .iter()
+        .filter(|(n, _, _)| *n > 0)
+        .map(|(n, word, verdict)| paint(*verdict).when(color, &format!("{n} {word}")))
+        .collect();
+    let mut line = plural(total, "object");
+    if !counts.is_empty() {
+        line.push_str(": ");
+        line.push_str(&counts.join(", "));
+    }
+    if warnings > 0 {
+        line.push_str("; ");
+        line.push_str(&plural(warnings, "warning"));
+    }
+    line.push('\n');
+    line
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::excerpt::Spot;
+    use crate::output::report::{Answer, Identity};
+    use std::sync::Arc;
+
+    fn rejected() -> Item {
+        let source = Arc::from("a.yaml");
+        let text = "kind: CronTab\nspec: 1\n";
+        let mut item = Item::new(Spot::line(&source, 1), Verdict::Rejected, "");
+        item.identity = Identity {
+            api_version: "stable.example.com/v1".to_owned(),
+            kind: "CronTab".to_owned(),
+            namespace: Some("default".to_owned()),
+            name: "x".to_owned(),
+        };
+        item.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: String::new() });
+        item.errors.push(Problem {
+            kind: "FieldValueTypeInvalid".to_owned(),
+            field: Some("spec".to_owned()),
+            message: "spec: Invalid value".to_owned(),
+            spot: Some(Spot::within(&source, text, 1, 20..21)),
+        });
+        item
+    }
+
+    #[test]
+    fn a_rejected_object_has_a_row_and_its_errors() {
+        let mut report = TextReport::new(Style::default());
+        assert_eq!(report.row(&rejected()), None);
+        assert_eq!(
+            report.rest(),
+            "PLACE      KIND      NAME        ACTION   PRUNED   DEFAULTED   WARNINGS   VERDICT\n\
+             a.yaml:1   CronTab   default/x   create   0        0           0          rejected, 1 error\n"
+        );
+        assert_eq!(
+            report.details(&rejected()),
+            "CronTab default/x would be rejected (422 Invalid):\nerror: spec: Invalid value\n --> a.yaml:2:7\n  |\n2 | spec: 1\n  |       ^\n"
+        );
+    }
+
+    #[test]
+    fn quiet_leaves_out_what_is_fine() {
+        let mut report = TextReport::new(Style { quiet: true, color: false });
+        report.row(&Item::new(Spot::default(), Verdict::Accepted, ""));
+        assert_eq!(report.rest(), "");
+        report.row(&rejected());
+        assert!(report.rest().contains("rejected"));
+    }
+
+    #[test]
+    fn the_summary_counts() {
+        let summary = Summary { accepted: 1, rejected: 2, warnings: 1, ..Summary::default() };
+        assert_eq!(summary_line(&summary, false), "3 objects: 1 accepted, 2 rejected; 1 warning\n");
+    }
+}
