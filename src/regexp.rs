@@ -1,46 +1,139 @@
-//! Go regular expressions (package `regexp`, RE2 syntax) on a Rust engine.
+//! Go regular expressions: package `regexp`, which is what `pattern`, CEL's `matches` and the rest of the server use.
+//!
+//! The syntax is Go's, not the engine's: `\d \w \s \b` are ASCII, `[a&&b]` has no set operations, `\Q…\E` quotes, `{n}`
+//! goes to 1000 and nested counts multiply, `\pN` means Go's Unicode version, and every mistake has Go's text. So
+//! [`parse`] reads it, and [`engine`] gives the tree to regex-automata. Matching is leftmost-first and takes time linear
+//! in the text, whatever the pattern. A pattern is compiled when it is first needed.
 
-use regex_automata::meta;
+mod class;
+mod engine;
+mod escape;
+mod factor;
+mod parse;
+mod replace;
+pub mod tables;
+mod tree;
+mod vm;
+
+use engine::Engine;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-/// A compiled pattern: leftmost-first, linear time, safe to share between threads.
+/// A pattern; clones share it.
 #[derive(Clone, Debug)]
 pub struct Regexp {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     source: Box<str>,
-    engine: meta::Regex,
+    /// Of each group, empty for none; entry 0 is the whole match.
+    names: Box<[String]>,
+    engine: OnceLock<Engine>,
 }
 
 impl Regexp {
     /// Reads a pattern; the error is Go's text (``error parsing regexp: missing closing ): `(` ``).
     pub fn new(pattern: &str) -> Result<Self, String> {
-        let engine = meta::Regex::new(pattern).map_err(|e| e.to_string())?;
-        Ok(Self { source: pattern.into(), engine })
+        let names = parse::parse(pattern).map_err(|e| e.to_string())?.names.into_boxed_slice();
+        Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, engine: OnceLock::new() }) })
     }
+
     /// The pattern as written.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.inner.source
     }
+
+    /// The name of each group, empty for none; entry 0 is the whole match.
+    pub fn group_names(&self) -> &[String] {
+        &self.inner.names
+    }
+
+    /// The tree is not kept: most patterns of a CRD are never needed, and reading it again costs less than compiling it.
+    fn engine(&self) -> Option<&Engine> {
+        if let Some(engine) = self.inner.engine.get() {
+            return Some(engine);
+        }
+        let pattern = parse::parse(&self.inner.source).ok()?;
+        Some(self.inner.engine.get_or_init(|| Engine::new(pattern)))
+    }
+
+    fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
+        self.engine().is_some_and(|engine| engine.search(text, start, slots))
+    }
+
     /// `MatchString`
     pub fn is_match(&self, text: &str) -> bool {
-        self.engine.is_match(text)
+        self.engine().is_some_and(|engine| engine.is_match(text))
     }
+
     /// `FindStringIndex`: the leftmost match.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
-        self.engine.find(text).map(|m| m.range())
+        let mut slots = [None; 2];
+        self.search(text, 0, &mut slots);
+        range(&slots)
     }
-    /// `FindAllStringIndex`: at most `limit` matches that do not overlap.
+
+    /// `FindAllStringIndex`: at most `limit` matches that do not overlap; an empty one right behind another does not count.
     pub fn find_all(&self, text: &str, limit: Option<usize>) -> Vec<Range<usize>> {
-        self.engine.find_iter(text).map(|m| m.range()).take(limit.unwrap_or(usize::MAX)).collect()
+        let mut out = Vec::new();
+        let mut slots = [None; 2];
+        let mut at = 0;
+        let mut last_end = None;
+        while out.len() < limit.unwrap_or(usize::MAX) && at <= text.len() && self.search(text, at, &mut slots) {
+            let Some(found) = range(&slots) else { break };
+            let empty = found.end == at;
+            let counts = !empty || Some(found.start) != last_end;
+            at = if empty { at + width(text, at).max(1) } else { found.end };
+            last_end = Some(found.end);
+            if counts {
+                out.push(found);
+            }
+        }
+        out
     }
+
     /// `FindStringSubmatchIndex`: the leftmost match and its groups; entry 0 is the whole match.
     pub fn captures(&self, text: &str) -> Option<Vec<Option<Range<usize>>>> {
-        let mut caps = self.engine.create_captures();
-        self.engine.captures(text, &mut caps);
-        caps.is_match().then(|| caps.iter().map(|s| s.map(|s| s.range())).collect())
+        let mut slots = vec![None; 2 * self.inner.names.len()];
+        self.search(text, 0, &mut slots).then(|| slots.chunks(2).map(range).collect())
     }
+
     /// `ReplaceAllString`: `$1`, `$name`, `${name}` and `$$` in `template` are expanded.
     pub fn replace_all(&self, text: &str, template: &str) -> String {
-        let _ = template;
-        text.to_owned()
+        let template = replace::Template::new(template, &self.inner.names);
+        let mut slots = vec![None; if template.has_groups() { 2 * self.inner.names.len() } else { 2 }];
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        let mut at = 0;
+        while at <= text.len() && self.search(text, at, &mut slots) {
+            let Some(found) = range(&slots) else { break };
+            out.push_str(text.get(copied..found.start).unwrap_or(""));
+            // Not for an empty match right behind another.
+            if found.end > copied || found.start == 0 {
+                template.expand(&mut out, text, &slots);
+            }
+            copied = found.end;
+            at = found.end.max(at + width(text, at).max(1));
+        }
+        out.push_str(text.get(copied..).unwrap_or(""));
+        out
     }
+}
+
+impl PartialEq for Regexp {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.source == other.inner.source
+    }
+}
+
+/// One group's boundaries as a range.
+fn range(slots: &[Option<usize>]) -> Option<Range<usize>> {
+    if let [Some(from), Some(to)] = slots { Some(*from..*to) } else { None }
+}
+
+/// The bytes of the character at a place, 0 at the end.
+fn width(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|t| t.chars().next()).map_or(0, char::len_utf8)
 }

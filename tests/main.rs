@@ -1,1 +1,2 @@
 //! All tests of the program as a whole.
+mod facts_regexp;

@@ -1,0 +1,144 @@
+//! The tree on an engine: regex-automata's, or our own [`vm`](super::vm) for patterns that would take too much memory there.
+
+use super::parse::Pattern;
+use super::tables::{self, MAX, Ranges};
+use super::tree::{Greed, Look, Node, Op};
+use super::vm::Program;
+use regex_automata::Input;
+use regex_automata::meta::{Builder, Config, Regex};
+use regex_automata::util::primitives::NonMaxUsize;
+use regex_syntax::hir;
+
+/// Bytes the automaton may take; Go allows 128 MB, in which fewer states say the same.
+const AUTOMATON_LIMIT: usize = 4 << 20;
+/// Deeper trees go to our own engine, which does not recurse as generously.
+const HEIGHT_LIMIT: u32 = 120;
+
+/// Something that matches.
+#[derive(Debug)]
+pub enum Engine {
+    /// The fast one.
+    Automaton(Box<Regex>),
+    /// The small one.
+    Program(Program),
+}
+
+impl Engine {
+    /// Compiles a pattern.
+    pub fn new(mut pattern: Pattern) -> Self {
+        if pattern.tree.height() <= HEIGHT_LIMIT {
+            let config = Config::new().nfa_size_limit(Some(AUTOMATON_LIMIT)).utf8_empty(true);
+            if let Some(tree) = translate(&pattern.tree)
+                && let Ok(regex) = Builder::new().configure(config).build_from_hir(&tree)
+            {
+                return Self::Automaton(Box::new(regex));
+            }
+        }
+        Self::Program(Program::new(&pattern.tree))
+    }
+
+    /// Whether there is a match.
+    pub fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Automaton(regex) => regex.is_match(text),
+            Self::Program(program) => program.run(text, 0, &mut []),
+        }
+    }
+
+    /// The first match at or after `start`: its group boundaries as far as `slots` has room.
+    pub fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
+        slots.fill(None);
+        match self {
+            Self::Automaton(regex) => {
+                let input = Input::new(text).range(start..);
+                if slots.len() <= 2 {
+                    let found = regex.search(&input);
+                    if let (Some(found), [from, to]) = (&found, &mut *slots) {
+                        (*from, *to) = (Some(found.start()), Some(found.end()));
+                    }
+                    return found.is_some();
+                }
+                let mut found = vec![None; slots.len()];
+                let matched = regex.search_slots(&input, &mut found).is_some();
+                for (slot, found) in slots.iter_mut().zip(found) {
+                    *slot = found.map(NonMaxUsize::get);
+                }
+                matched
+            }
+            Self::Program(program) => program.run(text, start, slots),
+        }
+    }
+}
+
+/// The ranges as the engine wants them: without surrogates, which no text holds.
+fn class(ranges: &[(u32, u32)]) -> hir::Hir {
+    let mut out = Vec::with_capacity(ranges.len() + 1);
+    for &(lo, hi) in ranges {
+        for (lo, hi) in [(lo, hi.min(0xD7FF)), (lo.max(0xE000), hi)] {
+            if let (Some(lo), Some(hi)) = (char::from_u32(lo), char::from_u32(hi))
+                && lo <= hi
+            {
+                out.push(hir::ClassUnicodeRange::new(lo, hi));
+            }
+        }
+    }
+    hir::Hir::class(hir::Class::Unicode(hir::ClassUnicode::new(out)))
+}
+
+fn literal(runes: &[u32], fold: bool) -> hir::Hir {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    for &c in runes {
+        match char::from_u32(c) {
+            Some(letter) if !fold || tables::simple_fold(c) == c => text.push(letter),
+            _ => {
+                if !text.is_empty() {
+                    parts.push(hir::Hir::literal(std::mem::take(&mut text).into_bytes()));
+                }
+                let mut ranges = Ranges::new();
+                super::class::add_folded_range(&mut ranges, c, c);
+                parts.push(class(&ranges));
+            }
+        }
+    }
+    if !text.is_empty() {
+        parts.push(hir::Hir::literal(text.into_bytes()));
+    }
+    hir::Hir::concat(parts)
+}
+
+/// The engine's tree; `None` if a number does not fit.
+fn translate(node: &Node) -> Option<hir::Hir> {
+    let repetition = |min, max, greed: Greed, sub: &Node| {
+        let sub = Box::new(translate(sub)?);
+        Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greed == Greed::Greedy, sub }))
+    };
+    Some(match &node.op {
+        Op::NoMatch => hir::Hir::fail(),
+        Op::Empty => hir::Hir::empty(),
+        Op::Literal { runes, fold } => literal(runes, *fold),
+        Op::Class(ranges) => class(ranges),
+        Op::AnyNotNewline => class(&[(0, 0x9), (0xB, MAX)]),
+        Op::Any => class(&[(0, MAX)]),
+        Op::Look(look) => hir::Hir::look(match look {
+            Look::LineStart => hir::Look::StartLF,
+            Look::LineEnd => hir::Look::EndLF,
+            Look::Start => hir::Look::Start,
+            Look::End => hir::Look::End,
+            Look::Word => hir::Look::WordAscii,
+            Look::NotWord => hir::Look::WordAsciiNegate,
+        }),
+        Op::Capture { index, sub } => hir::Hir::capture(hir::Capture {
+            index: u32::try_from(*index).ok()?,
+            // The engine wants names to be unique, Go does not; they are kept beside it.
+            name: None,
+            sub: Box::new(translate(sub)?),
+        }),
+        Op::Star(sub, greed) => repetition(0, None, *greed, sub)?,
+        Op::Plus(sub, greed) => repetition(1, None, *greed, sub)?,
+        Op::Quest(sub, greed) => repetition(0, Some(1), *greed, sub)?,
+        Op::Repeat { min, max, greed, sub } => repetition(*min, *max, *greed, sub)?,
+        Op::Concat(subs) => hir::Hir::concat(subs.iter().map(translate).collect::<Option<_>>()?),
+        Op::Alternate(subs) => hir::Hir::alternation(subs.iter().map(translate).collect::<Option<_>>()?),
+    })
+}

@@ -1,0 +1,300 @@
+//! Alternatives with a common beginning, joined: `abc|abd|aef` is `a(b[cd]|ef)`.
+//!
+//! Matches stay the same; it is done because Go measures depth and size after it.
+
+use super::class;
+use super::parse::{Limit, MAX_HEIGHT, Parser};
+use super::tables::{MAX, Ranges};
+use super::tree::{Node, Op};
+
+impl Parser<'_> {
+    /// One node of several alternatives. `depth` counts levels of common beginnings, each of which is a level of the tree.
+    pub(super) fn collapse_alternatives(&mut self, mut nodes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
+        if depth > MAX_HEIGHT {
+            return Err(Limit::Depth);
+        }
+        if nodes.len() == 1
+            && let Some(node) = nodes.pop()
+        {
+            return Ok(node);
+        }
+        let mut subs = Vec::with_capacity(nodes.len());
+        let mut whole = self.new_node(Op::Empty);
+        for node in nodes {
+            if let Op::Alternate(inner) = node.op {
+                subs.extend(inner);
+                self.give_back(1);
+            } else {
+                subs.push(node);
+            }
+        }
+        let subs = self.by_literal(subs, depth)?;
+        let subs = self.by_class(subs, depth)?;
+        let mut subs = self.classes(subs);
+        subs.dedup_by(|next, kept| matches!((&next.op, &kept.op), (Op::Empty, Op::Empty)));
+        if subs.len() == 1
+            && let Some(node) = subs.pop()
+        {
+            self.give_back(1);
+            return Ok(node);
+        }
+        whole.op = Op::Alternate(subs);
+        Ok(whole)
+    }
+
+    fn prefixed(&mut self, prefix: Node, suffixes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
+        let suffix = self.collapse_alternatives(suffixes, depth + 1)?;
+        Ok(self.new_node(Op::Concat(vec![prefix, suffix])))
+    }
+
+    /// Joins neighbours that begin with the same text.
+    fn by_literal(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
+        let mut out = Vec::with_capacity(nodes.len());
+        let mut run: Vec<Node> = Vec::new();
+        let (mut text, mut fold): (Vec<u32>, bool) = (Vec::new(), false);
+        for node in nodes.into_iter().map(Some).chain([None]) {
+            if let Some(node) = &node {
+                let (next, next_fold) = leading_text(node);
+                let same =
+                    if next_fold == fold { text.iter().zip(next).take_while(|(a, b)| a == b).count() } else { 0 };
+                if same > 0 {
+                    text.truncate(same);
+                } else {
+                    self.join_run(&mut out, &mut run, &text, fold, depth)?;
+                    (text, fold) = (next.to_vec(), next_fold);
+                }
+            } else {
+                self.join_run(&mut out, &mut run, &text, fold, depth)?;
+            }
+            run.extend(node);
+        }
+        Ok(out)
+    }
+
+    fn join_run(
+        &mut self,
+        out: &mut Vec<Node>,
+        run: &mut Vec<Node>,
+        text: &[u32],
+        fold: bool,
+        depth: u32,
+    ) -> Result<(), Limit> {
+        if run.len() < 2 {
+            out.append(run);
+            return Ok(());
+        }
+        let prefix = self.new_node(Op::Literal { runes: text.to_vec(), fold });
+        let mut suffixes = Vec::with_capacity(run.len());
+        for node in run.drain(..) {
+            let mut suffix = self.without_text(node, text.len());
+            self.check_limits(&mut suffix)?;
+            suffixes.push(suffix);
+        }
+        out.push(self.prefixed(prefix, suffixes, depth)?);
+        Ok(())
+    }
+
+    /// The node without its first `count` code points.
+    fn without_text(&mut self, mut node: Node, count: usize) -> Node {
+        node.changed();
+        match &mut node.op {
+            Op::Concat(subs) if !subs.is_empty() => {
+                let rest = self.without_text(subs.remove(0), count);
+                if !matches!(rest.op, Op::Empty) {
+                    subs.insert(0, rest);
+                    return node;
+                }
+                self.give_back(1);
+                if subs.len() == 1
+                    && let Some(only) = subs.pop()
+                {
+                    self.give_back(1);
+                    return only;
+                }
+                node
+            }
+            Op::Literal { runes, .. } => {
+                runes.drain(..count.min(runes.len()));
+                if runes.is_empty() {
+                    node.op = Op::Empty;
+                }
+                node
+            }
+            _ => node,
+        }
+    }
+
+    /// Joins neighbours that begin with the same class, or the same count of it.
+    fn by_class(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
+        let mut out = Vec::with_capacity(nodes.len());
+        let mut run: Vec<Node> = Vec::new();
+        for node in nodes.into_iter().map(Some).chain([None]) {
+            let first = run.first().and_then(leading_node);
+            let goes_on = match (first, node.as_ref().and_then(leading_node)) {
+                (Some(first), Some(next)) => first.same_class(next),
+                _ => false,
+            };
+            if !goes_on {
+                if run.len() < 2 {
+                    out.append(&mut run);
+                } else {
+                    let mut prefix = None;
+                    let mut suffixes = Vec::with_capacity(run.len());
+                    for node in run.drain(..) {
+                        let (first, mut suffix) = self.without_first(node);
+                        if prefix.is_none() {
+                            prefix = first;
+                        } else {
+                            self.give_back(1);
+                        }
+                        self.check_limits(&mut suffix)?;
+                        suffixes.push(suffix);
+                    }
+                    if let Some(prefix) = prefix {
+                        out.push(self.prefixed(prefix, suffixes, depth)?);
+                    }
+                }
+            }
+            run.extend(node);
+        }
+        Ok(out)
+    }
+
+    /// The node's first piece and the rest.
+    fn without_first(&mut self, mut node: Node) -> (Option<Node>, Node) {
+        node.changed();
+        if let Op::Concat(subs) = &mut node.op
+            && !subs.is_empty()
+        {
+            let first = subs.remove(0);
+            let rest = if subs.len() == 1 { subs.pop() } else { None };
+            return match rest {
+                Some(rest) => {
+                    self.give_back(1);
+                    (Some(first), rest)
+                }
+                None => (Some(first), node),
+            };
+        }
+        (Some(node), self.new_node(Op::Empty))
+    }
+
+    /// Makes one class of neighbours that are classes.
+    fn classes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
+        let mut merged = 0;
+        for mut node in nodes {
+            match out.last_mut() {
+                Some(last) if last.is_class() && node.is_class() => {
+                    merge_classes(last, &mut node);
+                    merged += 1;
+                }
+                last => {
+                    if let Some(last) = last
+                        && merged > 0
+                    {
+                        clean_class(last);
+                    }
+                    self.give_back(merged);
+                    merged = 0;
+                    out.push(node);
+                }
+            }
+        }
+        if let Some(last) = out.last_mut()
+            && merged > 0
+        {
+            clean_class(last);
+        }
+        self.give_back(merged);
+        out
+    }
+}
+
+fn leading_text(node: &Node) -> (&[u32], bool) {
+    let first = match &node.op {
+        Op::Concat(subs) => subs.first().unwrap_or(node),
+        _ => node,
+    };
+    match &first.op {
+        Op::Literal { runes, fold } => (runes, *fold),
+        _ => (&[], false),
+    }
+}
+
+fn leading_node(node: &Node) -> Option<&Node> {
+    let first = match &node.op {
+        Op::Concat(subs) => subs.first()?,
+        _ => node,
+    };
+    (!matches!(first.op, Op::Empty)).then_some(first)
+}
+
+/// `into` becomes the union of two classes.
+pub(super) fn merge_classes(into: &mut Node, other: &mut Node) {
+    if rank(other) > rank(into) {
+        std::mem::swap(into, other);
+    }
+    into.changed();
+    let newline = || match &other.op {
+        Op::Literal { runes, .. } => runes.as_slice() == [0xA],
+        Op::Class(ranges) => class::holds(ranges, 0xA),
+        Op::Any => true,
+        _ => false,
+    };
+    match &mut into.op {
+        Op::AnyNotNewline if newline() => into.op = Op::Any,
+        Op::Class(ranges) => add(ranges, other),
+        Op::Literal { runes, fold } => {
+            if let Op::Literal { runes: b, fold: g } = &other.op
+                && runes == b
+                && fold == g
+            {
+                return;
+            }
+            let mut ranges = Ranges::new();
+            add(&mut ranges, into);
+            add(&mut ranges, other);
+            into.op = Op::Class(ranges);
+        }
+        _ => {}
+    }
+}
+
+fn add(ranges: &mut Ranges, node: &Node) {
+    match &node.op {
+        Op::Literal { runes, fold } => {
+            for &c in runes {
+                if *fold {
+                    class::add_folded_range(ranges, c, c);
+                } else {
+                    class::add_range(ranges, c, c);
+                }
+            }
+        }
+        Op::Class(other) => class::add_class(ranges, other, false),
+        _ => {}
+    }
+}
+
+/// Simple to complex.
+fn rank(node: &Node) -> u8 {
+    match node.op {
+        Op::Class(_) => 1,
+        Op::AnyNotNewline => 2,
+        Op::Any => 3,
+        _ => 0,
+    }
+}
+
+/// Sorts and merges a class's ranges; a class of everything becomes `.`.
+pub(super) fn clean_class(node: &mut Node) {
+    if let Op::Class(ranges) = &mut node.op {
+        class::clean(ranges);
+        match ranges.as_slice() {
+            [(0, MAX)] => node.op = Op::Any,
+            [(0, 0x9), (0xB, MAX)] => node.op = Op::AnyNotNewline,
+            _ => {}
+        }
+    }
+}
