@@ -27,4 +27,6 @@ pub mod api;
 
 pub mod output;
 
+pub mod cluster;
+
 pub mod cli;

@@ -1,2 +1,4 @@
 //! All tests of the program as a whole.
+
+mod architecture;
 mod facts_regexp;
