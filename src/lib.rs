@@ -21,6 +21,8 @@ pub mod cel;
 
 pub mod pipeline;
 
+pub mod apply;
+
 pub mod crd;
 
 pub mod api;

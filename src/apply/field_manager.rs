@@ -1,0 +1,376 @@
+//! What a request's field manager makes of `metadata.managedFields`, and of an apply.
+//!
+//! Follows `k8s.io/apimachinery/pkg/util/managedfields`; the chain of managers there is one function for updates and one
+//! for applies here.
+
+use super::{
+    identity::Identity,
+    managed::Managed,
+    set::Set,
+    typed::{compare::compare, errors_text, field_set::field_set, validate::validate},
+    updater::{Conflict, Failure, Owners, Updater, Versions},
+};
+use crate::value::{Value, json, object};
+
+/// The annotation of client-side apply.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Why an apply is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// 409: others own the fields.
+    Conflicts(Vec<Conflict>),
+    /// 400
+    BadRequest(String),
+    /// 500
+    Internal(String),
+}
+
+/// Writes `metadata.managedFields` for the requests of one resource (or subresource) in one version.
+pub struct FieldManager<'a> {
+    /// The versions of the resource.
+    pub versions: &'a dyn Versions,
+    /// The version of the request (`apiVersion`).
+    pub api_version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+    /// `status`, `scale` or empty.
+    pub subresource: &'a str,
+    /// The time of the request, RFC 3339.
+    pub now: &'a str,
+}
+
+fn managed_fields(object: &Value) -> Option<&Value> {
+    object.at(&["metadata", "managedFields"])
+}
+
+fn set_managed_fields(object: &mut Value, entries: Option<Value>) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        match entries {
+            Some(entries) => metadata.insert("managedFields".to_owned(), entries),
+            None => metadata.remove("managedFields"),
+        };
+    }
+}
+
+/// Fields nobody owns.
+fn never_owned() -> Set {
+    Set::of_fields(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+}
+
+fn strip(owners: &mut Owners, id: &str) {
+    if let Some(owner) = owners.get_mut(id) {
+        owner.set = owner.set.difference(&never_owned());
+        if owner.set.is_empty() {
+            owners.remove(id);
+        }
+    }
+}
+
+impl FieldManager<'_> {
+    fn identity(&self, manager: &str, operation: &str) -> String {
+        Identity {
+            manager: if manager.is_empty() { "unknown".to_owned() } else { manager.to_owned() },
+            operation: operation.to_owned(),
+            api_version: if operation == "Apply" { String::new() } else { self.api_version.to_owned() },
+            subresource: self.subresource.to_owned(),
+        }
+        .id()
+    }
+
+    /// An object with nothing but its type, which a create is compared with.
+    pub fn empty_object(&self) -> Value {
+        object([("apiVersion", self.api_version), ("kind", self.kind)])
+    }
+
+    /// Sets `new`'s managedFields after a create, update or patch of `live`; on trouble they stay `live`'s.
+    pub fn update(&self, live: &Value, new: &mut Value, manager: &str) {
+        let from_live = || Managed::read(managed_fields(live)).unwrap_or_default();
+        let managed = if !self.subresource.is_empty() {
+            from_live()
+        } else if is_reset(managed_fields(new)) {
+            Managed::default()
+        } else {
+            Managed::read(managed_fields(new)).ok().filter(|m| !m.owners.is_empty()).unwrap_or_else(from_live)
+        };
+        set_managed_fields(new, None);
+        // Tracking begins with the create; an object that nobody tracks stays so.
+        if managed.owners.is_empty() && live.str_at(&["metadata", "uid"]).is_some_and(|uid| !uid.is_empty()) {
+            return;
+        }
+        let entries = match self.updated(live, new, managed, manager) {
+            Ok(mut managed) => {
+                managed.cap();
+                managed.write()
+            }
+            Err(_) => managed_fields(live).cloned(),
+        };
+        set_managed_fields(new, entries);
+    }
+
+    /// Owners after an update, before they are capped.
+    fn updated(&self, live: &Value, new: &Value, mut managed: Managed, manager: &str) -> Result<Managed, String> {
+        const SELF: &str = "current-operation";
+        let mut live = live.clone();
+        set_managed_fields(&mut live, None);
+        for (which, value) in [("new", new), ("live", &live)] {
+            self.check(value, true).map_err(|e| format!("failed to convert {which} object to smd typed: {e}"))?;
+        }
+        let updater = Updater { versions: self.versions };
+        let mut owners = updater
+            .update(&live, new, self.api_version, std::mem::take(&mut managed.owners), SELF)
+            .map_err(|failure| match failure {
+                Failure::Error(text) => text,
+                Failure::Conflicts(_) => "conflicts".to_owned(),
+            })?;
+        strip(&mut owners, SELF);
+        if let Some(mut owner) = owners.remove(SELF) {
+            let id = self.identity(manager, "Update");
+            if let Some(before) = owners.get(&id) {
+                owner.set = owner.set.union(&before.set);
+            }
+            owners.insert(id.clone(), owner);
+            managed.times.insert(id, self.now.to_owned());
+        }
+        managed.owners = owners;
+        Ok(managed)
+    }
+
+    fn check(&self, value: &Value, allow_duplicates: bool) -> Result<(), String> {
+        let Some(ty) = self.versions.type_of(self.api_version) else {
+            return Err(format!("no corresponding type for {}", self.api_version));
+        };
+        let errors = validate(ty, value, allow_duplicates);
+        if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
+    }
+
+    /// The object after an apply of `patch` on `live`, with its managedFields; `default` fills in defaults.
+    pub fn apply(
+        &self,
+        live: &Value,
+        patch: &Value,
+        manager: &str,
+        force: bool,
+        default: &dyn Fn(&mut Value),
+    ) -> Result<Value, Refusal> {
+        let group_version = |o: &Value| o.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
+        if group_version(patch) != self.api_version || kind != self.kind {
+            return Err(Refusal::BadRequest(format!("invalid object type: {}, Kind={kind}", group_version(patch))));
+        }
+        let managed = Managed::read(managed_fields(live))
+            .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}")))?;
+        let applied = match self.apply_once(live, patch, &managed, manager, force, default) {
+            // An object of client-side apply is taken over by kubectl without conflicts.
+            Err(Refusal::Conflicts(conflicts)) if manager == "kubectl" => {
+                let Some(allowed) = self.allowed_by_last_applied(live) else {
+                    return Err(Refusal::Conflicts(conflicts));
+                };
+                let rest: Vec<Conflict> = conflicts.into_iter().filter(|c| !allowed.has(&c.path)).collect();
+                if !rest.is_empty() {
+                    return Err(Refusal::Conflicts(rest));
+                }
+                self.apply_once(live, patch, &managed, manager, true, default)?
+            }
+            other => other?,
+        };
+        let (mut object, managed) = applied;
+        if manager == "kubectl" {
+            refresh_last_applied(&mut object, patch);
+        }
+        set_managed_fields(&mut object, managed.write());
+        Ok(object)
+    }
+
+    fn apply_once(
+        &self,
+        live: &Value,
+        patch: &Value,
+        managed: &Managed,
+        manager: &str,
+        force: bool,
+        default: &dyn Fn(&mut Value),
+    ) -> Result<(Value, Managed), Refusal> {
+        let mut managed = managed.clone();
+        let mut bare = live.clone();
+        if managed.owners.is_empty() {
+            set_managed_fields(&mut bare, None);
+            managed = self
+                .updated(&self.empty_object(), &bare, managed, "before-first-apply")
+                .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
+            managed.cap();
+        }
+        if managed_fields(patch).is_some_and(|m| !m.is_null()) {
+            return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
+        }
+        let told = |o: &Value| {
+            let (group, version) = self.api_version.split_once('/').unwrap_or(("", self.api_version));
+            let get = |name: &str| o.str_at(&["metadata", name]).unwrap_or_default();
+            let what = format!("{group}/{version}, Kind={}", self.kind);
+            format!("{}/{}; {what}", get("namespace"), get("name"))
+        };
+        self.check(patch, false)
+            .map_err(|e| Refusal::Internal(format!("failed to create typed patch object ({}): {e}", told(patch))))?;
+        self.check(&bare, true)
+            .map_err(|e| Refusal::Internal(format!("failed to create typed live object ({}): {e}", told(live))))?;
+        let id = self.identity(manager, "Apply");
+        let updater = Updater { versions: self.versions };
+        let owners = std::mem::take(&mut managed.owners);
+        let (new, mut owners) =
+            updater.apply(&bare, patch, self.api_version, owners, &id, force).map_err(|failure| match failure {
+                Failure::Conflicts(conflicts) => Refusal::Conflicts(conflicts),
+                Failure::Error(text) => Refusal::Internal(text),
+            })?;
+        strip(&mut owners, &id);
+        managed.owners = owners;
+        let object = match new {
+            Some(mut new) => {
+                default(&mut new);
+                managed.times.insert(id, self.now.to_owned());
+                new
+            }
+            None => bare,
+        };
+        Ok((object, managed))
+    }
+
+    /// Fields that `live` still has as client-side apply last set them.
+    fn allowed_by_last_applied(&self, live: &Value) -> Option<Set> {
+        let text = live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty())?;
+        self.check(live, false).ok()?;
+        let last = crate::text::json::read(text.as_bytes()).ok()?;
+        if last.get("apiVersion").and_then(Value::as_str) != Some(self.api_version) {
+            return None;
+        }
+        self.check(&last, false).ok()?;
+        let ty = self.versions.type_of(self.api_version)?;
+        let changed = compare(ty, &last, live).ok()?;
+        let set = field_set(ty, &last);
+        Some(set.difference(&changed.modified).difference(&changed.added).difference(&changed.removed))
+    }
+}
+
+/// Whether a request asks to forget all managers.
+fn is_reset(entries: Option<&Value>) -> bool {
+    match entries {
+        Some(Value::Array(entries)) => {
+            entries.is_empty() || matches!(entries.as_slice(), [Value::Object(only)] if only.is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// Keeps the annotation of client-side apply in step with what kubectl applied, if it is there.
+fn refresh_last_applied(object: &mut Value, patch: &Value) {
+    let has = object.str_at(&["metadata", "annotations", LAST_APPLIED]).is_some_and(|text| !text.is_empty());
+    if !has {
+        return;
+    }
+    let mut applied = patch.clone();
+    if let Some(annotations) =
+        applied.get_mut("metadata").and_then(|m| m.get_mut("annotations")).and_then(Value::as_object_mut)
+    {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = json::to_string(&applied) + "\n";
+    if let Some(annotations) =
+        object.get_mut("metadata").and_then(|m| m.get_mut("annotations")).and_then(Value::as_object_mut)
+    {
+        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::identity::conflict_message;
+    use super::super::types::{Type, TypeRef, of_resource};
+    use super::*;
+    use crate::schema::Schema;
+
+    struct OneVersion(TypeRef);
+
+    impl Versions for OneVersion {
+        fn type_of(&self, api_version: &str) -> Option<&Type> {
+            (api_version == "x.io/v1").then(|| self.0.resolve())
+        }
+        fn convert(&self, _: &Value, _: &str) -> Option<Value> {
+            None
+        }
+        fn ignored(&self, _: &str) -> Option<&Set> {
+            None
+        }
+    }
+
+    fn read(text: &str) -> Value {
+        crate::text::json::read(text.as_bytes()).unwrap()
+    }
+
+    fn versions() -> OneVersion {
+        let schema = read(
+            r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"integer"},
+            "b":{"type":"integer"},"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+            "items":{"type":"object","properties":{"k":{"type":"string"},"v":{"type":"integer"}}}}}}}}"#,
+        );
+        OneVersion(of_resource(Some(&Schema::from_value(&schema).unwrap()), false))
+    }
+
+    fn object_with(spec: &str) -> Value {
+        read(&format!(r#"{{"apiVersion":"x.io/v1","kind":"X","metadata":{{"name":"a"}},"spec":{spec}}}"#))
+    }
+
+    fn manager(versions: &dyn Versions) -> FieldManager<'_> {
+        FieldManager { versions, api_version: "x.io/v1", kind: "X", subresource: "", now: "2026-01-01T00:00:00Z" }
+    }
+
+    #[test]
+    fn what_is_no_longer_applied_goes_away_unless_others_own_it() {
+        let versions = versions();
+        let fields = manager(&versions);
+        let mut live = object_with(r#"{"a":1}"#);
+        fields.update(&fields.empty_object(), &mut live, "creator");
+        let apply = |live: &Value, spec: &str, by: &str| fields.apply(live, &object_with(spec), by, false, &|_| {});
+        let one = apply(&live, r#"{"a":1,"b":2,"l":[{"k":"x","v":1},{"k":"y"}]}"#, "one").unwrap();
+        let less = apply(&one, r#"{"l":[{"k":"y"}]}"#, "one").unwrap();
+        assert_eq!(json::to_string(less.get("spec").unwrap()), r#"{"a":1,"l":[{"k":"y"}]}"#);
+        let Err(Refusal::Conflicts(conflicts)) = apply(&less, r#"{"a":5}"#, "two") else { panic!("no conflict") };
+        assert_eq!(
+            conflict_message(&conflicts),
+            "Apply failed with 1 conflict: conflict with \"creator\" using x.io/v1: .spec.a"
+        );
+        let entries = json::to_string(managed_fields(&less).unwrap());
+        assert!(entries.contains(r#""f:l":{"k:{\"k\":\"y\"}":{".":{},"f:k":{}}}"#), "{entries}");
+    }
+
+    #[test]
+    fn a_misfit_is_told_as_the_server_tells_it() {
+        let versions = versions();
+        let fields = manager(&versions);
+        let live = object_with("{}");
+        let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_| {});
+        let told = |spec: &str| match apply(spec) {
+            Err(Refusal::Internal(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        let head = "failed to create typed patch object (/a; x.io/v1, Kind=X): ";
+        assert_eq!(told(r#"{"zz":1}"#), format!("{head}.spec.zz: field not declared in schema"));
+        assert_eq!(told(r#"{"a":"x"}"#), format!("{head}.spec.a: expected numeric (int or float), got string"));
+        assert_eq!(told(r#"{"l":"x"}"#), format!("{head}.spec.l: expected list, got &{{x}}"));
+        assert_eq!(
+            told(r#"{"l":[{"k":"a"},{"k":"a"}]}"#),
+            format!("{head}.spec.l: duplicate entries for key [k=\"a\"]")
+        );
+    }
+}

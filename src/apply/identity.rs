@@ -1,0 +1,83 @@
+//! Manager identifiers, and the messages that name managers (`managedfields/internal/{managedfields,conflict}.go`).
+
+use super::{path::path_text, updater::Conflict};
+use crate::value::{Value, json, quote::go_quote};
+
+/// Who writes: the parts of a manager identifier.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// The field manager's name.
+    pub manager: String,
+    /// `Apply` or `Update`.
+    pub operation: String,
+    /// The version written; empty for applies.
+    pub api_version: String,
+    /// `status`, `scale` or empty.
+    pub subresource: String,
+}
+
+impl Identity {
+    /// The identifier, a JSON text, in whose order managers are sorted.
+    pub fn id(&self) -> String {
+        let mut text = "{".to_owned();
+        let fields = [
+            ("manager", &self.manager),
+            ("operation", &self.operation),
+            ("apiVersion", &self.api_version),
+            ("subresource", &self.subresource),
+        ];
+        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            json::write_string(&mut text, name);
+            text.push(':');
+            json::write_string(&mut text, value);
+        }
+        text.push('}');
+        text
+    }
+
+    /// Reads [`Self::id`].
+    pub fn parse(id: &str) -> Self {
+        let read = crate::text::json::read(id.as_bytes()).unwrap_or_default();
+        let get = |name: &str| read.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self {
+            manager: get("manager"),
+            operation: get("operation"),
+            api_version: get("apiVersion"),
+            subresource: get("subresource"),
+        }
+    }
+}
+
+/// The manager as conflict messages show it.
+pub fn manager_text(id: &str) -> String {
+    let identity = Identity::parse(id);
+    let mut text = go_quote(&identity.manager);
+    if !identity.subresource.is_empty() {
+        text = format!("{text} with subresource {}", go_quote(&identity.subresource));
+    }
+    if identity.operation == "Update" {
+        text = format!("{text} using {}", identity.api_version);
+    }
+    text
+}
+
+/// The message of an apply that others' fields refuse.
+pub fn conflict_message(conflicts: &[Conflict]) -> String {
+    if let [one] = conflicts {
+        let path = path_text(&one.path);
+        return format!("Apply failed with 1 conflict: conflict with {}: {path}", manager_text(&one.manager));
+    }
+    let mut lines = Vec::new();
+    let mut last = None;
+    for conflict in conflicts {
+        if last != Some(&conflict.manager) {
+            lines.push(format!("conflicts with {}:", manager_text(&conflict.manager)));
+            last = Some(&conflict.manager);
+        }
+        lines.push(format!("- {}", path_text(&conflict.path)));
+    }
+    format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
+}

@@ -1,0 +1,230 @@
+//! Sets of paths, as trees, and their `fieldsV1` form.
+//!
+//! Follows `structured-merge-diff/fieldpath/{set,serialize}.go`.
+
+use super::{
+    path::{Path, PathElement},
+    types::Type,
+};
+use crate::value::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A set of paths. A node in `children` need not be a member itself, and is never empty after an operation here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set {
+    members: BTreeSet<PathElement>,
+    children: BTreeMap<PathElement, Set>,
+}
+
+impl Set {
+    /// Adds a path; the empty path, the whole object, is never owned.
+    pub fn insert(&mut self, path: &[PathElement]) {
+        match path {
+            [] => {}
+            [last] => {
+                self.members.insert(last.clone());
+            }
+            [first, rest @ ..] => self.children.entry(first.clone()).or_default().insert(rest),
+        }
+    }
+
+    /// A set of the paths that consist of these field names.
+    pub fn of_fields(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            let path: Path = path.iter().map(|name| PathElement::Field((*name).to_owned())).collect();
+            set.insert(&path);
+        }
+        set
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.children.values().all(Self::is_empty)
+    }
+
+    /// Whether the path is a member.
+    pub fn has(&self, path: &[PathElement]) -> bool {
+        match path {
+            [] => false,
+            [last] => self.members.contains(last),
+            [first, rest @ ..] => self.children.get(first).is_some_and(|child| child.has(rest)),
+        }
+    }
+
+    /// Whether the element itself is a member.
+    pub fn has_member(&self, element: &PathElement) -> bool {
+        self.members.contains(element)
+    }
+
+    /// What lies below an element, if anything does.
+    pub fn below(&self, element: &PathElement) -> Option<&Self> {
+        self.children.get(element).filter(|child| !child.is_empty())
+    }
+
+    /// Elements that are members or have something below them, each with whether it is a member.
+    pub fn elements(&self) -> impl Iterator<Item = (&PathElement, bool)> {
+        let only_parents = self.children.keys().filter(|e| !self.members.contains(*e)).map(|e| (e, false));
+        only_parents.chain(self.members.iter().map(|e| (e, true)))
+    }
+
+    /// Members of either.
+    pub fn union(&self, other: &Self) -> Self {
+        let mut out = self.clone();
+        out.members.extend(other.members.iter().cloned());
+        for (element, child) in &other.children {
+            out.children.entry(element.clone()).and_modify(|c| *c = c.union(child)).or_insert_with(|| child.clone());
+        }
+        out
+    }
+
+    /// Members of both.
+    pub fn intersection(&self, other: &Self) -> Self {
+        let children = self.children.iter().filter_map(|(element, child)| {
+            let both = child.intersection(other.children.get(element)?);
+            (!both.is_empty()).then(|| (element.clone(), both))
+        });
+        Self { members: self.members.intersection(&other.members).cloned().collect(), children: children.collect() }
+    }
+
+    /// Members of this one only; what lies below a removed member stays.
+    pub fn difference(&self, other: &Self) -> Self {
+        self.subtract(other, false)
+    }
+
+    /// Members of this one only, without anything below a member of `other`.
+    pub fn recursive_difference(&self, other: &Self) -> Self {
+        self.subtract(other, true)
+    }
+
+    fn subtract(&self, other: &Self, recursive: bool) -> Self {
+        let children = self.children.iter().filter_map(|(element, child)| {
+            if recursive && other.members.contains(element) {
+                return None;
+            }
+            let rest = match other.children.get(element) {
+                Some(remove) => child.subtract(remove, recursive),
+                None => child.clone(),
+            };
+            (!rest.is_empty()).then(|| (element.clone(), rest))
+        });
+        Self { members: self.members.difference(&other.members).cloned().collect(), children: children.collect() }
+    }
+
+    /// The set with every declared field that has members below it made a member itself.
+    pub fn with_named_fields(&self, ty: Option<&Type>) -> Self {
+        let mut out = self.clone();
+        let map = ty.and_then(|t| t.map.as_ref());
+        for element in self.children.keys() {
+            if let (PathElement::Field(name), Some(map)) = (element, map)
+                && map.fields.contains_key(name)
+            {
+                out.members.insert(element.clone());
+            }
+        }
+        for (element, child) in &mut out.children {
+            let below = match (element, map, ty.and_then(|t| t.list.as_ref())) {
+                (PathElement::Field(name), Some(map), _) => map.type_of(name),
+                (PathElement::Key(_), _, Some(list)) => Some(list.items.resolve()),
+                _ => None,
+            };
+            *child = child.with_named_fields(below);
+        }
+        out
+    }
+
+    /// Every member's path, members of a node before what lies below it.
+    pub fn paths(&self) -> Vec<Path> {
+        let mut out = Vec::new();
+        self.collect(&mut Vec::new(), &mut out);
+        out
+    }
+
+    fn collect(&self, prefix: &mut Path, out: &mut Vec<Path>) {
+        for member in &self.members {
+            let mut path = prefix.clone();
+            path.push(member.clone());
+            out.push(path);
+        }
+        for (element, child) in &self.children {
+            prefix.push(element.clone());
+            child.collect(prefix, out);
+            prefix.pop();
+        }
+    }
+
+    /// The `fieldsV1` object.
+    pub fn to_fields(&self) -> Value {
+        Value::Object(self.fields(false))
+    }
+
+    fn fields(&self, include_self: bool) -> Map {
+        let mut out = Map::new();
+        if include_self && !(self.members.is_empty() && self.children.is_empty()) {
+            out.insert(".".to_owned(), Value::Object(Map::new()));
+        }
+        for member in &self.members {
+            out.insert(member.to_key(), Value::Object(Map::new()));
+        }
+        for (element, child) in &self.children {
+            out.insert(element.to_key(), Value::Object(child.fields(self.members.contains(element))));
+        }
+        out
+    }
+
+    /// Reads a `fieldsV1` object.
+    pub fn from_fields(fields: &Value) -> Result<Self, String> {
+        match fields {
+            Value::Object(fields) => Ok(Self::read(fields)?.0),
+            Value::Null => Ok(Self::default()),
+            _ => Err("fieldsV1 must be an object".to_owned()),
+        }
+    }
+
+    /// The set below a node, and whether the node itself is a member.
+    fn read(fields: &Map) -> Result<(Self, bool), String> {
+        let (mut set, mut is_member) = (Self::default(), false);
+        for (key, value) in fields {
+            if key == "." {
+                is_member = true;
+                continue;
+            }
+            let Some(element) = PathElement::from_key(key)? else { continue };
+            let Value::Object(below) = value else { return Err(format!("{key} must be an object")) };
+            let (child, child_is_member) = Self::read(below)?;
+            if child_is_member {
+                set.members.insert(element.clone());
+            }
+            if !child.is_empty() {
+                set.children.insert(element, child);
+            }
+        }
+        let is_member = is_member || (set.members.is_empty() && set.children.is_empty());
+        Ok((set, is_member))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_round_trip_through_fields() {
+        let mut set = Set::of_fields(&[&["spec"], &["spec", "a"], &["metadata", "labels", "x"]]);
+        set.insert(&[PathElement::Field("l".to_owned()), PathElement::Value(Value::from("p"))]);
+        let fields = set.to_fields();
+        assert_eq!(
+            crate::value::json::to_string(&fields),
+            r#"{"f:l":{"v:\"p\"":{}},"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{".":{},"f:a":{}}}"#
+        );
+        assert_eq!(Set::from_fields(&fields), Ok(set));
+    }
+
+    #[test]
+    fn differences_differ_in_what_lies_below() {
+        let set = Set::of_fields(&[&["a"], &["a", "b"], &["c"]]);
+        let minus = Set::of_fields(&[&["a"]]);
+        assert_eq!(set.difference(&minus), Set::of_fields(&[&["a", "b"], &["c"]]));
+        assert_eq!(set.recursive_difference(&minus), Set::of_fields(&[&["c"]]));
+    }
+}

@@ -1,0 +1,317 @@
+//! Merge types: how the server sees a CRD's schema when it merges and tracks ownership.
+//!
+//! Follows `kube-openapi/pkg/schemaconv` applied to the models of
+//! `apiextensions-apiserver/pkg/controller/openapi/builder` (metadata typed, embedded resources completed).
+
+use crate::schema::{Items, Schema, SchemaOrBool};
+use crate::value::Value;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+/// What a value may be; several at once where the schema leaves the type open.
+#[derive(Debug, Default)]
+pub struct Type {
+    /// A scalar.
+    pub scalar: Option<Scalar>,
+    /// A list.
+    pub list: Option<ListType>,
+    /// A map.
+    pub map: Option<MapType>,
+}
+
+/// Which scalars are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    /// Integers and floats.
+    Numeric,
+    /// Strings.
+    String,
+    /// Booleans.
+    Boolean,
+    /// Any.
+    Untyped,
+}
+
+/// A list.
+#[derive(Debug)]
+pub struct ListType {
+    /// How items are told apart.
+    pub relation: ListRelation,
+    /// What they are.
+    pub items: TypeRef,
+}
+
+/// How the items of a list are told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListRelation {
+    /// Not at all: the list is one value.
+    Atomic,
+    /// By value.
+    Set,
+    /// By these keys.
+    Keyed(Vec<String>),
+}
+
+/// A map.
+#[derive(Debug, Default)]
+pub struct MapType {
+    /// The map is one value.
+    pub atomic: bool,
+    /// Declared fields.
+    pub fields: BTreeMap<String, Field>,
+    /// What other fields are; `None` where there may be none.
+    pub other: Option<TypeRef>,
+}
+
+/// A declared field.
+#[derive(Debug)]
+pub struct Field {
+    /// What it is.
+    pub type_: TypeRef,
+    /// Its default, which stands in for a missing list key.
+    pub default: Option<Value>,
+}
+
+/// A type, or one of the two that know themselves.
+#[derive(Clone, Debug)]
+pub enum TypeRef {
+    /// A type of its own.
+    Type(Arc<Type>),
+    /// Whatever the value is: maps are merged field by field, lists are atomic.
+    Deduced,
+    /// Whatever the value is, as one value.
+    Untyped,
+}
+
+static DEDUCED: LazyLock<Type> = LazyLock::new(|| Type {
+    scalar: Some(Scalar::Untyped),
+    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped }),
+    map: Some(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }),
+});
+
+static UNTYPED: LazyLock<Type> = LazyLock::new(|| Type {
+    scalar: Some(Scalar::Untyped),
+    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped }),
+    map: Some(MapType { atomic: true, other: Some(TypeRef::Untyped), ..MapType::default() }),
+});
+
+impl TypeRef {
+    /// The type meant.
+    pub fn resolve(&self) -> &Type {
+        match self {
+            Self::Type(t) => t,
+            Self::Deduced => &DEDUCED,
+            Self::Untyped => &UNTYPED,
+        }
+    }
+    /// Whether nothing is known but what the value shows.
+    pub fn is_deduced(&self) -> bool {
+        matches!(self, Self::Deduced) || matches!(self, Self::Type(t) if t.scalar == Some(Scalar::Untyped))
+    }
+}
+
+impl MapType {
+    /// The type of the field, declared or not.
+    pub fn type_of(&self, name: &str) -> Option<&Type> {
+        self.fields.get(name).map(|f| &f.type_).or(self.other.as_ref()).map(TypeRef::resolve)
+    }
+    /// Whether nothing is declared and anything goes.
+    pub fn is_deduced(&self) -> bool {
+        self.fields.is_empty() && self.other.as_ref().is_some_and(TypeRef::is_deduced)
+    }
+}
+
+/// Which of a type's alternatives are left for a value (`deduceAtom`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds {
+    map: bool,
+    scalar: bool,
+    list: bool,
+}
+
+/// The alternative that is taken (`handleAtom`).
+#[derive(Clone, Copy, Debug)]
+pub enum Choice<'a> {
+    /// A map.
+    Map(&'a MapType),
+    /// A scalar.
+    Scalar(Scalar),
+    /// A list.
+    List(&'a ListType),
+}
+
+impl Type {
+    /// The alternatives that fit the value; all of them for a null, none or a misfit.
+    pub fn kinds(&self, value: Option<&Value>) -> Kinds {
+        let (map, scalar, list) = (self.map.is_some(), self.scalar.is_some(), self.list.is_some());
+        match value {
+            Some(Value::Object(_)) if map => Kinds { map, scalar: false, list: false },
+            Some(Value::Array(_)) if list => Kinds { map: false, scalar: false, list },
+            Some(Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::String(_)) if scalar => {
+                Kinds { map: false, scalar, list: false }
+            }
+            _ => Kinds { map, scalar, list },
+        }
+    }
+
+    /// The alternative to take: a map before a scalar before a list.
+    pub fn choose(&self, kinds: Kinds) -> Option<Choice<'_>> {
+        let map = self.map.as_ref().filter(|_| kinds.map).map(Choice::Map);
+        let scalar = || self.scalar.filter(|_| kinds.scalar).map(Choice::Scalar);
+        let list = || self.list.as_ref().filter(|_| kinds.list).map(Choice::List);
+        map.or_else(scalar).or_else(list)
+    }
+
+    /// The alternative to take for a value.
+    pub fn choice_for(&self, value: &Value) -> Option<Choice<'_>> {
+        self.choose(self.kinds(Some(value)))
+    }
+}
+
+fn own(t: Type) -> TypeRef {
+    TypeRef::Type(Arc::new(t))
+}
+
+fn scalar(s: Scalar) -> TypeRef {
+    own(Type { scalar: Some(s), ..Type::default() })
+}
+
+fn list(relation: ListRelation, items: TypeRef) -> TypeRef {
+    own(Type { list: Some(ListType { relation, items }), ..Type::default() })
+}
+
+fn map(m: MapType) -> TypeRef {
+    own(Type { map: Some(m), ..Type::default() })
+}
+
+fn fields<'a>(of: impl IntoIterator<Item = (&'a str, TypeRef, Option<Value>)>) -> BTreeMap<String, Field> {
+    of.into_iter().map(|(name, type_, default)| (name.to_owned(), Field { type_, default })).collect()
+}
+
+/// `metav1.ObjectMeta`, as the generated OpenAPI describes it.
+static OBJECT_META: LazyLock<TypeRef> = LazyLock::new(|| {
+    let text = || scalar(Scalar::String);
+    let number = || scalar(Scalar::Numeric);
+    let time = || scalar(Scalar::Untyped);
+    let empty = || Some(Value::from(""));
+    let texts = || map(MapType { other: Some(scalar(Scalar::String)), ..MapType::default() });
+    let owner = map(MapType {
+        atomic: true,
+        fields: fields([
+            ("apiVersion", text(), empty()),
+            ("blockOwnerDeletion", scalar(Scalar::Boolean), None),
+            ("controller", scalar(Scalar::Boolean), None),
+            ("kind", text(), empty()),
+            ("name", text(), empty()),
+            ("uid", text(), empty()),
+        ]),
+        other: None,
+    });
+    let manager = map(MapType {
+        fields: fields([
+            ("apiVersion", text(), None),
+            ("fieldsType", text(), None),
+            ("fieldsV1", map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }), None),
+            ("manager", text(), None),
+            ("operation", text(), None),
+            ("subresource", text(), None),
+            ("time", time(), None),
+        ]),
+        ..MapType::default()
+    });
+    map(MapType {
+        fields: fields([
+            ("annotations", texts(), None),
+            ("creationTimestamp", time(), None),
+            ("deletionGracePeriodSeconds", number(), None),
+            ("deletionTimestamp", time(), None),
+            ("finalizers", list(ListRelation::Set, text()), None),
+            ("generateName", text(), None),
+            ("generation", number(), None),
+            ("labels", texts(), None),
+            ("managedFields", list(ListRelation::Atomic, manager), None),
+            ("name", text(), None),
+            ("namespace", text(), None),
+            ("ownerReferences", list(ListRelation::Keyed(vec!["uid".to_owned()]), owner), None),
+            ("resourceVersion", text(), None),
+            ("selfLink", text(), None),
+            ("uid", text(), None),
+        ]),
+        ..MapType::default()
+    })
+});
+
+/// The merge type of a served version's objects. `preserve_unknown_fields` is the CRD's own `spec.preserveUnknownFields`.
+pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool) -> TypeRef {
+    let Some(schema) = schema else {
+        return map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() });
+    };
+    own(convert_as(schema, preserve_unknown_fields, true))
+}
+
+fn type_meta() -> BTreeMap<String, Field> {
+    fields([
+        ("apiVersion", scalar(Scalar::String), None),
+        ("kind", scalar(Scalar::String), None),
+        ("metadata", OBJECT_META.clone(), None),
+    ])
+}
+
+fn convert(schema: &Schema, preserve: bool) -> Type {
+    convert_as(schema, preserve, schema.x_embedded_resource)
+}
+
+/// Converts a node; a `resource` has apiVersion, kind and typed metadata whatever its schema says.
+fn convert_as(schema: &Schema, preserve: bool, resource: bool) -> Type {
+    let preserve = preserve || schema.preserves_unknown_fields();
+    match schema.type_.as_str() {
+        "object" => Type { map: Some(convert_map(schema, preserve, resource)), ..Type::default() },
+        "array" => Type { list: Some(convert_list(schema, preserve)), ..Type::default() },
+        "integer" | "number" => Type { scalar: Some(Scalar::Numeric), ..Type::default() },
+        "boolean" => Type { scalar: Some(Scalar::Boolean), ..Type::default() },
+        "string" if matches!(schema.format.as_str(), "" | "byte") => {
+            Type { scalar: Some(Scalar::String), ..Type::default() }
+        }
+        "string" => Type { scalar: Some(Scalar::Untyped), ..Type::default() },
+        _ => Type {
+            scalar: Some(Scalar::Untyped),
+            list: Some(convert_list(schema, preserve)),
+            map: Some(convert_map(schema, preserve, resource)),
+        },
+    }
+}
+
+fn convert_map(schema: &Schema, preserve: bool, resource: bool) -> MapType {
+    let mut fields: BTreeMap<String, Field> = schema
+        .properties
+        .iter()
+        .map(|(name, child)| {
+            (name.clone(), Field { type_: own(convert(child, preserve)), default: child.default.clone() })
+        })
+        .collect();
+    if resource {
+        fields.extend(type_meta());
+    }
+    let other = match &schema.additional_properties {
+        Some(SchemaOrBool::Schema(child)) => Some(own(convert(child, preserve))),
+        Some(SchemaOrBool::Bool(true)) => Some(TypeRef::Deduced),
+        None if preserve || fields.is_empty() => Some(TypeRef::Deduced),
+        Some(SchemaOrBool::Bool(false)) | None => None,
+    };
+    MapType { atomic: schema.x_map_type.as_deref() == Some("atomic"), fields, other }
+}
+
+fn convert_list(schema: &Schema, preserve: bool) -> ListType {
+    let relation = match schema.x_list_type.as_deref() {
+        Some("set") => ListRelation::Set,
+        Some("map") => ListRelation::Keyed(schema.x_list_map_keys.clone()),
+        _ => ListRelation::Atomic,
+    };
+    let items = match &schema.items {
+        Some(Items::Schema(child)) => own(convert(child, preserve)),
+        _ => TypeRef::Untyped,
+    };
+    ListType { relation, items }
+}

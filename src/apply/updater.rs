@@ -1,0 +1,242 @@
+//! Ownership after an update or an apply (`structured-merge-diff/merge/update.go`).
+
+use super::{
+    path::{Path, equal},
+    set::Set,
+    typed::{self, compare::Comparison, errors_text, field_set::field_set, reconcile::reconcile, remove::remove},
+    types::Type,
+};
+use crate::value::Value;
+use std::collections::BTreeMap;
+
+/// What one manager owns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owner {
+    /// The fields.
+    pub set: Set,
+    /// In which version of the object they are named (`apiVersion`).
+    pub api_version: String,
+    /// Whether by apply.
+    pub applied: bool,
+}
+
+/// Owners by manager identifier.
+pub type Owners = BTreeMap<String, Owner>;
+
+/// A field that another manager owns with another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// The other manager's identifier.
+    pub manager: String,
+    /// The field.
+    pub path: Path,
+}
+
+/// Why an apply has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// Others own what it sets.
+    Conflicts(Vec<Conflict>),
+    /// Something does not fit the types.
+    Error(String),
+}
+
+/// The versions an object can be seen in.
+pub trait Versions {
+    /// The merge type of a version (`apiVersion`); `None` for one that is not there.
+    fn type_of(&self, api_version: &str) -> Option<&Type>;
+    /// The object in another version.
+    fn convert(&self, object: &Value, api_version: &str) -> Option<Value>;
+    /// Fields of a version that writers of this resource or subresource never own.
+    fn ignored(&self, api_version: &str) -> Option<&Set>;
+}
+
+/// An object seen in one version.
+#[derive(Clone)]
+struct Typed<'a> {
+    value: Value,
+    ty: &'a Type,
+}
+
+impl Typed<'_> {
+    fn fields(&self) -> Set {
+        field_set(self.ty, &self.value)
+    }
+    fn without(&self, set: &Set) -> Self {
+        Self { value: remove(self.ty, &self.value, set), ty: self.ty }
+    }
+    fn compare(&self, new: &Self) -> Result<Comparison, Failure> {
+        typed::compare::compare(self.ty, &self.value, &new.value)
+            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e))))
+    }
+}
+
+/// Works out owners over the versions of one resource.
+pub struct Updater<'a> {
+    /// The versions.
+    pub versions: &'a dyn Versions,
+}
+
+impl<'a> Updater<'a> {
+    fn in_version(&self, object: &Value, api_version: &str) -> Option<Typed<'a>> {
+        let ty = self.versions.type_of(api_version)?;
+        let value = if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
+            object.clone()
+        } else {
+            self.versions.convert(object, api_version)?
+        };
+        Some(Typed { value, ty })
+    }
+
+    /// Owners after a create, update or patch of `live` into `new`, both in `version`.
+    pub fn update(
+        &self,
+        live: &Value,
+        new: &Value,
+        version: &str,
+        owners: Owners,
+        manager: &str,
+    ) -> Result<Owners, Failure> {
+        let owners = self.reconciled(live, owners);
+        let (mut owners, compare) = self.shift(live, new, version, owners, manager, true)?;
+        let before = owners.get(manager).map(|o| o.set.clone()).unwrap_or_default();
+        let mut set = before.difference(&compare.removed).union(&compare.modified).union(&compare.added);
+        if let Some(ignored) = self.versions.ignored(version) {
+            set = set.recursive_difference(ignored);
+        }
+        if set.is_empty() {
+            owners.remove(manager);
+        } else {
+            owners.insert(manager.to_owned(), Owner { set, api_version: version.to_owned(), applied: false });
+        }
+        Ok(owners)
+    }
+
+    /// The object and owners after an apply of `config` on `live`, both in `version`; no object when nothing changes.
+    pub fn apply(
+        &self,
+        live: &Value,
+        config: &Value,
+        version: &str,
+        owners: Owners,
+        manager: &str,
+        force: bool,
+    ) -> Result<(Option<Value>, Owners), Failure> {
+        let mut owners = self.reconciled(live, owners);
+        let missing = || Failure::Error(format!("no corresponding type for {version}"));
+        let ty = self.versions.type_of(version).ok_or_else(missing)?;
+        let merged = typed::merge::merge(ty, live, config)
+            .map_err(|e| Failure::Error(format!("failed to merge config: {}", errors_text(&e))))?;
+        let mut set = field_set(ty, config);
+        if let Some(ignored) = self.versions.ignored(version) {
+            set = set.recursive_difference(ignored);
+        }
+        let owner = Owner { set, api_version: version.to_owned(), applied: true };
+        let last = owners.insert(manager.to_owned(), owner);
+        let new = match last.filter(|l| !l.set.is_empty()) {
+            Some(last) => self.prune(Typed { value: merged, ty }, &owners, version, &last),
+            None => merged,
+        };
+        let (owners, _) = self.shift(live, &new, version, owners, manager, force)?;
+        Ok(((!equal(live, &new)).then_some(new), owners))
+    }
+
+    /// Takes from everybody but `manager` what changed; refuses to do so, unless forced, for changed fields.
+    fn shift(
+        &self,
+        old: &Value,
+        new: &Value,
+        version: &str,
+        mut owners: Owners,
+        manager: &str,
+        force: bool,
+    ) -> Result<(Owners, Comparison), Failure> {
+        let missing = || Failure::Error(format!("no corresponding type for {version}"));
+        let ty = self.versions.type_of(version).ok_or_else(missing)?;
+        let current = typed::compare::compare(ty, old, new)
+            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e))))?;
+        let filter = |comparison: Comparison, version: &str| match self.versions.ignored(version) {
+            Some(ignored) => comparison.without(ignored),
+            None => comparison,
+        };
+        let mut seen = BTreeMap::from([(version.to_owned(), filter(current.clone(), version))]);
+        let mut conflicts = Vec::new();
+        let names: Vec<String> = owners.keys().filter(|name| *name != manager).cloned().collect();
+        let mut taken = Vec::new();
+        for name in names {
+            let Some(owner) = owners.get(&name) else { continue };
+            let at = owner.api_version.clone();
+            if !seen.contains_key(&at) {
+                let (Some(old), Some(new)) = (self.in_version(old, &at), self.in_version(new, &at)) else {
+                    owners.remove(&name);
+                    continue;
+                };
+                seen.insert(at.clone(), filter(old.compare(&new)?, &at));
+            }
+            let Some(compare) = seen.get(&at) else { continue };
+            let changed = owner.set.intersection(&compare.modified.union(&compare.added));
+            conflicts.extend(changed.paths().into_iter().map(|path| Conflict { manager: name.clone(), path }));
+            let rest = owner.set.difference(&changed).difference(&compare.removed);
+            taken.push((name, rest));
+        }
+        if !force && !conflicts.is_empty() {
+            return Err(Failure::Conflicts(conflicts));
+        }
+        for (name, rest) in taken {
+            if let Some(owner) = owners.get_mut(&name) {
+                owner.set = rest;
+            }
+        }
+        owners.retain(|_, owner| !owner.set.is_empty());
+        Ok((owners, current))
+    }
+
+    /// Removes what the manager applied last time and nobody claims now.
+    fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Value {
+        let Some(at_last) = self.in_version(&merged.value, &last.api_version) else { return merged.value };
+        let pruned = at_last.without(&last.set.with_named_fields(Some(at_last.ty)));
+        let pruned = self.add_back_owned(at_last.clone(), pruned, &last.api_version, owners);
+        let pruned = self.add_back_dangling(&at_last, &pruned, last);
+        self.in_version(&pruned.value, version).map_or(pruned.value, |typed| typed.value)
+    }
+
+    fn add_back_owned(&self, merged: Typed<'a>, pruned: Typed<'a>, first: &str, owners: &Owners) -> Typed<'a> {
+        let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
+        for owner in owners.values() {
+            let set = by_version.entry(&owner.api_version).or_default();
+            *set = set.union(&owner.set);
+        }
+        let (mut merged, mut pruned) = (merged, pruned);
+        let first = by_version.remove_entry(first);
+        for (version, owned) in first.into_iter().chain(by_version) {
+            let (Some(m), Some(p)) = (self.in_version(&merged.value, version), self.in_version(&pruned.value, version))
+            else {
+                continue;
+            };
+            let named = |set: Set| set.with_named_fields(Some(m.ty));
+            let unclaimed = named(m.fields()).difference(&named(p.fields()).union(&named(owned)));
+            pruned = m.without(&unclaimed);
+            merged = m;
+        }
+        pruned
+    }
+
+    /// Keeps what was removed but had not been the manager's.
+    fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Typed<'a> {
+        let Some(pruned) = self.in_version(&pruned.value, &last.api_version) else { return merged.clone() };
+        let named = |set: &Set| set.with_named_fields(Some(merged.ty));
+        let gone = named(&merged.fields()).difference(&named(&pruned.fields()));
+        merged.without(&gone.intersection(&named(&last.set)))
+    }
+
+    fn reconciled(&self, live: &Value, owners: Owners) -> Owners {
+        let keep = |(name, mut owner): (String, Owner)| {
+            let typed = self.in_version(live, &owner.api_version)?;
+            if let Some(set) = reconcile(&owner.set, typed.ty) {
+                owner.set = set;
+            }
+            Some((name, owner))
+        };
+        owners.into_iter().filter_map(keep).collect()
+    }
+}
