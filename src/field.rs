@@ -32,7 +32,7 @@ pub const ROOT: FieldPath<'static> = FieldPath { parent: None, segment: Segment:
 
 impl<'a> FieldPath<'a> {
     /// A path that starts at `name`.
-    pub fn new(name: &'a str) -> Self {
+    pub const fn new(name: &'a str) -> Self {
         FieldPath { parent: None, segment: Segment::Child(name) }
     }
     /// `self.name`

@@ -10,9 +10,32 @@
 //!
 //! Recursion goes along the value and its schema, which readers keep below 10,000 levels: callers bring a large stack.
 
-use crate::field::ErrorList;
+pub mod coerce;
+pub mod compiled;
+mod decode;
+pub mod default;
+pub mod embedded;
+mod finalizers;
+pub mod list_types;
+pub mod metadata;
+mod nulls;
+pub mod object_meta;
+mod prepare;
+pub mod prune;
+mod rules;
+mod scale;
+pub mod unknown;
+pub mod validate;
+
+pub use decode::{decode, parse_group_version};
+pub use prepare::{prepare_create, prepare_status_update, prepare_update};
+
+use crate::field::{ErrorList, FieldError, FieldPath, ROOT};
 use crate::schema::Schema;
+use crate::schema::correlate::Correlation;
 use crate::value::Value;
+use compiled::{Dialect, Node};
+use metadata::{Metadata, NameRule};
 use std::sync::Arc;
 
 /// What the stages need to know of one version of a CRD. Built once by [`ResourceVersion::compile`], shared by `Arc`.
@@ -20,6 +43,8 @@ use std::sync::Arc;
 pub struct ResourceVersion {
     /// What it was compiled from.
     pub facts: Facts,
+    /// The compiled schema.
+    root: Option<Node>,
 }
 
 /// The parts of a CRD that concern objects of one version.
@@ -105,42 +130,158 @@ pub struct Verdict {
 impl ResourceVersion {
     /// Compiles a version.
     pub fn compile(facts: Facts) -> Self {
-        Self { facts }
+        let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects));
+        Self { facts, root }
+    }
+    fn matches_kind(&self, object: &Value) -> bool {
+        let (group, _) =
+            decode::parse_group_version(object.str_at(&["apiVersion"]).unwrap_or_default()).unwrap_or_default();
+        group == self.facts.group && object.str_at(&["kind"]) == Some(&self.facts.kind)
+    }
+    /// The compiled schema of objects whose apiVersion is `object`'s.
+    fn root_of(&self, object: &Value) -> Option<&Node> {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let (_, version) = decode::parse_group_version(api_version).unwrap_or_default();
+        self.root.as_ref().filter(|_| version == self.facts.version)
     }
 }
 
-/// Reads an object. The schema applies when the object's group, kind and version are those of `rv`; of another version
-/// of the same group and kind everything is pruned, as the server does when it does not know the version.
-pub fn decode(_rv: &ResourceVersion, object: Value, _source: Source) -> Result<Decoded, DecodeError> {
-    Ok(Decoded { object, unknown: Vec::new() })
+/// Sets defaults and tells which. Nothing is set when the object's group, kind or version is not that of `rv`.
+pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
+    let mut told = Vec::new();
+    if rv.matches_kind(object)
+        && let Some(root) = rv.root_of(object)
+    {
+        default::set_defaults(object, root, Some(&mut told));
+    }
+    told
 }
 
-/// Sets defaults and tells which. Nothing is set when the object's kind is not that of `rv`.
-pub fn default(_rv: &ResourceVersion, _object: &mut Value) -> Vec<Defaulted> {
-    Vec::new()
+/// `strategy.Validate`, then the generic metadata validation if there was no error.
+pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
+    let mut errors = type_meta(rv, object);
+    if errors.is_empty() {
+        errors.extend(match metadata::read(object) {
+            Ok(m) => metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA),
+            Err(e) => vec![e],
+        });
+        if let Some(root) = &rv.root {
+            errors.extend(validate::validate(object, root, &ROOT));
+        }
+        if let Some(paths) = &rv.facts.scale {
+            scale::validate_spec(object, paths, &mut errors);
+            scale::validate_status(object, paths, &mut errors);
+        }
+    }
+    if let Some(root) = &rv.root {
+        errors.extend(embedded::validate(object, root, false, &ROOT));
+        errors.extend(list_types::validate(object, root, &ROOT));
+    }
+    let mut verdict = with_rules(rv, object, errors);
+    let m = Metadata::of(object);
+    if verdict.errors.is_empty() {
+        verdict.errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA);
+    }
+    verdict.warnings_if_accepted = finalizers::warnings(m, None);
+    verdict
 }
 
-/// `PrepareForCreate`: drops the status if it has its own subresource; the generation is 1.
-pub fn prepare_create(_rv: &ResourceVersion, _object: &mut Value) {}
-
-/// `PrepareForUpdate`: the status stays the old one if it has its own subresource; the generation (the caller has set it
-/// to the old one, as `rest.BeforeUpdate` does) rises when anything but metadata changes.
-pub fn prepare_update(_rv: &ResourceVersion, _object: &mut Value, _old: &Value) {}
-
-/// `PrepareForUpdate` of `/status`: the old object with the status and managedFields of the new one.
-pub fn prepare_status_update(_rv: &ResourceVersion, _object: &mut Value, _old: &Value) {}
-
-/// `Validate`, then the generic metadata validation if there was no error.
-pub fn validate_create(_rv: &ResourceVersion, _object: &Value) -> Verdict {
-    Verdict::default()
+/// The generic metadata validation, then `strategy.ValidateUpdate`. The caller has brought uid, times and generation over
+/// from the old object, as `rest.BeforeUpdate` does.
+pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
+    let mut errors = common_metadata(rv, object, old);
+    let complaints = type_meta(rv, object);
+    if complaints.is_empty() {
+        errors.extend(changed_metadata(object, old));
+        if let (Some(root), Some(schema)) = (&rv.root, &rv.facts.schema) {
+            let (mut correlation, pair) = Correlation::new(object, old, schema);
+            errors.extend(validate::validate_changed(object, root, &ROOT, &mut correlation, Some(pair)));
+        }
+        if let Some(paths) = &rv.facts.scale {
+            scale::validate_spec(object, paths, &mut errors);
+            scale::validate_status(object, paths, &mut errors);
+        }
+    }
+    errors.extend(complaints);
+    if let Some(root) = &rv.root {
+        errors.extend(embedded::validate(object, root, false, &ROOT));
+        errors.extend(changed_lists(root, object, old));
+    }
+    let mut verdict = with_rules(rv, object, errors);
+    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), Some(Metadata::of(old)));
+    verdict
 }
 
-/// The generic metadata validation, then `ValidateUpdate`.
-pub fn validate_update(_rv: &ResourceVersion, _object: &Value, _old: &Value) -> Verdict {
-    Verdict::default()
+/// The generic metadata validation, then `ValidateUpdate` of `/status`: of the schema, only that of `status` counts.
+pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
+    let mut errors = common_metadata(rv, object, old);
+    let complaints = type_meta(rv, object);
+    if complaints.is_empty() {
+        errors.extend(changed_metadata(object, old));
+        let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
+        if let (Some(status), Some(node), Some(schema)) = (object.get("status"), status_node, &rv.facts.schema) {
+            let (mut correlation, pair) = Correlation::new(object, old, schema);
+            let pair = correlation.key(pair, "status");
+            errors.extend(validate::validate_changed(status, node, &STATUS, &mut correlation, pair));
+        }
+        if let Some(paths) = &rv.facts.scale {
+            scale::validate_status(object, paths, &mut errors);
+        }
+    }
+    errors.extend(complaints);
+    if let Some(root) = &rv.root {
+        errors.extend(changed_lists(root, object, old));
+    }
+    with_rules(rv, object, errors)
 }
 
-/// The generic metadata validation, then `ValidateUpdate` of `/status`.
-pub fn validate_status_update(_rv: &ResourceVersion, _object: &Value, _old: &Value) -> Verdict {
-    Verdict::default()
+const METADATA: FieldPath<'static> = FieldPath::new("metadata");
+const STATUS: FieldPath<'static> = FieldPath::new("status");
+
+/// `ValidateTypeMeta`
+fn type_meta(rv: &ResourceVersion, object: &Value) -> ErrorList {
+    let facts = &rv.facts;
+    let mut errors = ErrorList::new();
+    let mut check = |key: &str, expected: &str| {
+        let found = object.str_at(&[key]).unwrap_or_default();
+        if found != expected {
+            errors.push(FieldError::invalid(&FieldPath::new(key), found, format!("must be {expected}")));
+        }
+    };
+    check("kind", &facts.kind);
+    check("apiVersion", &format!("{}/{}", facts.group, facts.version));
+    errors
+}
+
+/// `rest.validateCommonFields`
+fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
+    let m = Metadata::of(object);
+    let mut errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA);
+    errors.extend(metadata::validate_update(m, Metadata::of(old), &METADATA));
+    errors
+}
+
+/// `validateObjectMetaUpdateDeclaratively`
+fn changed_metadata(object: &Value, old: &Value) -> ErrorList {
+    match metadata::read(object).and_then(|new| Ok((new, metadata::read(old)?))) {
+        Ok((new, old)) => metadata::validate_update(new, old, &METADATA),
+        Err(e) => vec![e],
+    }
+}
+
+/// List types are looked at only if the old object had no error of them.
+fn changed_lists(root: &Node, object: &Value, old: &Value) -> ErrorList {
+    let errors = list_types::validate(object, root, &ROOT);
+    if errors.is_empty() || list_types::validate(old, root, &ROOT).is_empty() { errors } else { ErrorList::new() }
+}
+
+fn with_rules(rv: &ResourceVersion, object: &Value, mut errors: ErrorList) -> Verdict {
+    let mut rules_not_evaluated = 0;
+    if let Some(root) = rv.root.as_ref().filter(|root| root.has.rules) {
+        match rules::blocked(&errors) {
+            Some(e) => errors.push(e),
+            None => rules_not_evaluated = rules::count(object, root),
+        }
+    }
+    Verdict { errors, rules_not_evaluated, ..Verdict::default() }
 }

@@ -3,6 +3,7 @@
 //! The server keeps two forms of a schema, `JSONSchemaProps` and `Structural`; they hold the same facts in another
 //! arrangement. Here [`Schema`] is both: whether it is *structural* is a judgement about it, not another type.
 
+pub mod correlate;
 pub mod decode;
 pub mod encode;
 pub mod format;

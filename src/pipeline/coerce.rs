@@ -1,0 +1,88 @@
+//! The metadata of embedded resources goes through its Go type as that of the object itself does
+//! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go`).
+//!
+//! What lies below the embedded metadata is not visited again: its schema cannot ask for more.
+
+use super::compiled::Node;
+use super::object_meta;
+use super::unknown::Unknown;
+use crate::field::{FieldError, FieldPath};
+use crate::value::{Map, Value};
+
+/// Coerces embedded resources in `v`, and `v` itself if it is a resource's root.
+///
+/// With `dropping`, malformed fields vanish instead of being an error.
+pub fn coerce(
+    v: &mut Value,
+    node: &Node,
+    is_root: bool,
+    dropping: bool,
+    path: &FieldPath<'_>,
+    unknown: &mut Unknown,
+) -> Result<(), FieldError> {
+    if !node.has.embedded && !is_root {
+        return Ok(());
+    }
+    match v {
+        Value::Object(members) => {
+            let is_resource = node.embedded || is_root;
+            if is_resource {
+                coerce_resource(members, dropping, path, unknown)?;
+            }
+            for (key, v) in members.iter_mut() {
+                if is_resource && key == "metadata" {
+                    continue;
+                }
+                if let Some(property) = node.property(key) {
+                    coerce(v, property, false, dropping, &path.child(key), unknown)?;
+                } else if let Some(additional) = node.additional_schema() {
+                    coerce(v, additional, false, dropping, &path.key(key), unknown)?;
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(node) = &node.items {
+                for (i, item) in items.iter_mut().enumerate() {
+                    coerce(item, node, false, dropping, &path.index(i), unknown)?;
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn coerce_resource(
+    members: &mut Map,
+    dropping: bool,
+    path: &FieldPath<'_>,
+    unknown: &mut Unknown,
+) -> Result<(), FieldError> {
+    for key in ["apiVersion", "kind"] {
+        let Some(v) = members.get(key) else { continue };
+        if v.as_str().is_none() {
+            if !dropping {
+                return Err(FieldError::invalid(&path.child(key), v, "must be a string"));
+            }
+            members.remove(key);
+        }
+    }
+    let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
+    if dropping {
+        // Metadata that is no object at all stays as it is.
+        if matches!(metadata, Value::Object(_) | Value::Null)
+            && let Ok(kept) = object_meta::normalize_dropping(std::mem::take(metadata))
+        {
+            *metadata = Value::Object(kept);
+        }
+        return Ok(());
+    }
+    let place = path.child("metadata");
+    let normal =
+        object_meta::normalize(metadata.clone()).map_err(|text| FieldError::invalid(&place, &*metadata, text))?;
+    if unknown.wanted() {
+        normal.unknown.iter().for_each(|field| unknown.record_path(format!("{place}.{field}")));
+    }
+    *metadata = Value::Object(normal.metadata);
+    Ok(())
+}

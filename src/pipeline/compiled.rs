@@ -1,0 +1,354 @@
+//! A schema made ready for objects: properties in a form to look up, patterns compiled on first use, formats settled, and for
+//! each subtree whether a stage has anything to do in it.
+//!
+//! The server derives two schemas from one, a structural one (pruning, defaulting, list types) and a kube-openapi one
+//! (validation); here both are one [`Node`].
+
+use crate::regexp::Regexp;
+use crate::schema::format;
+use crate::schema::{Schema, SchemaOrBool};
+use crate::value::Value;
+use crate::version::Version;
+use std::sync::OnceLock;
+
+/// Which conversion to kube-openapi made the schema that values are held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Of a stored CRD, for objects: unknown formats are ignored, int-or-string is a type
+    /// (`apiserver/validation.NewSchemaValidator`).
+    Objects,
+    /// Of a structural schema, for its defaults: formats and types are as written (`Structural.ToKubeOpenAPI`).
+    Defaults,
+}
+
+/// One node of a compiled schema.
+#[derive(Debug, Default)]
+pub struct Node {
+    /// `properties`, sorted by name.
+    properties: Vec<(Box<str>, Node)>,
+    /// `items`
+    pub items: Option<Box<Node>>,
+    /// `additionalProperties`
+    pub additional: Option<Additional>,
+    /// `x-kubernetes-preserve-unknown-fields`
+    pub preserves: bool,
+    /// `x-kubernetes-embedded-resource`
+    pub embedded: bool,
+    /// `nullable`
+    pub nullable: bool,
+    /// `default`
+    pub default: Option<Value>,
+    /// `x-kubernetes-list-type`, where it asks for uniqueness.
+    pub unique: Option<Unique>,
+    /// How many `x-kubernetes-validations` this node has itself.
+    pub rules: usize,
+    /// What stands in this node or below it.
+    pub has: Contents,
+    /// What values must look like.
+    pub checks: Checks,
+}
+
+/// `additionalProperties`
+#[derive(Debug)]
+pub enum Additional {
+    /// A schema for the values.
+    Schema(Box<Node>),
+    /// Anything, or nothing.
+    Bool(bool),
+}
+
+/// What the items of a list must differ in.
+#[derive(Debug)]
+pub enum Unique {
+    /// `set`: the whole item.
+    Set,
+    /// `map`: these fields.
+    Map(Vec<String>),
+}
+
+/// What a subtree contains, so that stages skip the others. Branches of allOf, anyOf, oneOf and not do not count: only
+/// validation looks at them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contents {
+    /// `default`
+    pub defaults: bool,
+    /// `x-kubernetes-embedded-resource`
+    pub embedded: bool,
+    /// `x-kubernetes-list-type` `set` or `map`
+    pub unique: bool,
+    /// `x-kubernetes-validations`
+    pub rules: bool,
+}
+
+/// The value validation of a node, in the words of kube-openapi.
+#[derive(Debug, Default)]
+pub struct Checks {
+    /// The types, none for any.
+    pub types: Types,
+    /// The format that is enforced, empty for none.
+    pub format: String,
+    /// Whether strings are held to `format`.
+    pub string_format: bool,
+    /// `maximum`
+    pub maximum: Option<f64>,
+    /// `exclusiveMaximum`
+    pub exclusive_maximum: bool,
+    /// `minimum`
+    pub minimum: Option<f64>,
+    /// `exclusiveMinimum`
+    pub exclusive_minimum: bool,
+    /// `multipleOf`
+    pub multiple_of: Option<f64>,
+    /// `maxLength`
+    pub max_length: Option<i64>,
+    /// `minLength`
+    pub min_length: Option<i64>,
+    /// `pattern`
+    pub pattern: Option<Pattern>,
+    /// `maxItems`
+    pub max_items: Option<i64>,
+    /// `minItems`
+    pub min_items: Option<i64>,
+    /// `maxProperties`
+    pub max_properties: Option<i64>,
+    /// `minProperties`
+    pub min_properties: Option<i64>,
+    /// `required`
+    pub required: Vec<String>,
+    /// `enum`
+    pub enum_: Vec<Value>,
+    /// `allOf`
+    pub all_of: Vec<Node>,
+    /// `anyOf`
+    pub any_of: Vec<Node>,
+    /// `oneOf`
+    pub one_of: Vec<Node>,
+    /// `not`
+    pub not: Option<Box<Node>>,
+}
+
+/// A JSON type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `object`
+    Object,
+    /// `array`
+    Array,
+    /// `string`
+    String,
+    /// `integer`
+    Integer,
+    /// `number`
+    Number,
+    /// `boolean`
+    Boolean,
+    /// `null`
+    Null,
+}
+
+impl Type {
+    /// The name in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Null => "null",
+        }
+    }
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+    fn of_name(name: &str) -> Option<Self> {
+        [Self::Object, Self::Array, Self::String, Self::Integer, Self::Number, Self::Boolean, Self::Null]
+            .into_iter()
+            .find(|t| t.name() == name)
+    }
+}
+
+/// The types a value may have.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    names: Vec<String>,
+    known: u8,
+}
+
+impl Types {
+    fn new(names: Vec<String>) -> Self {
+        let known = names.iter().filter_map(|n| Type::of_name(n)).fold(0, |bits, t| bits | t.bit());
+        Self { names, known }
+    }
+    /// Whether any type will do.
+    pub fn is_any(&self) -> bool {
+        self.names.is_empty()
+    }
+    /// Whether `t` is one of them.
+    pub fn contains(&self, t: Type) -> bool {
+        self.known & t.bit() != 0
+    }
+    /// The type, if there is exactly one and it is `t`.
+    pub fn is_just(&self, t: Type) -> bool {
+        self.known == t.bit() && self.names.len() == 1
+    }
+    /// `integer,string`
+    pub fn joined(&self) -> String {
+        self.names.join(",")
+    }
+}
+
+/// A pattern, compiled when it is first needed: large CRDs have thousands, objects touch few.
+#[derive(Debug)]
+pub struct Pattern {
+    source: String,
+    compiled: OnceLock<Result<Regexp, String>>,
+}
+
+impl Pattern {
+    /// The pattern as written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+    /// The compiled pattern, or Go's error text.
+    pub fn regexp(&self) -> Result<&Regexp, &str> {
+        self.compiled.get_or_init(|| Regexp::new(&self.source)).as_ref().map_err(String::as_str)
+    }
+}
+
+impl Node {
+    /// Compiles a schema. Recurses as deep as the schema, whose reader bounds it.
+    pub fn compile(s: &Schema, dialect: Dialect) -> Self {
+        let properties: Vec<_> =
+            s.properties.iter().map(|(name, p)| (name.as_str().into(), Self::compile(p, dialect))).collect();
+        let items = s.items_schema().map(|i| Box::new(Self::compile(i, dialect)));
+        let additional = s.additional_properties.as_ref().map(|a| match a {
+            SchemaOrBool::Schema(a) => Additional::Schema(Box::new(Self::compile(a, dialect))),
+            SchemaOrBool::Bool(b) => Additional::Bool(*b),
+        });
+        let unique = match s.x_list_type.as_deref() {
+            Some("set") => Some(Unique::Set),
+            Some("map") => Some(Unique::Map(s.x_list_map_keys.clone())),
+            _ => None,
+        };
+        let mut node = Self {
+            properties,
+            items,
+            additional,
+            preserves: s.preserves_unknown_fields(),
+            embedded: s.x_embedded_resource,
+            nullable: s.nullable,
+            default: s.default.clone(),
+            unique,
+            rules: s.x_validations.len(),
+            has: Contents::default(),
+            checks: Checks::compile(s, dialect),
+        };
+        let mut has = Contents {
+            defaults: node.default.is_some(),
+            embedded: node.embedded,
+            unique: node.unique.is_some(),
+            rules: node.rules > 0,
+        };
+        let additional = node.additional_schema();
+        for child in node.properties.iter().map(|(_, p)| p).chain(node.items.as_deref()).chain(additional) {
+            has.defaults |= child.has.defaults;
+            has.embedded |= child.has.embedded;
+            has.unique |= child.has.unique;
+            has.rules |= child.has.rules;
+        }
+        node.has = has;
+        node
+    }
+    /// The schema of the property `name`.
+    pub fn property(&self, name: &str) -> Option<&Self> {
+        let at = self.properties.binary_search_by(|(n, _)| n.as_ref().cmp(name)).ok()?;
+        self.properties.get(at).map(|(_, p)| p)
+    }
+    /// All properties, sorted by name.
+    pub fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.properties.iter().map(|(n, p)| (n.as_ref(), p))
+    }
+    /// The schema of additional properties, if there is one.
+    pub fn additional_schema(&self) -> Option<&Self> {
+        if let Some(Additional::Schema(a)) = &self.additional { Some(a) } else { None }
+    }
+    /// The schema of the member `name`: its property's, or that of additional properties.
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        self.property(name).or_else(|| self.additional_schema())
+    }
+}
+
+impl Checks {
+    fn compile(s: &Schema, dialect: Dialect) -> Self {
+        let types = if s.x_int_or_string && dialect == Dialect::Objects {
+            vec!["integer".to_owned(), "string".to_owned()]
+        } else if s.type_.is_empty() {
+            Vec::new()
+        } else {
+            vec![s.type_.clone()]
+        };
+        let known = |at| format::known(&s.format, at);
+        let enforced = match (dialect, types.as_slice()) {
+            (Dialect::Defaults, _) => true,
+            (_, [t]) if t == "integer" => matches!(s.format.as_str(), "int32" | "int64"),
+            (_, [t]) if t == "number" => matches!(s.format.as_str(), "float" | "double"),
+            (_, [t]) if t != "string" => false,
+            _ => known(Version::CURRENT.compatibility()),
+        };
+        let format = if enforced { s.format.clone() } else { String::new() };
+        let all = |schemas: &[Schema]| schemas.iter().map(|b| Node::compile(b, dialect)).collect();
+        Self {
+            types: Types::new(types),
+            string_format: !format.is_empty() && known(Version::CURRENT),
+            format,
+            maximum: s.maximum,
+            exclusive_maximum: s.exclusive_maximum,
+            minimum: s.minimum,
+            exclusive_minimum: s.exclusive_minimum,
+            multiple_of: s.multiple_of,
+            max_length: s.max_length,
+            min_length: s.min_length,
+            pattern: (!s.pattern.is_empty()).then(|| Pattern { source: s.pattern.clone(), compiled: OnceLock::new() }),
+            max_items: s.max_items,
+            min_items: s.min_items,
+            max_properties: s.max_properties,
+            min_properties: s.min_properties,
+            required: s.required.clone(),
+            enum_: s.enum_.clone(),
+            all_of: all(&s.all_of),
+            any_of: all(&s.any_of),
+            one_of: all(&s.one_of),
+            not: s.not.as_ref().map(|b| Box::new(Node::compile(b, dialect))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    fn node(v: &Value) -> Node {
+        Node::compile(&Schema::from_value(v).unwrap(), Dialect::Objects)
+    }
+
+    #[test]
+    fn subtrees_tell_what_they_contain() {
+        let set = object([("x-kubernetes-list-type", "set")]);
+        let n = node(&object([(
+            "properties",
+            object([("a", set), ("b", object([("default", 1)].map(|(k, v)| (k, Value::Int(v)))))]),
+        )]));
+        assert!(n.has.unique && n.has.defaults && !n.has.rules && !n.has.embedded);
+        assert!(!n.property("a").unwrap().has.defaults);
+    }
+
+    #[test]
+    fn formats_count_only_where_the_server_knows_them() {
+        let enforced = |t: &str, f: &str| !node(&object([("type", t), ("format", f)])).checks.format.is_empty();
+        assert!(enforced("string", "date-time") && enforced("integer", "int32") && enforced("number", "double"));
+        assert!(!enforced("string", "int32") && !enforced("integer", "date") && !enforced("object", "date"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Defaulting (`apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go`): a missing property, and a null that
+//! may not be one, take the default of their schema; then the same below, also inside what was just set.
+
+use super::Defaulted;
+use super::compiled::Node;
+use super::unknown::Unknown;
+use crate::value::Value;
+
+/// Sets defaults in `v`, and tells which if `told` is given.
+pub fn set_defaults(v: &mut Value, node: &Node, told: Option<&mut Vec<Defaulted>>) {
+    // The path is built the same way as that of unknown fields.
+    let mut walk = Walk { path: Unknown::new(told.is_some()), told };
+    walk.value(v, node);
+}
+
+struct Walk<'a> {
+    path: Unknown,
+    told: Option<&'a mut Vec<Defaulted>>,
+}
+
+impl Walk<'_> {
+    fn tell(&mut self, value: &Value) {
+        if let Some(told) = &mut self.told {
+            told.push(Defaulted { path: self.path.here().to_owned(), value: value.clone() });
+        }
+    }
+
+    fn value(&mut self, v: &mut Value, node: &Node) {
+        if !node.has.defaults {
+            return;
+        }
+        match v {
+            Value::Object(members) => {
+                for (name, property) in node.properties() {
+                    let Some(default) = &property.default else { continue };
+                    match members.get_mut(name) {
+                        Some(v) if v.is_null() && !property.nullable => *v = default.clone(),
+                        Some(_) => continue,
+                        None => {
+                            members.insert(name.to_owned(), default.clone());
+                        }
+                    }
+                    let before = self.path.enter_key(name);
+                    self.tell(default);
+                    self.path.leave(before);
+                }
+                for (key, v) in members.iter_mut() {
+                    let before = self.path.enter_key(key);
+                    if let Some(property) = node.property(key) {
+                        self.value(v, property);
+                    } else if let Some(additional) = node.additional_schema() {
+                        self.element(v, additional);
+                    }
+                    self.path.leave(before);
+                }
+            }
+            Value::Array(items) => {
+                let Some(node) = &node.items else { return };
+                for (i, item) in items.iter_mut().enumerate() {
+                    let before = self.path.enter_index(i);
+                    self.element(item, node);
+                    self.path.leave(before);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A list item or an additional property: never missing, but a null may take the default.
+    fn element(&mut self, v: &mut Value, node: &Node) {
+        if v.is_null()
+            && !node.nullable
+            && let Some(default) = &node.default
+        {
+            *v = default.clone();
+            self.tell(default);
+        }
+        self.value(v, node);
+    }
+}

@@ -1,0 +1,84 @@
+//! Embedded resources must be resources: apiVersion, kind and metadata
+//! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go`).
+
+use super::compiled::Node;
+use super::metadata::{self, Metadata, NameRule};
+use super::{decode, object_meta};
+use crate::field::names;
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::value::{Map, Value};
+
+/// Validates embedded resources in `v`, and `v` itself if it is a resource's root.
+pub fn validate(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>) -> ErrorList {
+    let mut errors = ErrorList::new();
+    visit(v, node, is_root, path, &mut errors);
+    errors
+}
+
+fn visit(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !node.has.embedded && !is_root {
+        return;
+    }
+    match v {
+        Value::Object(members) => {
+            if node.embedded || is_root {
+                resource(members, path, errors);
+            }
+            for (key, v) in members {
+                if let Some(property) = node.property(key) {
+                    visit(v, property, false, &path.child(key), errors);
+                } else if let Some(additional) = node.additional_schema() {
+                    visit(v, additional, false, &path.key(key), errors);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(node) = &node.items {
+                for (i, item) in items.iter().enumerate() {
+                    visit(item, node, false, &path.index(i), errors);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resource(members: &Map, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for key in ["apiVersion", "kind"] {
+        let place = path.child(key);
+        let text = match members.get(key) {
+            None => {
+                errors.push(FieldError::required(&place, ""));
+                continue;
+            }
+            Some(Value::String(s)) => s,
+            Some(v) => {
+                errors.push(FieldError::invalid(&place, v, "must be a string"));
+                continue;
+            }
+        };
+        if text.is_empty() {
+            errors.push(FieldError::invalid(&place, "", "must not be empty"));
+        } else if key == "kind" {
+            let complaints = names::dns1035_label(text.to_lowercase().as_bytes());
+            if !complaints.is_empty() {
+                let detail = format!("may have mixed case, but should otherwise match: {}", complaints.join(","));
+                errors.push(FieldError::invalid(&place, text.as_str(), detail));
+            }
+        } else if let Err(detail) = decode::parse_group_version(text) {
+            errors.push(FieldError::invalid(&place, text.as_str(), detail));
+        }
+    }
+    let Some(v) = members.get("metadata") else { return };
+    let place = path.child("metadata");
+    match object_meta::normalize(v.clone()) {
+        Err(text) => errors.push(FieldError::invalid(&place, v, text)),
+        Ok(normal) => {
+            let m = Metadata::new(&normal.metadata);
+            // A name is not required here.
+            let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
+            let namespaced = !m.text("namespace").is_empty();
+            errors.extend(metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place));
+        }
+    }
+}

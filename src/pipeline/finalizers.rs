@@ -1,0 +1,26 @@
+//! Warnings about the names of finalizers (`validateKubeFinalizerName` in
+//! `apiextensions-apiserver/pkg/registry/customresource/validator.go`).
+
+use super::metadata::Metadata;
+use crate::field::names;
+use crate::value::quote;
+use std::collections::BTreeSet;
+
+/// Warnings about the finalizers of `new` that `old` does not have, sorted by name.
+pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>) -> Vec<String> {
+    let known: BTreeSet<&str> = old.into_iter().flat_map(Metadata::finalizers).collect();
+    let added: BTreeSet<&str> = new.finalizers().filter(|f| !known.contains(f)).collect();
+    let mut warnings = Vec::new();
+    for name in added {
+        let mut warn = |text: &str| warnings.push(format!("metadata.finalizers: {}: {text}", quote::go_quote(name)));
+        names::qualified_name(name).iter().for_each(|complaint| warn(complaint));
+        if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
+            continue;
+        }
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        warn(&format!(
+            "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+        ));
+    }
+    warnings
+}

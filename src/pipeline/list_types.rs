@@ -1,0 +1,110 @@
+//! Items of sets, and keys of list-type maps, must differ (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
+//!
+//! Each repeated value is told once, at its second place. A missing key equals a missing key. Scalars differ by type, so 1
+//! and 1.0 are two values, but inside objects and lists they are compared as JSON and are one.
+
+use super::compiled::{Node, Unique};
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::value::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Checks every list in `v` that has a list type.
+pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>) -> ErrorList {
+    let mut errors = ErrorList::new();
+    visit(v, node, path, &mut errors);
+    errors
+}
+
+fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !node.has.unique {
+        return;
+    }
+    match v {
+        Value::Object(members) => {
+            for (name, v) in members {
+                if let Some(additional) = node.additional_schema() {
+                    visit(v, additional, &path.key(name), errors);
+                }
+                if let Some(property) = node.property(name) {
+                    visit(v, property, &path.child(name), errors);
+                }
+            }
+        }
+        Value::Array(items) => {
+            match &node.unique {
+                Some(Unique::Set) => {
+                    for i in repeated(items.iter().map(Item::of)) {
+                        let bad = items.get(i).cloned().unwrap_or_default();
+                        errors.push(FieldError::duplicate(&path.index(i), bad));
+                    }
+                }
+                Some(Unique::Map(keys)) => list_map(items, keys, path, errors),
+                None => {}
+            }
+            if let Some(node) = &node.items {
+                for (i, item) in items.iter().enumerate() {
+                    visit(item, node, &path.index(i), errors);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some((i, item)) = items.iter().enumerate().find(|(_, v)| !matches!(v, Value::Object(_) | Value::Null)) {
+        errors.push(FieldError::invalid(&path.index(i), item, "must be an object for an array of list-type map"));
+        return;
+    }
+    let key_of =
+        |item: &Value| -> Map { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect() };
+    let repeated = if let [key] = keys {
+        repeated(items.iter().map(|item| item.get(key).map_or(Item::Missing, Item::of)))
+    } else {
+        repeated(items.iter().map(|item| Item::Compound(json::to_string(&Value::Object(key_of(item))))))
+    };
+    for i in repeated {
+        let key = items.get(i).map(key_of).unwrap_or_default();
+        errors.push(FieldError::duplicate(&path.index(i), Value::Object(key)));
+    }
+}
+
+/// What is compared.
+#[derive(PartialEq, Eq, Hash)]
+enum Item<'a> {
+    Missing,
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(u64),
+    Text(&'a str),
+    Compound(String),
+}
+
+impl<'a> Item<'a> {
+    fn of(v: &'a Value) -> Self {
+        match v {
+            Value::Null => Self::Null,
+            Value::Bool(b) => Self::Bool(*b),
+            Value::Int(i) => Self::Int(*i),
+            // +0 and -0 are one value.
+            Value::Float(x) => Self::Float(if *x == 0.0 { 0 } else { x.to_bits() }),
+            Value::String(s) => Self::Text(s),
+            Value::Array(_) | Value::Object(_) => Self::Compound(json::to_string(v)),
+        }
+    }
+}
+
+/// The second places of what is there more than once.
+fn repeated<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<usize> {
+    let mut seen: HashMap<Item<'a>, usize> = HashMap::new();
+    let mut second = Vec::new();
+    for (i, item) in items.enumerate() {
+        let times = seen.entry(item).or_default();
+        *times += 1;
+        if *times == 2 {
+            second.push(i);
+        }
+    }
+    second
+}

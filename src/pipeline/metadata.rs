@@ -1,0 +1,318 @@
+//! Metadata validation (`apimachinery/pkg/api/validation/objectmeta.go`, `meta/v1/validation`), on create and on update.
+//!
+//! It works on metadata that went through its Go type, so wrong types cannot occur and read as absent.
+
+use crate::field::names;
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::value::time;
+use crate::value::{Map, Value, json, print, quote};
+use std::collections::BTreeSet;
+
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+const MAX_MANAGER: usize = 128;
+const MAX_SUBRESOURCE: usize = 256;
+
+/// What names must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// Of custom resources: a DNS subdomain.
+    Subdomain,
+    /// Of any resource: a segment of a URL's path.
+    PathSegment,
+}
+
+impl NameRule {
+    fn complaints(self, name: &str, prefix: bool) -> Vec<String> {
+        match self {
+            Self::Subdomain => names::name_is_subdomain(name, prefix),
+            Self::PathSegment => names::path_segment(name, prefix),
+        }
+    }
+}
+
+/// A view of metadata.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata<'a>(Option<&'a Map>);
+
+impl<'a> Metadata<'a> {
+    /// The metadata of an object; absent metadata is empty.
+    pub fn of(object: &'a Value) -> Self {
+        Self(object.get("metadata").and_then(Value::as_object))
+    }
+    /// Metadata by itself.
+    pub fn new(members: &'a Map) -> Self {
+        Self(Some(members))
+    }
+    fn get(self, key: &str) -> Option<&'a Value> {
+        self.0?.get(key)
+    }
+    /// A text field; absent is empty.
+    pub fn text(self, key: &str) -> &'a str {
+        self.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+    fn integer(self, key: &str) -> Option<i64> {
+        self.get(key)?.as_int()
+    }
+    fn list(self, key: &str) -> &'a [Value] {
+        self.get(key).and_then(Value::as_array).unwrap_or_default()
+    }
+    fn texts(self, key: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let members = self.get(key).and_then(Value::as_object).into_iter().flatten();
+        members.map(|(k, v)| (k.as_str(), v.as_str().unwrap_or_default()))
+    }
+    /// The finalizers.
+    pub fn finalizers(self) -> impl Iterator<Item = &'a str> {
+        self.list("finalizers").iter().filter_map(Value::as_str)
+    }
+    fn time(self, key: &str) -> Option<time::Timestamp> {
+        time::parse(self.text(key)).ok().filter(|t| !t.is_zero())
+    }
+}
+
+/// `ValidateObjectMeta` of something new.
+pub fn validate(m: Metadata<'_>, namespaced: bool, rule: NameRule, path: &FieldPath<'_>) -> ErrorList {
+    validate_named(m, m.text("name"), namespaced, rule, path)
+}
+
+/// [`validate`], as if the name were `name`.
+pub fn validate_named(
+    m: Metadata<'_>,
+    name: &str,
+    namespaced: bool,
+    rule: NameRule,
+    path: &FieldPath<'_>,
+) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let generate = m.text("generateName");
+    if !generate.is_empty() {
+        let place = path.child("generateName");
+        errors.extend(rule.complaints(generate, true).into_iter().map(|c| FieldError::invalid(&place, generate, c)));
+    }
+    let place = path.child("name");
+    if name.is_empty() {
+        errors.push(FieldError::required(&place, "name or generateName is required"));
+    } else {
+        errors.extend(rule.complaints(name, false).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+    }
+    let namespace = m.text("namespace");
+    let place = path.child("namespace");
+    match (namespaced, namespace.is_empty()) {
+        (true, true) => errors.push(FieldError::required(&place, "")),
+        (true, false) => {
+            let complaints = names::dns1123_label(namespace.as_bytes());
+            errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&place, namespace, c)));
+        }
+        (false, false) => errors.push(FieldError::forbidden(&place, "not allowed on this type")),
+        (false, true) => {}
+    }
+    not_negative(m, path, &mut errors);
+    labels(m, path, &mut errors);
+    annotations(m, path, &mut errors);
+    owner_references(m, path, &mut errors);
+    finalizers(m, path, &mut errors);
+    managed_fields(m, path, &mut errors);
+    errors
+}
+
+/// `ValidateObjectMetaUpdate`
+pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_>) -> ErrorList {
+    let mut errors = ErrorList::new();
+    if old.time("deletionTimestamp").is_some() {
+        let known: BTreeSet<&str> = old.finalizers().collect();
+        let added: BTreeSet<&str> = new.finalizers().filter(|f| !known.contains(f)).collect();
+        if !added.is_empty() {
+            let shown: Vec<String> = added.into_iter().map(quote::go_quote).collect();
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                shown.join(", ")
+            );
+            errors.push(FieldError::forbidden(&path.child("finalizers"), detail));
+        }
+    }
+    let version = new.text("resourceVersion");
+    if version.is_empty() {
+        errors.push(FieldError::invalid(&path.child("resourceVersion"), version, "must be specified for an update"));
+    }
+    not_negative(new, path, &mut errors);
+    let generation = new.integer("generation").unwrap_or(0);
+    if generation < old.integer("generation").unwrap_or(0) {
+        errors.push(FieldError::invalid(&path.child("generation"), generation, "must not be decremented"));
+    }
+    let mut immutable = |field: &str, same: bool, bad: BadValue| {
+        if !same {
+            errors.push(FieldError::invalid(&path.child(field), bad, "field is immutable"));
+        }
+    };
+    for field in ["name", "namespace"] {
+        immutable(field, new.text(field) == old.text(field), new.text(field).into());
+    }
+    immutable("uid", new.text("uid") == old.text("uid"), raw_text(new.text("uid")));
+    for field in ["creationTimestamp", "deletionTimestamp"] {
+        let (new, old) = (new.time(field), old.time(field));
+        let shown = new.map_or_else(|| "null".to_owned(), |t| format!("\"{}\"", time::format(t)));
+        immutable(field, new == old, BadValue::Raw(shown));
+    }
+    let field = "deletionGracePeriodSeconds";
+    let shown = new.integer(field).map_or_else(|| "null".to_owned(), |i| i.to_string());
+    immutable(field, new.integer(field) == old.integer(field), BadValue::Raw(shown));
+    labels(new, path, &mut errors);
+    annotations(new, path, &mut errors);
+    owner_references(new, path, &mut errors);
+    managed_fields(new, path, &mut errors);
+    errors
+}
+
+/// A Go type that is a string by another name is shown as JSON, not quoted.
+fn raw_text(text: &str) -> BadValue {
+    let mut shown = String::new();
+    json::write_string(&mut shown, text);
+    BadValue::Raw(shown)
+}
+
+fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some(generation @ ..=-1) = m.integer("generation") {
+        let place = path.child("generation");
+        errors.push(FieldError::invalid(&place, generation, "must be greater than or equal to 0"));
+    }
+}
+
+fn labels(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = path.child("labels");
+    for (key, value) in m.texts("labels") {
+        errors.extend(names::qualified_name(key).into_iter().map(|c| FieldError::invalid(&place, key, c)));
+        errors.extend(names::label_value(value).into_iter().map(|c| FieldError::invalid(&place, value, c)));
+    }
+}
+
+fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = path.child("annotations");
+    let mut size = 0;
+    for (key, value) in m.texts("annotations") {
+        size += key.len() + value.len();
+        let complaints = names::qualified_name(&key.to_lowercase());
+        errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&place, key, c)));
+    }
+    if size > MAX_ANNOTATIONS {
+        errors.push(FieldError::too_long(&place, MAX_ANNOTATIONS as i64));
+    }
+}
+
+fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = path.child("ownerReferences");
+    let references = m.list("ownerReferences");
+    let mut controller: Option<String> = None;
+    for (i, reference) in references.iter().enumerate() {
+        let text = |key| reference.str_at(&[key]).unwrap_or_default();
+        let item = place.index(i);
+        let api_version = text("apiVersion");
+        let group_version = super::decode::parse_group_version(api_version);
+        if api_version.is_empty() {
+            errors.push(FieldError::required(&item.child("apiVersion"), "must not be empty"));
+        } else if !matches!(group_version, Ok((_, version)) if !version.is_empty()) {
+            let detail = "must be <group>/<version> or <version>";
+            errors.push(FieldError::invalid(&item.child("apiVersion"), api_version, detail));
+        }
+        for key in ["kind", "name", "uid"] {
+            if text(key).is_empty() {
+                errors.push(FieldError::required(&item.child(key), "must not be empty"));
+            }
+        }
+        if group_version == Ok(("", "v1")) && text("kind") == "Event" {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(FieldError::invalid(&item, BadValue::Raw(owner_json(reference)), detail));
+        }
+        if reference.get("controller") == Some(&Value::Bool(true)) {
+            let name = format!("{}/{}", text("kind"), text("name"));
+            if let Some(first) = &controller {
+                let shown: Vec<String> = references.iter().map(owner_json).collect();
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
+                );
+                errors.push(FieldError::invalid(&place, BadValue::Raw(format!("[{}]", shown.join(","))), detail));
+            } else {
+                controller = Some(name);
+            }
+        }
+    }
+}
+
+/// An owner reference as Go writes the struct.
+fn owner_json(reference: &Value) -> String {
+    let mut out = String::from("{");
+    for key in ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"] {
+        if let Some(v) = reference.get(key) {
+            if out.len() > 1 {
+                out.push(',');
+            }
+            json::write_string(&mut out, key);
+            out.push(':');
+            json::write_compact(&mut out, v);
+        }
+    }
+    out.push('}');
+    out
+}
+
+fn finalizers(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = path.child("finalizers");
+    let (mut orphan, mut foreground) = (false, false);
+    for name in m.finalizers() {
+        errors.extend(names::qualified_name(name).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+        orphan |= name == "orphan";
+        foreground |= name == "foregroundDeletion";
+    }
+    if orphan && foreground {
+        let all = Value::Array(m.list("finalizers").to_vec());
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        errors.push(FieldError::invalid(&place, all, detail));
+    }
+}
+
+fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = path.child("managedFields");
+    for (i, entry) in m.list("managedFields").iter().enumerate() {
+        let text = |key| entry.str_at(&[key]).unwrap_or_default();
+        let item = place.index(i);
+        match text("operation") {
+            "" => errors.push(FieldError::required(&item.child("operation"), "must not be empty")),
+            "Apply" | "Update" => {}
+            other => {
+                let supported = ["Apply", "Update"];
+                errors.push(FieldError::not_supported(&item.child("operation"), raw_text(other), &supported));
+            }
+        }
+        let fields_type = text("fieldsType");
+        if !fields_type.is_empty() && fields_type != "FieldsV1" {
+            errors.push(FieldError::invalid(&item.child("fieldsType"), fields_type, "must be `FieldsV1`"));
+        }
+        errors.extend(validate_manager(text("manager"), &item.child("manager")));
+        if text("subresource").len() > MAX_SUBRESOURCE {
+            errors.push(FieldError::too_long(&item.child("subresource"), MAX_SUBRESOURCE as i64));
+        }
+    }
+}
+
+/// `ValidateFieldManager`
+pub fn validate_manager(manager: &str, path: &FieldPath<'_>) -> ErrorList {
+    let mut errors = ErrorList::new();
+    if manager.len() > MAX_MANAGER {
+        errors.push(FieldError::too_long(path, MAX_MANAGER as i64));
+    }
+    for (at, c) in manager.char_indices().filter(|(_, c)| !quote::is_print(*c)) {
+        let detail = format!("invalid character U+{:04X} (at position {at})", c as u32);
+        errors.push(FieldError::invalid(path, manager, detail));
+    }
+    errors
+}
+
+/// The object's metadata as the strategy reads it; `Err` when it is no object.
+pub fn read(object: &Value) -> Result<Metadata<'_>, FieldError> {
+    match object.get("metadata") {
+        None | Some(Value::Null) => Ok(Metadata(None)),
+        Some(Value::Object(members)) => Ok(Metadata::new(members)),
+        Some(other) => {
+            let detail = format!("expected map[string]interface{{}}, got {}", print::type_name(other));
+            Err(FieldError::invalid(&FieldPath::new("metadata"), other, detail))
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Metadata through its Go type and back: `json.Unmarshal` into `ObjectMeta`, then `ToUnstructured`
+//! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go`, `sigs.k8s.io/json`).
+//!
+//! Unknown fields vanish and are told, empty ones vanish, a null label becomes `""`, times lose their fraction. Of several
+//! wrong types the first in the order of keys is told, but a bad time wins: its reader stops everything at once.
+
+use crate::value::time::{self, Timestamp};
+use crate::value::{Map, Value};
+
+/// Metadata as the server keeps it.
+#[derive(Debug, Default)]
+pub struct Normal {
+    /// The fields that remain.
+    pub metadata: Map,
+    /// Paths of unknown fields below `metadata`, in the order of keys.
+    pub unknown: Vec<String>,
+}
+
+/// More unknown fields than these are not told.
+const MAX_UNKNOWN: usize = 100;
+
+/// Reads metadata; the error is that of Go's JSON reader.
+pub fn normalize(metadata: Value) -> Result<Normal, String> {
+    let members = match metadata {
+        Value::Object(members) => members,
+        Value::Null => return Ok(Normal::default()),
+        other => {
+            return Err(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", kind_word(&other)));
+        }
+    };
+    let mut reader = Reader::default();
+    let metadata = reader.object_meta(members)?;
+    match reader.mismatch {
+        Some(text) => Err(text),
+        None => Ok(Normal { metadata, unknown: reader.unknown }),
+    }
+}
+
+/// Reads metadata field by field, dropping those that are malformed; `Err` if it is no object at all.
+pub fn normalize_dropping(metadata: Value) -> Result<Map, String> {
+    let members = match metadata {
+        Value::Object(members) => members,
+        Value::Null => return Ok(Map::new()),
+        other => {
+            let found = crate::value::print::type_name(&other);
+            return Err(format!("invalid metadata: expected object, got {found}"));
+        }
+    };
+    let mut kept = Map::new();
+    for (key, value) in members {
+        let mut reader = Reader::default();
+        let read = reader.object_meta(Map::from([(key, value)]));
+        if let (Ok(fields), None) = (read, reader.mismatch) {
+            kept.extend(fields);
+        }
+    }
+    Ok(kept)
+}
+
+/// The word Go's JSON reader has for a value that does not fit.
+fn kind_word(v: &Value) -> &'static str {
+    match v {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Where a value is read into: the Go struct, and the names of the fields on the way.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    structure: &'a str,
+    outer: &'a str,
+    field: &'a str,
+}
+
+impl Place<'_> {
+    fn mismatch(&self, found: &str, expected: &str) -> String {
+        let Self { structure, outer, field } = self;
+        let dot = if outer.is_empty() { "" } else { "." };
+        format!(
+            "json: cannot unmarshal {found} into Go struct field {structure}.{outer}{dot}{field} of type {expected}"
+        )
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    mismatch: Option<String>,
+    unknown: Vec<String>,
+}
+
+impl Reader {
+    fn wrong(&mut self, v: &Value, place: Place<'_>, expected: &str) {
+        if self.mismatch.is_none() {
+            self.mismatch = Some(place.mismatch(kind_word(v), expected));
+        }
+    }
+    fn unknown(&mut self, path: String) {
+        if self.unknown.len() < MAX_UNKNOWN {
+            self.unknown.push(path);
+        }
+    }
+    /// A string; null and wrong types leave it empty.
+    fn text(&mut self, v: Value, place: Place<'_>, type_name: &str) -> String {
+        match v {
+            Value::String(s) => s,
+            Value::Null => String::new(),
+            other => {
+                self.wrong(&other, place, type_name);
+                String::new()
+            }
+        }
+    }
+    fn flag(&mut self, v: &Value, place: Place<'_>) -> Option<bool> {
+        if !matches!(v, Value::Bool(_) | Value::Null) {
+            self.wrong(v, place, "bool");
+        }
+        v.as_bool()
+    }
+    fn integer(&mut self, v: &Value, place: Place<'_>) -> Option<i64> {
+        match v {
+            Value::Int(i) => return Some(*i),
+            Value::Float(_) => {
+                // The value goes through JSON text, where 1.0 is written 1.
+                let text = crate::value::json::to_string(v);
+                if let Ok(i) = text.parse() {
+                    return Some(i);
+                }
+                if self.mismatch.is_none() {
+                    self.mismatch = Some(place.mismatch(&format!("number {text}"), "int64"));
+                }
+            }
+            Value::Null => {}
+            other => self.wrong(other, place, "int64"),
+        }
+        None
+    }
+    fn time(v: &Value, place: Place<'_>) -> Result<Option<Timestamp>, String> {
+        match v {
+            Value::Null => Ok(None),
+            Value::String(s) => time::parse(s).map(Some),
+            other => Err(place.mismatch(kind_word(other), "string")),
+        }
+    }
+    fn text_map(&mut self, v: Value, place: Place<'_>) -> Map {
+        match v {
+            Value::Object(members) => {
+                members.into_iter().map(|(k, v)| (k, Value::String(self.text(v, place, "string")))).collect()
+            }
+            Value::Null => Map::new(),
+            other => {
+                self.wrong(&other, place, "map[string]string");
+                Map::new()
+            }
+        }
+    }
+    fn list(&mut self, v: Value, place: Place<'_>, type_name: &str) -> Vec<Value> {
+        match v {
+            Value::Array(items) => items,
+            Value::Null => Vec::new(),
+            other => {
+                self.wrong(&other, place, type_name);
+                Vec::new()
+            }
+        }
+    }
+    /// The members of a list item that is a struct.
+    fn item(&mut self, v: Value, place: Place<'_>, type_name: &str) -> Map {
+        match v {
+            Value::Object(members) => members,
+            Value::Null => Map::new(),
+            other => {
+                self.wrong(&other, place, type_name);
+                Map::new()
+            }
+        }
+    }
+
+    fn object_meta(&mut self, members: Map) -> Result<Map, String> {
+        let mut out = Map::new();
+        for (key, v) in members {
+            let place = Place { structure: "ObjectMeta", outer: "", field: &key };
+            let value = match key.as_str() {
+                "name" | "generateName" | "namespace" | "selfLink" | "resourceVersion" => {
+                    non_empty(self.text(v, place, "string"))
+                }
+                "uid" => non_empty(self.text(v, place, "types.UID")),
+                "generation" => self.integer(&v, place).filter(|i| *i != 0).map(Value::Int),
+                "creationTimestamp" => {
+                    Self::time(&v, place)?.filter(|t| !t.is_zero()).map(|t| Value::String(time::format(t)))
+                }
+                "deletionTimestamp" => Self::time(&v, place)?.map(time_value),
+                "deletionGracePeriodSeconds" => self.integer(&v, place).map(Value::Int),
+                "labels" | "annotations" => {
+                    let map = self.text_map(v, place);
+                    (!map.is_empty()).then_some(Value::Object(map))
+                }
+                "finalizers" => {
+                    let items = self.list(v, place, "[]string").into_iter();
+                    non_empty_list(items.map(|v| Value::String(self.text(v, place, "string"))).collect())
+                }
+                "ownerReferences" => {
+                    let items = self.list(v, place, "[]v1.OwnerReference").into_iter().enumerate();
+                    non_empty_list(items.map(|(i, v)| self.owner_reference(v, i, place)).collect())
+                }
+                "managedFields" => {
+                    let items = self.list(v, place, "[]v1.ManagedFieldsEntry").into_iter().enumerate();
+                    non_empty_list(items.map(|(i, v)| self.managed_fields(v, i, place)).collect::<Result<_, _>>()?)
+                }
+                _ => {
+                    self.unknown(key);
+                    continue;
+                }
+            };
+            if let Some(value) = value {
+                out.insert(key, value);
+            }
+        }
+        Ok(out)
+    }
+
+    fn owner_reference(&mut self, v: Value, index: usize, list: Place<'_>) -> Value {
+        let mut out: Map =
+            ["apiVersion", "kind", "name", "uid"].into_iter().map(|k| (k.to_owned(), Value::from(""))).collect();
+        for (key, v) in self.item(v, list, "v1.OwnerReference") {
+            let place = Place { structure: "OwnerReference", outer: list.field, field: &key };
+            let value = match key.as_str() {
+                "apiVersion" | "kind" | "name" => Some(Value::String(self.text(v, place, "string"))),
+                "uid" => Some(Value::String(self.text(v, place, "types.UID"))),
+                "controller" | "blockOwnerDeletion" => self.flag(&v, place).map(Value::Bool),
+                _ => {
+                    self.unknown(format!("{}[{index}].{key}", list.field));
+                    continue;
+                }
+            };
+            if let Some(value) = value {
+                out.insert(key, value);
+            }
+        }
+        Value::Object(out)
+    }
+
+    fn managed_fields(&mut self, v: Value, index: usize, list: Place<'_>) -> Result<Value, String> {
+        let mut out = Map::new();
+        for (key, v) in self.item(v, list, "v1.ManagedFieldsEntry") {
+            let place = Place { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
+            let value = match key.as_str() {
+                "manager" | "apiVersion" | "fieldsType" | "subresource" => non_empty(self.text(v, place, "string")),
+                "operation" => non_empty(self.text(v, place, "v1.ManagedFieldsOperationType")),
+                "time" => Self::time(&v, place)?.map(time_value),
+                "fieldsV1" => Some(v).filter(|v| !v.is_null()),
+                _ => {
+                    self.unknown(format!("{}[{index}].{key}", list.field));
+                    continue;
+                }
+            };
+            if let Some(value) = value {
+                out.insert(key, value);
+            }
+        }
+        Ok(Value::Object(out))
+    }
+}
+
+fn non_empty(s: String) -> Option<Value> {
+    (!s.is_empty()).then_some(Value::String(s))
+}
+
+fn non_empty_list(items: Vec<Value>) -> Option<Value> {
+    (!items.is_empty()).then_some(Value::Array(items))
+}
+
+/// A time behind a pointer: the zero time is written null.
+fn time_value(t: Timestamp) -> Value {
+    if t.is_zero() { Value::Null } else { Value::String(time::format(t)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn goes_through_the_type_and_back() {
+        let v = object([
+            ("name", Value::from("a")),
+            ("Name", Value::from("b")),
+            ("labels", object([("x", Value::Null)])),
+            ("annotations", object([] as [(&str, Value); 0])),
+            ("creationTimestamp", Value::Null),
+            ("generation", Value::Float(2.0)),
+            ("finalizers", Value::Array(vec![Value::Null])),
+            ("ownerReferences", Value::Array(vec![object([("kind", "K"), ("zz", "1")])])),
+            ("managedFields", Value::Array(vec![object([("time", "2024-01-01T00:00:00.5+01:00")])])),
+        ]);
+        let normal = normalize(v).unwrap();
+        assert_eq!(normal.unknown, ["Name", "ownerReferences[0].zz"]);
+        assert_eq!(
+            crate::value::json::to_string(&Value::Object(normal.metadata)),
+            r#"{"finalizers":[""],"generation":2,"labels":{"x":""},"managedFields":[{"time":"2023-12-31T23:00:00Z"}],"name":"a","ownerReferences":[{"apiVersion":"","kind":"K","name":"","uid":""}]}"#
+        );
+    }
+
+    #[test]
+    fn errors_are_those_of_the_json_reader() {
+        for (v, error) in [
+            (Value::from("x"), "json: cannot unmarshal string into Go value of type v1.ObjectMeta"),
+            (
+                object([("name", Value::Int(1)), ("labels", Value::Int(1))]),
+                "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string",
+            ),
+            (
+                object([("labels", object([("a", Value::Bool(true))]))]),
+                "json: cannot unmarshal bool into Go struct field ObjectMeta.labels of type string",
+            ),
+            (
+                object([("generation", Value::Float(1.5))]),
+                "json: cannot unmarshal number 1.5 into Go struct field ObjectMeta.generation of type int64",
+            ),
+            (
+                object([("ownerReferences", Value::Array(vec![object([("controller", "x")])]))]),
+                "json: cannot unmarshal string into Go struct field OwnerReference.ownerReferences.controller of type bool",
+            ),
+            (
+                object([("annotations", Value::Int(1)), ("creationTimestamp", Value::Int(1))]),
+                "json: cannot unmarshal number into Go struct field ObjectMeta.creationTimestamp of type string",
+            ),
+        ] {
+            assert_eq!(normalize(v).unwrap_err(), error);
+        }
+    }
+
+    #[test]
+    fn storage_drops_what_is_malformed() {
+        let v =
+            object([("name", Value::from("a")), ("labels", object([("a", Value::Int(1))])), ("uid", Value::Int(1))]);
+        assert_eq!(normalize_dropping(v), Ok(Map::from([("name".to_owned(), Value::from("a"))])));
+        assert_eq!(normalize_dropping(Value::Int(1)), Err("invalid metadata: expected object, got int64".to_owned()));
+    }
+}

@@ -1,0 +1,84 @@
+//! Status and generation (`PrepareForCreate` and `PrepareForUpdate` in
+//! `apiextensions-apiserver/pkg/registry/customresource/{strategy,status_strategy}.go`).
+
+use super::ResourceVersion;
+use crate::value::{Map, Value};
+
+/// A new object: no status if that has its own subresource; the generation is 1.
+pub fn prepare_create(rv: &ResourceVersion, object: &mut Value) {
+    if rv.facts.status_subresource
+        && let Some(members) = object.as_object_mut()
+    {
+        members.remove("status");
+    }
+    set_generation(object, 1);
+}
+
+/// A changed object: the status stays the old one if that has its own subresource; the generation becomes the old one plus
+/// one if anything but metadata changes. The caller has set it to the old one first, as `rest.BeforeUpdate` does.
+pub fn prepare_update(rv: &ResourceVersion, object: &mut Value, old: &Value) {
+    let Some(old_members) = old.as_object() else { return };
+    if let Some(members) = object.as_object_mut() {
+        if rv.facts.status_subresource {
+            match old_members.get("status") {
+                Some(status) => {
+                    members.insert("status".to_owned(), status.clone());
+                }
+                None => {
+                    members.remove("status");
+                }
+            }
+        }
+        let rest = |m: &Map| m.len() - usize::from(m.contains_key("metadata"));
+        let unchanged = rest(members) == rest(old_members)
+            && members.iter().filter(|(key, _)| *key != "metadata").all(|(key, v)| old_members.get(key) == Some(v));
+        if unchanged {
+            return;
+        }
+    }
+    let generation = old.at(&["metadata", "generation"]).and_then(Value::as_int).unwrap_or(0);
+    set_generation(object, generation.wrapping_add(1));
+}
+
+/// A changed status: the old object with the new one's status and managedFields.
+pub fn prepare_status_update(_rv: &ResourceVersion, object: &mut Value, old: &Value) {
+    let new = std::mem::replace(object, old.clone());
+    let (mut status, mut managed_fields) = (None, None);
+    if let Value::Object(mut members) = new {
+        status = members.remove("status");
+        if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
+            managed_fields = metadata.remove("managedFields");
+        }
+    }
+    let Some(members) = object.as_object_mut() else { return };
+    replace(members, "status", status);
+    match members.get_mut("metadata") {
+        Some(Value::Object(metadata)) => replace(metadata, "managedFields", managed_fields),
+        _ => {
+            if let Some(fields) = managed_fields {
+                let metadata = Map::from([("managedFields".to_owned(), fields)]);
+                members.insert("metadata".to_owned(), Value::Object(metadata));
+            }
+        }
+    }
+}
+
+fn replace(members: &mut Map, key: &str, v: Option<Value>) {
+    match v {
+        Some(v) => {
+            members.insert(key.to_owned(), v);
+        }
+        None => {
+            members.remove(key);
+        }
+    }
+}
+
+/// `SetGeneration`: 0 removes it.
+fn set_generation(object: &mut Value, generation: i64) {
+    let Some(members) = object.as_object_mut() else { return };
+    let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(metadata) = metadata.as_object_mut() {
+        replace(metadata, "generation", (generation != 0).then_some(Value::Int(generation)));
+    }
+}

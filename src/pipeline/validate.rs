@@ -1,0 +1,315 @@
+//! Values against schemas, as kube-openapi does it (`kube-openapi/pkg/validation/validate`), with the errors as
+//! `apiextensions-apiserver/pkg/apiserver/validation/validation.go` turns them into field errors.
+//!
+//! What surprises:
+//! - Errors of anyOf, oneOf, allOf, not and number formats have no place: they stand at the path where validation began
+//!   (`<nil>` for an object), with the value `""`.
+//! - Of failing anyOf or oneOf branches, the errors of the one with most passed checks are told; so every check counts.
+//! - Null is only held to its type and the enum. An enum never holds null.
+//! - Texts hold kube-openapi's own path: it begins with a dot below additional properties of the root, and is empty at the
+//!   root.
+//! - Keywords no stored CRD can have (patternProperties, dependencies, uniqueItems, item lists) are not looked at.
+
+mod number;
+mod report;
+mod value_enum;
+
+use super::compiled::{Additional, Node, Pattern, Type};
+use crate::field::{ErrorList, FieldPath};
+use crate::schema::correlate::{Correlation, Pair};
+use crate::schema::format;
+use crate::value::{Map, Value, quote};
+use report::{Outcome, Place, Report};
+
+/// Holds a value to a schema. Errors stand at `prefix`, or below it.
+pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>) -> ErrorList {
+    let prefix = (!prefix.is_root()).then(|| prefix.to_string());
+    let mut validator = Validator { report: Report { prefix }, correlation: None };
+    validator.value(v, node, &Place::Root, None).into_errors()
+}
+
+/// Holds a changed value to a schema; what is wrong at a node equal to its old self is forgiven.
+pub fn validate_changed<'a>(
+    v: &'a Value,
+    node: &Node,
+    prefix: &FieldPath<'_>,
+    correlation: &mut Correlation<'a>,
+    pair: Option<Pair>,
+) -> ErrorList {
+    let prefix = (!prefix.is_root()).then(|| prefix.to_string());
+    let mut validator = Validator { report: Report { prefix }, correlation: Some(correlation) };
+    validator.value(v, node, &Place::Root, pair).into_errors()
+}
+
+struct Validator<'c, 'a> {
+    report: Report,
+    correlation: Option<&'c mut Correlation<'a>>,
+}
+
+impl<'a> Validator<'_, 'a> {
+    fn value(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, pair: Option<Pair>) -> Outcome {
+        let mut out = self.check(v, node, place, pair);
+        if !out.errors.is_empty()
+            && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
+            && correlation.is_equal(pair)
+        {
+            out.errors.clear();
+        }
+        out
+    }
+
+    fn check(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, pair: Option<Pair>) -> Outcome {
+        let checks = &node.checks;
+        let mut out = Outcome::default();
+        if v.is_null() {
+            if !checks.types.is_any() && !checks.types.contains(Type::Null) && !node.nullable {
+                out.fail(self.report.wrong_type(place, &checks.types.joined(), "null"));
+            } else {
+                out.passed += 1;
+            }
+            self.one_of_values(v, node, place, &mut out);
+            return out;
+        }
+        // Each group of checks that applies counts as passed, and so does the node.
+        if !checks.types.is_any() || !checks.format.is_empty() {
+            self.type_(v, node, place, &mut out);
+            out.passed += 1;
+        }
+        self.branches(v, node, place, &mut out);
+        out.passed += 1;
+        match v {
+            Value::String(s) => {
+                self.string(s, node, place, &mut out);
+                out.passed += 1;
+                if checks.string_format {
+                    if !format::check(&checks.format, s) {
+                        out.fail(self.report.wrong_type(place, &checks.format, s));
+                    }
+                    out.passed += 1;
+                }
+            }
+            Value::Int(_) | Value::Float(_) => {
+                number::check(v, checks, place, &self.report, &mut out);
+                out.passed += 1;
+            }
+            Value::Array(items) => {
+                self.array(items, node, place, pair, &mut out);
+                out.passed += 1;
+            }
+            _ => {}
+        }
+        self.one_of_values(v, node, place, &mut out);
+        out.passed += 1;
+        if let Value::Object(members) = v {
+            self.object(members, node, place, pair, &mut out);
+            out.passed += 1;
+        }
+        out.passed += 1;
+        out
+    }
+
+    fn type_(&self, v: &Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+        let (types, format) = (&node.checks.types, &node.checks.format);
+        let (found, found_format) = match v {
+            Value::Null => (Type::Null, ""),
+            Value::Bool(_) => (Type::Boolean, ""),
+            Value::Int(_) => (Type::Integer, "int64"),
+            Value::Float(_) => (Type::Number, "float64"),
+            Value::String(_) => (Type::String, ""),
+            Value::Array(_) => (Type::Array, ""),
+            Value::Object(_) => (Type::Object, ""),
+        };
+        let fits = types.contains(found)
+            || matches!(v, Value::Float(x) if types.contains(Type::Integer) && number::is_integral(*x))
+            || found == Type::Integer && types.contains(Type::Number);
+        let texts = matches!(found, Type::String | Type::Array);
+        if !format.is_empty() && !texts && !fits && found_format != format {
+            out.fail(self.report.wrong_type(place, format, found_format));
+        } else if !format.is_empty() && texts && !types.contains(Type::Number) && !types.contains(Type::Integer) {
+            out.passed += 1;
+        } else if fits {
+            out.passed += 1;
+        } else {
+            out.fail(self.report.wrong_type(place, &types.joined(), found.name()));
+        }
+    }
+
+    fn string(&self, s: &str, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+        let checks = &node.checks;
+        let length = || s.chars().count() as i64;
+        if let Some(max) = checks.max_length
+            && length() > max
+        {
+            out.fail(self.report.too_long(place, max));
+        } else if let Some(min) = checks.min_length
+            && length() < min
+        {
+            let text = format!("{place} in body should be at least {min} chars long");
+            out.fail(self.report.invalid(place, Value::from(s), text));
+        } else if let Some(pattern) = &checks.pattern
+            && let Some(complaint) = mismatch(pattern, s)
+        {
+            let text = format!("{place} in body should match '{complaint}'");
+            out.fail(self.report.invalid(place, Value::from(s), text));
+        }
+    }
+
+    fn one_of_values(&self, v: &Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+        let allowed = &node.checks.enum_;
+        if !allowed.is_empty() && !allowed.iter().any(|a| value_enum::equals(v, a)) {
+            out.fail(self.report.not_supported(place, v, allowed));
+        }
+    }
+
+    fn array(&mut self, items: &'a [Value], node: &Node, place: &Place<'_>, pair: Option<Pair>, out: &mut Outcome) {
+        if let Some(items_node) = node.items.as_deref() {
+            for (i, item) in items.iter().enumerate() {
+                let pair = self.correlation.as_deref_mut().zip(pair).and_then(|(c, pair)| c.index(pair, i));
+                out.merge(self.value(item, items_node, &Place::Index(place, i), pair));
+            }
+        }
+        let size = items.len() as i64;
+        if let Some(min) = node.checks.min_items
+            && size < min
+        {
+            let text = format!("{place} in body should have at least {min} items");
+            out.fail(self.report.invalid(place, Value::Int(size), text));
+        }
+        if let Some(max) = node.checks.max_items
+            && size > max
+        {
+            out.fail(self.report.too_many(place, size, max, "items"));
+        }
+        out.passed += 1;
+    }
+
+    fn object(&mut self, members: &'a Map, node: &Node, place: &Place<'_>, pair: Option<Pair>, out: &mut Outcome) {
+        let checks = &node.checks;
+        let size = members.len() as i64;
+        if let Some(min) = checks.min_properties
+            && size < min
+        {
+            let text = format!("{place} in body should have at least {min} properties");
+            out.fail(self.report.invalid(place, Value::Int(size), text));
+        }
+        if let Some(max) = checks.max_properties
+            && size > max
+        {
+            out.fail(self.report.too_many(place, size, max, "properties"));
+        }
+        for (name, v) in members {
+            if let Some(property) = node.property(name) {
+                let pair = self.member_pair(place, pair, name);
+                out.merge(self.value(v, property, &Place::Property(place, name), pair));
+                continue;
+            }
+            match &node.additional {
+                Some(Additional::Schema(additional)) => {
+                    let pair = self.member_pair(place, pair, name);
+                    out.merge(self.value(v, additional, &Place::Additional(place, name), pair));
+                }
+                Some(Additional::Bool(false)) => {
+                    let text = format!("{place}.{name} in body is a forbidden property");
+                    out.fail(self.report.invalid(place, Value::from(name.as_str()), text));
+                }
+                _ => {}
+            }
+        }
+        for name in &checks.required {
+            if !members.contains_key(name) {
+                out.fail(self.report.required(&Place::Additional(place, name)));
+            }
+        }
+    }
+
+    /// Changes of apiVersion and kind cannot be seen, since both sides were read at one version: never forgiven.
+    fn member_pair(&mut self, place: &Place<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
+        if matches!(name, "apiVersion" | "kind") && place.is_empty() {
+            return None;
+        }
+        self.correlation.as_deref_mut()?.key(pair?, name)
+    }
+
+    fn branches(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+        let checks = &node.checks;
+        out.passed += 1;
+        if !checks.any_of.is_empty() {
+            self.any_of(v, &checks.any_of, place, out);
+        }
+        if !checks.one_of.is_empty() {
+            self.one_of(v, &checks.one_of, place, out);
+        }
+        if !checks.all_of.is_empty() {
+            let mut valid = 0;
+            for branch in &checks.all_of {
+                let result = self.value(v, branch, place, None);
+                valid += usize::from(result.errors.is_empty());
+                out.merge(result);
+            }
+            if valid != checks.all_of.len() {
+                let none = if valid == 0 { ". None validated" } else { "" };
+                out.fail(self.unplaced(place, &format!("must validate all the schemas (allOf){none}")));
+            }
+        }
+        if let Some(not) = &checks.not
+            && self.value(v, not, place, None).errors.is_empty()
+        {
+            out.fail(self.unplaced(place, "must not validate the schema (not)"));
+        }
+    }
+
+    fn any_of(&mut self, v: &'a Value, branches: &[Node], place: &Place<'_>, out: &mut Outcome) {
+        let mut best: Option<Outcome> = None;
+        for branch in branches {
+            let result = self.value(v, branch, place, None);
+            if result.errors.is_empty() {
+                out.merge(result);
+                return;
+            }
+            if best.as_ref().is_none_or(|b| result.passed > b.passed) {
+                best = Some(result);
+            }
+        }
+        out.fail(self.unplaced(place, "must validate at least one schema (anyOf)"));
+        best.into_iter().for_each(|best| out.merge(best));
+    }
+
+    fn one_of(&mut self, v: &'a Value, branches: &[Node], place: &Place<'_>, out: &mut Outcome) {
+        let mut best: Option<Outcome> = None;
+        let mut first: Option<Outcome> = None;
+        let mut valid = 0;
+        for branch in branches {
+            let result = self.value(v, branch, place, None);
+            if result.errors.is_empty() {
+                valid += 1;
+                first.get_or_insert(result);
+            } else if best.as_ref().is_none_or(|b| result.passed > b.passed) {
+                best = Some(result);
+            }
+        }
+        let found = match valid {
+            1 => {
+                first.into_iter().for_each(|first| out.merge(first));
+                return;
+            }
+            0 => "Found none valid".to_owned(),
+            n => format!("Found {n} valid alternatives"),
+        };
+        out.fail(self.unplaced(place, &format!("must validate one and only one schema (oneOf). {found}")));
+        if valid == 0 {
+            best.into_iter().for_each(|best| out.merge(best));
+        }
+    }
+
+    fn unplaced(&self, place: &Place<'_>, complaint: &str) -> report::Found {
+        self.report.unplaced(format!("{} {complaint}", quote::go_quote(&place.to_string())))
+    }
+}
+
+/// What to say when `s` does not match; a pattern that does not compile matches nothing.
+fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
+    match pattern.regexp() {
+        Ok(regexp) => (!regexp.is_match(s)).then(|| pattern.source().to_owned()),
+        Err(text) => Some(format!("{}, but pattern is invalid: {text}", pattern.source())),
+    }
+}

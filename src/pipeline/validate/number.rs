@@ -1,0 +1,130 @@
+//! Numbers: bounds, multiples and formats (`kube-openapi/pkg/validation/validate/values.go`).
+//!
+//! Bounds are checked with the number's own type: for an int64 a fractional bound loses its fraction, so `multipleOf: 0.1`
+//! of an integer under `type: number` has the factor 0. A bound that does not fit the type is an error of every object.
+
+use super::report::{Outcome, Place, Report};
+use crate::pipeline::compiled::{Checks, Type};
+use crate::value::{Value, number};
+
+/// The largest float below which every integer is one.
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+
+/// `swag.IsFloat64AJSONInteger`: within 2^53, and as good as whole.
+pub fn is_integral(x: f64) -> bool {
+    if !(-MAX_SAFE..=MAX_SAFE).contains(&x) {
+        return false;
+    }
+    let rounded = x.round();
+    x == rounded || rounded != 0.0 && (x - rounded).abs() < 1e-9 * rounded.abs()
+}
+
+/// `int64(x)` as compiled for amd64: what does not fit becomes the smallest integer.
+pub fn truncate(x: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
+}
+
+/// The digits of a float without exponent, as `strconv.FormatFloat(x, 'f', -1, 64)`.
+fn digits(x: f64) -> String {
+    format!("{x}")
+}
+
+/// Whether a number fits the type and format of the schema.
+fn fits(text: &str, checks: &Checks) -> bool {
+    if checks.types.is_just(Type::Integer) {
+        if checks.format == "int32" { text.parse::<i32>().is_ok() } else { text.parse::<i64>().is_ok() }
+    } else if checks.types.is_just(Type::Number) && checks.format == "float" {
+        text.parse::<f32>().is_ok_and(f32::is_finite)
+    } else {
+        true
+    }
+}
+
+fn unfit(what: &str, checks: &Checks, place: &Place<'_>) -> String {
+    let name = checks.types.joined();
+    let format = checks.format.as_str();
+    let formats: &[&str] = if name == "integer" { &["int32", "int64"] } else { &["float", "double"] };
+    if formats.contains(&format) {
+        format!("{what} value must be of type {name} with format {format} in {place}")
+    } else {
+        format!("{what} value must be of type {name} (default format) in {place}")
+    }
+}
+
+/// Holds a number to the checks of a node.
+pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out: &mut Outcome) {
+    out.passed += 1;
+    let (int, float, text) = match v {
+        Value::Int(i) => (Some(*i), *i as f64, i.to_string()),
+        Value::Float(x) => (None, *x, digits(*x)),
+        _ => return,
+    };
+    if !fits(&text, checks) {
+        out.fail(report.unplaced(unfit("Checked", checks, place)));
+    }
+    // The bound as a number of the value's own type, or as a float if it does not fit the schema's type.
+    let native = |bound: f64, what: &str, out: &mut Outcome| {
+        let fits = fits(&digits(bound), checks);
+        if !fits {
+            out.fail(report.unplaced(unfit(what, checks, place)));
+        }
+        int.filter(|_| fits).map(|i| (i, truncate(bound)))
+    };
+    let shown = if int.is_some() { v.clone() } else { Value::Float(float) };
+    if let Some(factor) = checks.multiple_of {
+        let (complaint, bad) = match native(factor, "MultipleOf", out) {
+            Some((_, factor @ ..=0)) => (Some(not_positive(place, &factor.to_string())), Value::Int(factor)),
+            Some((i, factor)) => ((i % factor != 0).then(|| not_multiple(place, &factor.to_string())), shown.clone()),
+            None if factor <= 0.0 => (Some(not_positive(place, &number::format_v(factor))), Value::Float(factor)),
+            None => {
+                let multiple = if factor < 1.0 { 1.0 / factor * float } else { float / factor };
+                ((!is_integral(multiple)).then(|| not_multiple(place, &number::format_v(factor))), Value::Float(float))
+            }
+        };
+        if let Some(text) = complaint {
+            out.fail(report.invalid(place, bad, text));
+        }
+    }
+    if let Some(max) = checks.maximum {
+        let exclusive = checks.exclusive_maximum;
+        let (exceeds, bound, bad) = match native(max, "Maximum boundary", out) {
+            Some((i, max)) => (i > max || exclusive && i == max, max.to_string(), shown.clone()),
+            None => (float > max || exclusive && float == max, number::format_v(max), Value::Float(float)),
+        };
+        if exceeds {
+            let relation = if exclusive { "less than" } else { "less than or equal to" };
+            out.fail(report.invalid(place, bad, format!("{place} in body should be {relation} {bound}")));
+        }
+    }
+    if let Some(min) = checks.minimum {
+        let exclusive = checks.exclusive_minimum;
+        let (exceeds, bound, bad) = match native(min, "Minimum boundary", out) {
+            Some((i, min)) => (i < min || exclusive && i == min, min.to_string(), shown),
+            None => (float < min || exclusive && float == min, number::format_v(min), Value::Float(float)),
+        };
+        if exceeds {
+            let relation = if exclusive { "greater than" } else { "greater than or equal to" };
+            out.fail(report.invalid(place, bad, format!("{place} in body should be {relation} {bound}")));
+        }
+    }
+}
+
+fn not_positive(place: &Place<'_>, factor: &str) -> String {
+    format!("factor MultipleOf declared for {place} must be positive: {factor}")
+}
+
+fn not_multiple(place: &Place<'_>, factor: &str) -> String {
+    format!("{place} in body should be a multiple of {factor}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_floats_are_integers() {
+        assert!(is_integral(3.0) && is_integral(-1e3) && is_integral(1.000_000_000_1) && is_integral(0.0));
+        assert!(!is_integral(1.5) && !is_integral(1e16) && !is_integral(1e-12));
+    }
+}

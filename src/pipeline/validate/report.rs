@@ -1,0 +1,162 @@
+//! Places in kube-openapi's spelling, and its errors as field errors.
+
+use crate::field::{ErrorList, ErrorType, FieldError, FieldPath};
+use crate::value::{Value, json, print};
+use std::collections::HashSet;
+use std::fmt::{self, Write as _};
+
+/// A place in a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// Where validation began: the empty text.
+    Root,
+    /// `.name`, without the dot when nothing stands before it.
+    Property(&'a Place<'a>, &'a str),
+    /// `.name`, with the dot in any case: additional properties, and missing ones.
+    Additional(&'a Place<'a>, &'a str),
+    /// `[3]`
+    Index(&'a Place<'a>, usize),
+}
+
+impl Place<'_> {
+    /// Whether this prints as the empty text.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Root => true,
+            Self::Property(parent, name) => name.is_empty() && parent.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An explicit stack: a place may be 10,000 steps deep.
+        let mut steps = Vec::new();
+        let mut at = self;
+        loop {
+            steps.push(at);
+            at = match at {
+                Self::Root => break,
+                Self::Property(parent, _) | Self::Additional(parent, _) | Self::Index(parent, _) => parent,
+            };
+        }
+        let mut empty = true;
+        for step in steps.into_iter().rev() {
+            match step {
+                Self::Root => continue,
+                Self::Property(_, name) => {
+                    if !empty {
+                        f.write_char('.')?;
+                    }
+                    f.write_str(name)?;
+                    empty &= name.is_empty();
+                    continue;
+                }
+                Self::Additional(_, name) => write!(f, ".{name}")?,
+                Self::Index(_, i) => write!(f, "[{i}]")?,
+            }
+            empty = false;
+        }
+        Ok(())
+    }
+}
+
+/// An error: kube-openapi's text, by which it recognises an error it has already reported, and the field error.
+#[derive(Debug)]
+pub struct Found {
+    text: String,
+    error: FieldError,
+}
+
+/// What holding a value to a schema gave.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The errors.
+    pub errors: Vec<Found>,
+    /// How many checks applied and passed, by which branches are compared.
+    pub passed: usize,
+}
+
+impl Outcome {
+    /// Adds an error.
+    pub fn fail(&mut self, found: Found) {
+        self.errors.push(found);
+    }
+    /// Adds what a part gave.
+    pub fn merge(&mut self, other: Outcome) {
+        self.passed += other.passed;
+        if self.errors.is_empty() {
+            self.errors = other.errors;
+        } else {
+            self.errors.extend(other.errors);
+        }
+    }
+    /// The field errors, each text once.
+    pub fn into_errors(self) -> ErrorList {
+        let mut seen = HashSet::new();
+        self.errors.into_iter().filter_map(|found| seen.insert(found.text).then_some(found.error)).collect()
+    }
+}
+
+/// Makes errors; `prefix` is the path at which validation began, `None` for the nil path.
+#[derive(Debug)]
+pub struct Report {
+    /// The rendered path.
+    pub prefix: Option<String>,
+}
+
+impl Report {
+    fn field(&self, place: &str) -> String {
+        let name = place.strip_prefix('.').unwrap_or(place);
+        match (&self.prefix, name.is_empty()) {
+            (Some(prefix), true) => prefix.clone(),
+            (Some(prefix), false) => format!("{prefix}.{name}"),
+            (None, true) => "<nil>".to_owned(),
+            (None, false) => name.to_owned(),
+        }
+    }
+    fn found(&self, place: &Place<'_>, text: String, make: impl FnOnce(&FieldPath<'_>) -> FieldError) -> Found {
+        let field = self.field(&place.to_string());
+        Found { text, error: make(&FieldPath::new(&field)) }
+    }
+    /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the text.
+    pub fn wrong_type(&self, place: &Place<'_>, expected: &str, found: &str) -> Found {
+        let shown = crate::value::quote::go_quote(found);
+        let text = format!("{place} in body must be of type {expected}: {shown}");
+        self.found(place, text.clone(), |path| FieldError::type_invalid(path, found, text))
+    }
+    /// Any error that shows its text.
+    pub fn invalid(&self, place: &Place<'_>, bad: Value, text: String) -> Found {
+        self.found(place, text.clone(), |path| FieldError::invalid(path, bad, text))
+    }
+    /// `Required value`
+    pub fn required(&self, place: &Place<'_>) -> Found {
+        self.found(place, format!("{place} in body is required"), |path| FieldError::required(path, ""))
+    }
+    /// `Too long`
+    pub fn too_long(&self, place: &Place<'_>, max: i64) -> Found {
+        let text = format!("{place} in body should be at most {max} chars long");
+        self.found(place, text, |path| FieldError::too_long(path, max))
+    }
+    /// `Too many`
+    pub fn too_many(&self, place: &Place<'_>, size: i64, max: i64, what: &str) -> Found {
+        let text = format!("{place} in body should have at most {max} {what}");
+        self.found(place, text, |path| FieldError::too_many(path, size, max))
+    }
+    /// `Unsupported value`
+    pub fn not_supported(&self, place: &Place<'_>, v: &Value, allowed: &[Value]) -> Found {
+        let texts: Vec<String> =
+            allowed.iter().map(|a| a.as_str().map_or_else(|| json::to_string(a), str::to_owned)).collect();
+        let shown: Vec<String> = allowed.iter().map(print::format_v).collect();
+        let text = format!("{place} in body should be one of [{}]", shown.join(" "));
+        self.found(place, text, |path| FieldError::not_supported(path, v, &texts))
+    }
+    /// An error without a place.
+    pub fn unplaced(&self, text: String) -> Found {
+        let field = self.field("");
+        let bad = Value::from("");
+        let error = FieldError { kind: ErrorType::Invalid, field, bad_value: bad.into(), detail: text.clone() };
+        Found { text, error }
+    }
+}

@@ -1,0 +1,213 @@
+//! Pairs the nodes of a new value with those of the old one, so that an update is forgiven what it did not change
+//! (`k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go`).
+//!
+//! Correlated are members present on both sides whose schema is known, and items of list-type map with the same keys. An
+//! unknown member therefore makes its object unequal to everything, itself included. Lists of other types have no
+//! correlated items and count as a whole. A list-type map in another order counts as equal.
+//!
+//! Nodes are made as they are asked for and remember whether they are equal, so that asking at every level costs no more
+//! than asking once.
+
+use super::Schema;
+use crate::value::Value;
+use std::collections::HashMap;
+
+/// A pair of nodes in a [`Correlation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair(u32);
+
+/// The pairs made so far.
+#[derive(Debug)]
+pub struct Correlation<'a> {
+    nodes: Vec<Node<'a>>,
+    children: HashMap<(Pair, Step<'a>), Option<Pair>>,
+}
+
+#[derive(Debug)]
+struct Node<'a> {
+    new: &'a Value,
+    old: &'a Value,
+    schema: &'a Schema,
+    equal: Option<bool>,
+    /// Old items by key, for a list-type map, made when an item is first asked for.
+    old_by_key: Option<HashMap<Key, &'a Value>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+/// A composite key; integers and floats are never the same key.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Bool(bool),
+    Int(i64),
+    Float(u64),
+    Text(String),
+}
+
+impl<'a> Correlation<'a> {
+    /// Pairs two whole values.
+    pub fn new(new: &'a Value, old: &'a Value, schema: &'a Schema) -> (Self, Pair) {
+        let root = Node { new, old, schema, equal: None, old_by_key: None };
+        (Self { nodes: vec![root], children: HashMap::new() }, Pair(0))
+    }
+    fn node(&self, pair: Pair) -> Option<&Node<'a>> {
+        self.nodes.get(pair.0 as usize)
+    }
+    /// The old value of a pair.
+    pub fn old(&self, pair: Pair) -> Option<&'a Value> {
+        self.node(pair).map(|n| n.old)
+    }
+    /// The pair of a member, if it is on both sides and has a schema.
+    pub fn key(&mut self, pair: Pair, name: &'a str) -> Option<Pair> {
+        if let Some(known) = self.children.get(&(pair, Step::Member(name))) {
+            return *known;
+        }
+        let child = self.node(pair).and_then(|n| {
+            let schema = n.schema.properties.get(name).or_else(|| n.schema.additional_properties_schema())?;
+            Some((n.new.get(name)?, n.old.get(name)?, schema))
+        });
+        Some(self.add(pair, Step::Member(name), child?))
+    }
+    /// The pair of an item of a list-type map, if the old list has an item with its key.
+    pub fn index(&mut self, pair: Pair, index: usize) -> Option<Pair> {
+        if let Some(known) = self.children.get(&(pair, Step::Item(index))) {
+            return *known;
+        }
+        let node = self.nodes.get_mut(pair.0 as usize)?;
+        let (Value::Array(new), Value::Array(old)) = (node.new, node.old) else { return None };
+        if node.schema.x_list_type.as_deref() != Some("map") {
+            return None;
+        }
+        let item = new.get(index)?;
+        let schema = node.schema.items_schema()?;
+        let keys = &node.schema.x_list_map_keys;
+        let usable = node.schema.type_ == "array" && !keys.is_empty();
+        let by_key = node.old_by_key.get_or_insert_with(|| {
+            let mut by_key = HashMap::new();
+            for item in old.iter().filter(|_| usable) {
+                if let Some(key) = composite_key(item, keys) {
+                    by_key.entry(key).or_insert(item);
+                }
+            }
+            by_key
+        });
+        let old = composite_key(item, keys).and_then(|key| by_key.get(&key).copied())?;
+        Some(self.add(pair, Step::Item(index), (item, old, schema)))
+    }
+    fn add(&mut self, parent: Pair, step: Step<'a>, (new, old, schema): (&'a Value, &'a Value, &'a Schema)) -> Pair {
+        let pair = Pair(self.nodes.len() as u32);
+        self.nodes.push(Node { new, old, schema, equal: None, old_by_key: None });
+        self.children.insert((parent, step), Some(pair));
+        pair
+    }
+    /// Whether new and old are the same.
+    pub fn is_equal(&mut self, pair: Pair) -> bool {
+        let Some(node) = self.node(pair) else { return false };
+        if let Some(known) = node.equal {
+            return known;
+        }
+        let (new, old, schema) = (node.new, node.old, node.schema);
+        let equal = self.compare(pair, new, old, schema);
+        if let Some(node) = self.nodes.get_mut(pair.0 as usize) {
+            node.equal = Some(equal);
+        }
+        equal
+    }
+    fn compare(&mut self, pair: Pair, new: &'a Value, old: &'a Value, schema: &'a Schema) -> bool {
+        match (new, old) {
+            (Value::Array(new), Value::Array(old)) => {
+                if new.len() != old.len() {
+                    return false;
+                }
+                if schema.x_list_type.as_deref() != Some("map") {
+                    return new == old;
+                }
+                (0..new.len()).all(|i| match self.index(pair, i) {
+                    Some(item) => self.is_equal(item),
+                    None => false,
+                })
+            }
+            (Value::Object(new), Value::Object(old)) => {
+                new.len() == old.len()
+                    && new.keys().all(|name| match self.key(pair, name) {
+                        Some(member) => self.is_equal(member),
+                        None => false,
+                    })
+            }
+            _ => new == old,
+        }
+    }
+}
+
+/// The values of `keys` in an item; `None` if one is missing or no scalar.
+fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
+    let members = item.as_object()?;
+    if let [key] = keys {
+        return match members.get(key)? {
+            Value::Bool(b) => Some(Key::Bool(*b)),
+            Value::Int(i) => Some(Key::Int(*i)),
+            // +0 and -0 are one key.
+            Value::Float(x) => Some(Key::Float(if *x == 0.0 { 0 } else { x.to_bits() })),
+            Value::String(s) => Some(Key::Text(s.clone())),
+            _ => None,
+        };
+    }
+    let mut text = String::new();
+    for key in keys {
+        text.push('\0');
+        match members.get(key)? {
+            Value::Bool(b) => text.push_str(if *b { "true" } else { "false" }),
+            Value::Int(i) => text.push_str(&i.to_string()),
+            // Six digits, as the server: floats closer than that are one key.
+            Value::Float(x) => text.push_str(&format!("{x:.6}")),
+            Value::String(s) => text.push_str(&crate::value::quote::go_quote(s)),
+            _ => return None,
+        }
+    }
+    Some(Key::Text(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+    use crate::value::object;
+
+    fn schema(text: &str) -> Schema {
+        Schema::from_value(&json::read(text.as_bytes()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn list_maps_correlate_by_key_and_ignore_order() {
+        let s = schema(
+            r#"{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+                "items":{"type":"object","properties":{"k":{"type":"string"},"v":{"type":"integer"}}}}"#,
+        );
+        let item = |k: &str, v| object([("k", Value::from(k)), ("v", Value::Int(v))]);
+        let old = Value::Array(vec![item("a", 1), item("b", 2)]);
+        let same = Value::Array(vec![item("b", 2), item("a", 1)]);
+        let other = Value::Array(vec![item("b", 3), item("a", 1)]);
+        let (mut c, root) = Correlation::new(&same, &old, &s);
+        assert!(c.is_equal(root));
+        let (mut c, root) = Correlation::new(&other, &old, &s);
+        assert!(!c.is_equal(root));
+        let a = c.index(root, 1).unwrap();
+        assert!(c.is_equal(a));
+        assert_eq!(c.old(a), Some(&item("a", 1)));
+    }
+
+    #[test]
+    fn unknown_members_are_never_equal() {
+        let s = schema(r#"{"type":"object","properties":{"a":{"type":"string"}}}"#);
+        let v = object([("a", "x"), ("zz", "y")]);
+        let (mut c, root) = Correlation::new(&v, &v, &s);
+        assert!(!c.is_equal(root));
+        let a = c.key(root, "a").unwrap();
+        assert!(c.is_equal(a));
+        assert_eq!(c.key(root, "zz"), None);
+    }
+}
