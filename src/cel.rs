@@ -7,6 +7,8 @@
 
 pub mod ast;
 pub mod decl;
+pub mod issues;
 pub mod library;
+pub mod syntax;
 pub mod types;
 pub mod value;

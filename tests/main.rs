@@ -1,4 +1,5 @@
 //! All tests of the program as a whole.
 
 mod architecture;
+mod facts_cel_parse;
 mod facts_regexp;

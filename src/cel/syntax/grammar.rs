@@ -1,0 +1,575 @@
+//! CEL's grammar as data, for reading sources with errors: the rules, and the network of states they make, in the shape in
+//! which the parser generator cel-go uses lays them out. Which token is "expected" is a question about states.
+
+use super::token::{Kind, KindSet};
+use std::sync::OnceLock;
+
+/// A rule of the grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub(super) enum Rule {
+    Start,
+    Expr,
+    ConditionalOr,
+    ConditionalAnd,
+    Relation,
+    Calc,
+    Unary,
+    Member,
+    Primary,
+    ExprList,
+    ListInit,
+    FieldInitializerList,
+    OptField,
+    MapInitializerList,
+    EscapeIdent,
+    OptExpr,
+    Literal,
+}
+
+/// How many rules there are.
+pub(super) const RULES: usize = 17;
+
+/// What a part of a rule is called in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    None,
+    Operand,
+    Op,
+    Second,
+    Third,
+    Opt,
+    Id,
+    Open,
+    Args,
+    Index,
+    LeadingDot,
+    Elements,
+    Key,
+    Colon,
+    Value,
+    Sign,
+    Token,
+}
+
+/// How the parser chooses between going into a part and passing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// By the next token alone.
+    OneToken,
+    /// By as many tokens as it takes.
+    Lookahead,
+}
+
+/// The number of a state.
+pub(super) type StateId = u16;
+
+/// A part of a rule.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// One token of the set.
+    Token { state: StateId, set: KindSet, label: Label },
+    /// Another rule.
+    Rule { state: StateId, rule: Rule, precedence: u32, label: Label },
+    /// `(…)?`
+    Optional { state: StateId, body: StateId, choice: Choice, parts: Vec<Part> },
+    /// `(…)*`
+    Star { entry: StateId, body: StateId, back: StateId, choice: Choice, parts: Vec<Part> },
+    /// `(…)+`
+    Plus { state: StateId, back: StateId, choice: Choice, parts: Vec<Part> },
+}
+
+/// One way to read a left recursive rule on: `rule op rule`.
+#[derive(Clone, Debug)]
+pub(super) struct Suffix {
+    /// It may follow where the rule was called with at most this precedence.
+    pub precedence: u32,
+    /// The state before it.
+    pub state: StateId,
+    /// What it is made of.
+    pub parts: Vec<Part>,
+}
+
+/// The body of a rule.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    /// One sequence.
+    Sequence(Vec<Part>),
+    /// Alternatives; they are numbered from 1 on.
+    Alternatives { state: StateId, choice: Choice, alternatives: Vec<Vec<Part>> },
+    /// A beginning and any number of suffixes.
+    LeftRecursive { prefix: Vec<Part>, entry: StateId, block: StateId, back: StateId, suffixes: Vec<Suffix> },
+}
+
+/// What kind of place a state is; decides how the parser resynchronizes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StateKind {
+    Plain,
+    RuleStop,
+    BlockStart,
+    LoopEntry,
+    LoopBack,
+}
+
+/// A way out of a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Edge {
+    /// Free.
+    Free(StateId),
+    /// Out of a rule to one of its callers; whether the call was one with precedence 0 of a left recursive rule.
+    Return { to: StateId, outermost: bool },
+    /// One token of the set.
+    Token(KindSet, StateId),
+    /// Into a rule, and on from `follow` when it is done.
+    Call { rule: Rule, follow: StateId },
+    /// Free if the rule was called with at most this precedence.
+    Precedence(u32, StateId),
+}
+
+/// A state.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub kind: StateKind,
+    pub rule: Rule,
+    pub edges: Vec<Edge>,
+    /// The choice whether a left recursive rule goes on.
+    pub precedence_choice: bool,
+    /// Tokens that can come next within the rule.
+    pub next: KindSet,
+}
+
+/// The grammar.
+#[derive(Debug)]
+pub(super) struct Grammar {
+    pub states: Vec<State>,
+    pub bodies: Vec<Body>,
+    start: [StateId; RULES],
+    stop: [StateId; RULES],
+}
+
+enum Spec {
+    T(KindSet, Label),
+    R(Rule, u32, Label),
+    Opt(Choice, Vec<Spec>),
+    Star(Choice, Vec<Spec>),
+    Plus(Choice, Vec<Spec>),
+}
+
+use Choice::{Lookahead, OneToken};
+use Spec::{Opt, Plus, R, Star, T};
+
+const fn k(kind: Kind) -> KindSet {
+    kind.bit()
+}
+
+/// The grammar, laid out once.
+pub(super) fn grammar() -> &'static Grammar {
+    static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
+    GRAMMAR.get_or_init(lay_out)
+}
+
+const ALL_RULES: [Rule; RULES] = [
+    Rule::Start,
+    Rule::Expr,
+    Rule::ConditionalOr,
+    Rule::ConditionalAnd,
+    Rule::Relation,
+    Rule::Calc,
+    Rule::Unary,
+    Rule::Member,
+    Rule::Primary,
+    Rule::ExprList,
+    Rule::ListInit,
+    Rule::FieldInitializerList,
+    Rule::OptField,
+    Rule::MapInitializerList,
+    Rule::EscapeIdent,
+    Rule::OptExpr,
+    Rule::Literal,
+];
+
+fn lay_out() -> Grammar {
+    let mut layout =
+        Layout { states: Vec::new(), calls: Vec::new(), rule: Rule::Start, start: [0; RULES], stop: [0; RULES] };
+    for (index, rule) in ALL_RULES.into_iter().enumerate() {
+        layout.rule = rule;
+        let (start, stop) = (layout.state(StateKind::Plain), layout.state(StateKind::RuleStop));
+        if let (Some(s), Some(e)) = (layout.start.get_mut(index), layout.stop.get_mut(index)) {
+            (*s, *e) = (start, stop);
+        }
+    }
+    let bodies = ALL_RULES.into_iter().map(|rule| layout.body(rule)).collect();
+    let calls = std::mem::take(&mut layout.calls);
+    for (rule, precedence, follow) in calls {
+        let outermost = precedence == 0 && matches!(rule, Rule::Relation | Rule::Calc | Rule::Member);
+        let stop = layout.stop.get(rule as usize).copied().unwrap_or_default();
+        layout.edge(stop, Edge::Return { to: follow, outermost });
+    }
+    let mut grammar = Grammar { states: layout.states, bodies, start: layout.start, stop: layout.stop };
+    for state in 0..grammar.states.len() as StateId {
+        let next = grammar.tokens_from(state);
+        if let Some(state) = grammar.states.get_mut(state as usize) {
+            state.next = next;
+        }
+    }
+    grammar
+}
+
+impl Grammar {
+    /// The first state of a rule.
+    pub fn start(&self, rule: Rule) -> StateId {
+        self.start.get(rule as usize).copied().unwrap_or_default()
+    }
+
+    /// The last state of a rule.
+    pub fn stop(&self, rule: Rule) -> StateId {
+        self.stop.get(rule as usize).copied().unwrap_or_default()
+    }
+
+    /// The ways out of a state.
+    pub fn edges(&self, state: StateId) -> &[Edge] {
+        self.states.get(state as usize).map_or(&[], |state| state.edges.as_slice())
+    }
+
+    /// Tokens that can come next within the rule, and whether it may end.
+    pub fn next(&self, state: StateId) -> KindSet {
+        self.states.get(state as usize).map_or(KindSet::EMPTY, |state| state.next)
+    }
+
+    /// What kind of place a state is.
+    pub fn kind(&self, state: StateId) -> StateKind {
+        self.states.get(state as usize).map_or(StateKind::Plain, |state| state.kind)
+    }
+
+    /// Where a call made in this state goes on.
+    pub fn follow(&self, state: StateId) -> Option<StateId> {
+        self.edges(state).iter().find_map(|edge| match edge {
+            Edge::Call { follow, .. } => Some(*follow),
+            _ => None,
+        })
+    }
+
+    fn tokens_from(&self, state: StateId) -> KindSet {
+        let mut found = KindSet::EMPTY;
+        let mut seen = vec![false; self.states.len()];
+        let mut todo = vec![(state, false)];
+        while let Some((state, inner)) = todo.pop() {
+            match seen.get_mut(state as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            if self.kind(state) == StateKind::RuleStop {
+                // No rule of the grammar is empty, so only the asked one can end.
+                if !inner {
+                    found = found.union(KindSet::END_OF_RULE);
+                }
+                continue;
+            }
+            for edge in self.edges(state) {
+                match *edge {
+                    Edge::Free(to) | Edge::Precedence(_, to) | Edge::Return { to, .. } => todo.push((to, inner)),
+                    Edge::Token(set, _) => found = found.union(set),
+                    Edge::Call { rule, .. } => todo.push((self.start(rule), true)),
+                }
+            }
+        }
+        found
+    }
+}
+
+struct Layout {
+    states: Vec<State>,
+    calls: Vec<(Rule, u32, StateId)>,
+    rule: Rule,
+    start: [StateId; RULES],
+    stop: [StateId; RULES],
+}
+
+impl Layout {
+    fn state(&mut self, kind: StateKind) -> StateId {
+        let state = State { kind, rule: self.rule, edges: Vec::new(), precedence_choice: false, next: KindSet::EMPTY };
+        self.states.push(state);
+        (self.states.len() - 1) as StateId
+    }
+
+    fn edge(&mut self, from: StateId, edge: Edge) {
+        if let Some(state) = self.states.get_mut(from as usize) {
+            state.edges.push(edge);
+        }
+    }
+
+    fn free(&mut self, from: StateId, to: StateId) {
+        self.edge(from, Edge::Free(to));
+    }
+
+    /// Lays parts out one after the other; returns the state before the first and the one after the last.
+    fn sequence(&mut self, specs: Vec<Spec>) -> (StateId, StateId, Vec<Part>) {
+        let first = self.state(StateKind::Plain);
+        let mut last = first;
+        let mut parts = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let (part, begin, end) = self.part(spec);
+            self.free(last, begin);
+            last = end;
+            parts.push(part);
+        }
+        (first, last, parts)
+    }
+
+    fn part(&mut self, spec: Spec) -> (Part, StateId, StateId) {
+        match spec {
+            T(set, label) => {
+                let (state, end) = (self.state(StateKind::Plain), self.state(StateKind::Plain));
+                self.edge(state, Edge::Token(set, end));
+                (Part::Token { state, set, label }, state, end)
+            }
+            R(rule, precedence, label) => {
+                let (state, end) = (self.state(StateKind::Plain), self.state(StateKind::Plain));
+                self.edge(state, Edge::Call { rule, follow: end });
+                self.calls.push((rule, precedence, end));
+                (Part::Rule { state, rule, precedence, label }, state, end)
+            }
+            Opt(choice, specs) => {
+                let (state, end) = (self.state(StateKind::BlockStart), self.state(StateKind::Plain));
+                let (body, last, parts) = self.sequence(specs);
+                self.free(state, body);
+                self.free(state, end);
+                self.free(last, end);
+                (Part::Optional { state, body, choice, parts }, state, end)
+            }
+            Star(choice, specs) => {
+                let (entry, back) = (self.state(StateKind::LoopEntry), self.state(StateKind::LoopBack));
+                let end = self.state(StateKind::Plain);
+                let (body, last, parts) = self.sequence(specs);
+                self.free(entry, body);
+                self.free(entry, end);
+                self.free(last, back);
+                self.free(back, entry);
+                (Part::Star { entry, body, back, choice, parts }, entry, end)
+            }
+            Plus(choice, specs) => {
+                let (state, back) = (self.state(StateKind::BlockStart), self.state(StateKind::LoopBack));
+                let end = self.state(StateKind::Plain);
+                let (body, last, parts) = self.sequence(specs);
+                self.free(state, body);
+                self.free(last, back);
+                self.free(back, state);
+                self.free(back, end);
+                (Part::Plus { state, back, choice, parts }, state, end)
+            }
+        }
+    }
+
+    fn body(&mut self, rule: Rule) -> Body {
+        self.rule = rule;
+        let start = self.start.get(rule as usize).copied().unwrap_or_default();
+        let stop = self.stop.get(rule as usize).copied().unwrap_or_default();
+        match rule_spec(rule) {
+            RuleSpec::Sequence(specs) => {
+                let (first, last, parts) = self.sequence(specs);
+                self.free(start, first);
+                self.free(last, stop);
+                Body::Sequence(parts)
+            }
+            RuleSpec::Alternatives(choice, specs) => {
+                let (state, end) = (self.state(StateKind::BlockStart), self.state(StateKind::Plain));
+                self.free(start, state);
+                self.free(end, stop);
+                let alternatives = specs
+                    .into_iter()
+                    .map(|specs| {
+                        let (first, last, parts) = self.sequence(specs);
+                        self.free(state, first);
+                        self.free(last, end);
+                        parts
+                    })
+                    .collect();
+                Body::Alternatives { state, choice, alternatives }
+            }
+            RuleSpec::LeftRecursive(prefix, suffixes) => {
+                let (entry, back) = (self.state(StateKind::LoopEntry), self.state(StateKind::LoopBack));
+                let (block, end) = (self.state(StateKind::BlockStart), self.state(StateKind::Plain));
+                if let Some(entry) = self.states.get_mut(entry as usize) {
+                    entry.precedence_choice = true;
+                }
+                let (first, last, prefix) = self.sequence(prefix);
+                self.free(start, first);
+                self.free(last, entry);
+                self.free(entry, block);
+                self.free(entry, end);
+                self.free(end, stop);
+                self.free(back, entry);
+                let suffixes = suffixes
+                    .into_iter()
+                    .map(|(precedence, specs)| {
+                        let state = self.state(StateKind::Plain);
+                        let (first, last, parts) = self.sequence(specs);
+                        self.free(block, state);
+                        self.edge(state, Edge::Precedence(precedence, first));
+                        self.free(last, back);
+                        Suffix { precedence, state, parts }
+                    })
+                    .collect();
+                Body::LeftRecursive { prefix, entry, block, back, suffixes }
+            }
+        }
+    }
+}
+
+enum RuleSpec {
+    Sequence(Vec<Spec>),
+    Alternatives(Choice, Vec<Vec<Spec>>),
+    LeftRecursive(Vec<Spec>, Vec<(u32, Vec<Spec>)>),
+}
+
+fn rule_spec(rule: Rule) -> RuleSpec {
+    use Kind as K;
+    let t = |kind: Kind, label: Label| T(k(kind), label);
+    let plain = |kind: Kind| T(k(kind), Label::None);
+    let maybe = |kind: Kind, label: Label| Opt(OneToken, vec![T(k(kind), label)]);
+    let one = |spec: Spec| vec![spec];
+    let chain = |of: Rule, precedence: u32, operator: Kind| {
+        RuleSpec::Sequence(vec![
+            R(of, precedence, Label::Operand),
+            Star(OneToken, vec![T(k(operator), Label::Op), R(of, precedence, Label::Second)]),
+        ])
+    };
+    let comma_list = |choice: Choice, of: Rule, label: Label| {
+        RuleSpec::Sequence(vec![R(of, 0, label), Star(choice, vec![T(k(K::Comma), Label::None), R(of, 0, label)])])
+    };
+    let pairs = |key: Rule| {
+        let pair = || vec![R(key, 0, Label::Key), T(k(K::Colon), Label::Colon), R(Rule::Expr, 0, Label::Value)];
+        let more = std::iter::once(T(k(K::Comma), Label::None)).chain(pair()).collect();
+        RuleSpec::Sequence(pair().into_iter().chain([Star(Lookahead, more)]).collect())
+    };
+    match rule {
+        Rule::Start => RuleSpec::Sequence(vec![R(Rule::Expr, 0, Label::Operand), plain(K::Eof)]),
+        Rule::Expr => RuleSpec::Sequence(vec![
+            R(Rule::ConditionalOr, 0, Label::Operand),
+            Opt(
+                OneToken,
+                vec![
+                    t(K::QuestionMark, Label::Op),
+                    R(Rule::ConditionalOr, 0, Label::Second),
+                    plain(K::Colon),
+                    R(Rule::Expr, 0, Label::Third),
+                ],
+            ),
+        ]),
+        Rule::ConditionalOr => chain(Rule::ConditionalAnd, 0, K::Or),
+        Rule::ConditionalAnd => chain(Rule::Relation, 0, K::And),
+        Rule::Relation => {
+            let operators = [K::Equals, K::NotEquals, K::In, K::Less, K::LessEquals, K::GreaterEquals, K::Greater];
+            let set = operators.into_iter().fold(KindSet::EMPTY, |set, kind| set.union(k(kind)));
+            RuleSpec::LeftRecursive(
+                one(R(Rule::Calc, 0, Label::None)),
+                vec![(1, vec![T(set, Label::Op), R(Rule::Relation, 2, Label::None)])],
+            )
+        }
+        Rule::Calc => {
+            let strong = k(K::Star).union(k(K::Slash)).union(k(K::Percent));
+            let weak = k(K::Plus).union(k(K::Minus));
+            RuleSpec::LeftRecursive(
+                one(R(Rule::Unary, 0, Label::None)),
+                vec![
+                    (2, vec![T(strong, Label::Op), R(Rule::Calc, 3, Label::None)]),
+                    (1, vec![T(weak, Label::Op), R(Rule::Calc, 2, Label::None)]),
+                ],
+            )
+        }
+        Rule::Unary => RuleSpec::Alternatives(
+            Lookahead,
+            vec![
+                one(R(Rule::Member, 0, Label::None)),
+                vec![Plus(OneToken, one(t(K::Exclamation, Label::Op))), R(Rule::Member, 0, Label::None)],
+                vec![Plus(Lookahead, one(t(K::Minus, Label::Op))), R(Rule::Member, 0, Label::None)],
+            ],
+        ),
+        Rule::Member => RuleSpec::LeftRecursive(
+            one(R(Rule::Primary, 0, Label::None)),
+            vec![
+                (3, vec![t(K::Dot, Label::Op), maybe(K::QuestionMark, Label::Opt), R(Rule::EscapeIdent, 0, Label::Id)]),
+                (
+                    2,
+                    vec![
+                        t(K::Dot, Label::Op),
+                        t(K::Identifier, Label::Id),
+                        t(K::LeftParen, Label::Open),
+                        Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
+                        plain(K::RightParen),
+                    ],
+                ),
+                (
+                    1,
+                    vec![
+                        t(K::LeftBracket, Label::Op),
+                        maybe(K::QuestionMark, Label::Opt),
+                        R(Rule::Expr, 0, Label::Index),
+                        plain(K::RightBracket),
+                    ],
+                ),
+            ],
+        ),
+        Rule::Primary => RuleSpec::Alternatives(
+            Lookahead,
+            vec![
+                vec![maybe(K::Dot, Label::LeadingDot), t(K::Identifier, Label::Id)],
+                vec![
+                    maybe(K::Dot, Label::LeadingDot),
+                    t(K::Identifier, Label::Id),
+                    t(K::LeftParen, Label::Op),
+                    Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
+                    plain(K::RightParen),
+                ],
+                vec![plain(K::LeftParen), R(Rule::Expr, 0, Label::Operand), plain(K::RightParen)],
+                vec![
+                    t(K::LeftBracket, Label::Op),
+                    Opt(OneToken, one(R(Rule::ListInit, 0, Label::Elements))),
+                    maybe(K::Comma, Label::None),
+                    plain(K::RightBracket),
+                ],
+                vec![
+                    t(K::LeftBrace, Label::Op),
+                    Opt(OneToken, one(R(Rule::MapInitializerList, 0, Label::Elements))),
+                    maybe(K::Comma, Label::None),
+                    plain(K::RightBrace),
+                ],
+                vec![
+                    maybe(K::Dot, Label::LeadingDot),
+                    t(K::Identifier, Label::Id),
+                    Star(OneToken, vec![plain(K::Dot), t(K::Identifier, Label::Id)]),
+                    t(K::LeftBrace, Label::Op),
+                    Opt(OneToken, one(R(Rule::FieldInitializerList, 0, Label::Elements))),
+                    maybe(K::Comma, Label::None),
+                    plain(K::RightBrace),
+                ],
+                one(R(Rule::Literal, 0, Label::None)),
+            ],
+        ),
+        Rule::ExprList => comma_list(OneToken, Rule::Expr, Label::Elements),
+        Rule::ListInit => comma_list(Lookahead, Rule::OptExpr, Label::Elements),
+        Rule::FieldInitializerList => pairs(Rule::OptField),
+        Rule::MapInitializerList => pairs(Rule::OptExpr),
+        Rule::OptField => {
+            RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), R(Rule::EscapeIdent, 0, Label::Id)])
+        }
+        Rule::EscapeIdent => RuleSpec::Alternatives(
+            OneToken,
+            vec![one(t(K::Identifier, Label::Id)), one(t(K::EscapedIdentifier, Label::Id))],
+        ),
+        Rule::OptExpr => RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), R(Rule::Expr, 0, Label::Operand)]),
+        Rule::Literal => RuleSpec::Alternatives(
+            Lookahead,
+            vec![
+                vec![maybe(K::Minus, Label::Sign), t(K::Int, Label::Token)],
+                one(t(K::Uint, Label::Token)),
+                vec![maybe(K::Minus, Label::Sign), t(K::Float, Label::Token)],
+                one(t(K::String, Label::Token)),
+                one(t(K::Bytes, Label::Token)),
+                one(t(K::True, Label::Token)),
+                one(t(K::False, Label::Token)),
+                one(t(K::Null, Label::Token)),
+            ],
+        ),
+    }
+}

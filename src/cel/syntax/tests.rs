@@ -1,0 +1,40 @@
+use super::*;
+
+const ALL: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
+
+fn error(source: &str) -> String {
+    parse(source, ALL).map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
+}
+
+#[test]
+fn ids_are_handed_out_in_visiting_order() {
+    let ast = parse("a.b + f(c, 1)", ALL).unwrap();
+    assert_eq!(ast.expr.id, 3);
+    assert_eq!(ast.source_info.offsets, [-1, 0, 1, 4, 7, 8, 11]);
+}
+
+#[test]
+fn a_token_too_many_is_dropped_and_one_too_few_made_up() {
+    assert!(error("a b").starts_with("ERROR: <input>:1:3: Syntax error: extraneous input 'b' expecting <EOF>"));
+    assert!(error("f(a").starts_with("ERROR: <input>:1:4: Syntax error: missing ')' at '<EOF>'"));
+}
+
+#[test]
+fn depth_is_bounded() {
+    let nested = |depth: usize| format!("{}1{}", "(".repeat(depth), ")".repeat(depth));
+    assert_eq!(error(&nested(249)), "parsed");
+    assert_eq!(error(&nested(250)), "ERROR: <input>:-1:0: expression recursion limit exceeded: 250");
+    assert_eq!(error(&format!("a{}", ".b".repeat(250))), "parsed");
+    assert_eq!(error(&format!("a{}", ".b".repeat(251))), "ERROR: <input>:-1:0: max recursion depth exceeded");
+}
+
+#[test]
+fn size_is_bounded() {
+    let long = "1+".repeat(60_000);
+    assert_eq!(
+        error(&long),
+        "ERROR: <input>:-1:0: expression code point size exceeds limit: size: 120000, limit 100000"
+    );
+    let doubled = format!("a{}", ".optMap(x, x)".repeat(60));
+    assert_eq!(error(&doubled), "ERROR: <input>:-1:0: expression too large");
+}

@@ -1,0 +1,83 @@
+//! The value of a quoted literal.
+
+/// Drops the quotes and resolves escapes. `is_bytes`: `\x` and octal escapes are bytes, not code points.
+pub fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
+    const FAILED: &str = "unable to unescape string";
+    let normalized;
+    let mut text = literal;
+    if text.contains('\r') {
+        normalized = text.replace("\r\n", "\n").replace('\r', "\n");
+        text = &normalized;
+    }
+    let raw = text.strip_prefix(['r', 'R']);
+    let text = raw.unwrap_or(text);
+    let inner = ["\"\"\"", "'''", "\"", "'"]
+        .iter()
+        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
+        .ok_or(FAILED)?;
+    if raw.is_some() || !inner.contains('\\') {
+        return Ok(inner.as_bytes().to_vec());
+    }
+    let mut out = Vec::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(slash) = rest.find('\\') {
+        let (before, after) = rest.split_at_checked(slash).ok_or(FAILED)?;
+        out.extend_from_slice(before.as_bytes());
+        let mut chars = after.chars();
+        chars.next();
+        let escape = chars.next().ok_or("unable to unescape string, found '\\' as last character")?;
+        rest = chars.as_str();
+        let (length, radix) = match escape {
+            'x' | 'X' => (2, 16),
+            'u' if !is_bytes => (4, 16),
+            'U' if !is_bytes => (8, 16),
+            '0'..='3' => (2, 8),
+            _ => {
+                out.push(simple(escape).ok_or(FAILED)?);
+                continue;
+            }
+        };
+        let digits = rest.get(..length).ok_or(FAILED)?;
+        rest = rest.get(length..).ok_or(FAILED)?;
+        let mut value = u32::from_str_radix(digits, radix).map_err(|_| FAILED)?;
+        if radix == 8 {
+            value += (escape as u32 - '0' as u32) * 64;
+        }
+        if is_bytes {
+            out.push(value as u8);
+        } else {
+            let c = char::from_u32(value).ok_or("invalid unicode code point")?;
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+    out.extend_from_slice(rest.as_bytes());
+    Ok(out)
+}
+
+fn simple(escape: char) -> Option<u8> {
+    Some(match escape {
+        'a' => 7,
+        'b' => 8,
+        'f' => 12,
+        'n' => b'\n',
+        'r' => b'\r',
+        't' => b'\t',
+        'v' => 11,
+        '\\' | '\'' | '"' | '`' | '?' => escape as u8,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescape;
+
+    #[test]
+    fn escapes_are_code_points_in_strings_and_bytes_in_bytes() {
+        assert_eq!(unescape(r"'\xe9\u00e9\101'", false), Ok("ééA".as_bytes().to_vec()));
+        assert_eq!(unescape(r"'\xe9\377'", true), Ok(vec![0xe9, 0xff]));
+        assert_eq!(unescape(r"'\ud800'", false), Err("invalid unicode code point"));
+        assert_eq!(unescape("r'\\d'", false), Ok(b"\\d".to_vec()));
+        assert_eq!(unescape("'''a'b'''", false), Ok(b"a'b".to_vec()));
+    }
+}

@@ -1,0 +1,160 @@
+//! Expressions and what cel-go makes of them (`tests/facts/cel-parse.json.gz`): trees with positions, and error texts.
+
+use crdx::cel::ast::{Ast, Expr, ExprKind, Literal};
+use crdx::cel::syntax::{MacroSet, ParseOptions, parse};
+use flate2::read::GzDecoder;
+use std::fmt::Write as _;
+use std::{collections::BTreeMap, io::Read as _};
+
+const OPTIONS: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
+
+#[derive(Clone)]
+pub struct Fact {
+    pub group: String,
+    pub expr: String,
+    /// A syntax error.
+    pub parse_error: Option<String>,
+    /// The tree.
+    pub ast: Option<String>,
+    /// A later error.
+    pub error: Option<String>,
+}
+
+pub fn facts() -> Vec<Fact> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/cel-parse.json.gz");
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    let groups: BTreeMap<String, Vec<BTreeMap<String, String>>> = serde_json::from_str(&text).unwrap();
+    let facts: Vec<Fact> = groups
+        .into_iter()
+        .flat_map(|(group, cases)| {
+            cases.into_iter().map(move |mut case| Fact {
+                group: group.clone(),
+                expr: case.remove("expr").unwrap(),
+                parse_error: case.remove("perr"),
+                ast: case.remove("ast"),
+                error: case.remove("err"),
+            })
+        })
+        .collect();
+    assert_eq!(facts.len(), 94 + 33 + 140);
+    facts
+}
+
+/// Runs with a stack deep enough for unoptimized code.
+pub fn on_large_stack(run: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn trees_and_errors_are_those_of_cel_go() {
+    on_large_stack(|| {
+        let mut differing = Vec::new();
+        for fact in facts() {
+            // The recording environment had no `existsOne` with one variable.
+            let (ours, theirs) = match parse(&fact.expr, OPTIONS) {
+                Ok(ast) => (dump(&ast), fact.ast.or(fact.parse_error)),
+                Err(issues) => (issues.display(), fact.parse_error.or(fact.ast)),
+            };
+            let theirs = theirs.unwrap();
+            if ours != theirs {
+                differing.push(format!("{} {:?}\n--- cel-go\n{theirs}\n--- ours\n{ours}\n", fact.group, fact.expr));
+            }
+        }
+        assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
+    });
+}
+
+fn dump(ast: &Ast) -> String {
+    let mut out = String::new();
+    write_expr(ast, &ast.expr, &mut out);
+    out
+}
+
+fn write_expr(ast: &Ast, expr: &Expr, out: &mut String) {
+    let at = ast.source_info.offset(expr.id);
+    let write_all = |items: &[&Expr], out: &mut String| {
+        for item in items {
+            out.push(' ');
+            write_expr(ast, item, out);
+        }
+    };
+    match &expr.kind {
+        ExprKind::Unspecified => out.push_str("<error>"),
+        ExprKind::Literal(value) => write!(out, "{}@{at}", show(value)).unwrap(),
+        ExprKind::Ident(name) => write!(out, "{name}@{at}").unwrap(),
+        ExprKind::Select { operand, field, test_only } => {
+            write!(out, "(sel{}@{at}", if *test_only { "~test" } else { "" }).unwrap();
+            write_all(&[operand], out);
+            write!(out, " {field})").unwrap();
+        }
+        ExprKind::Call { target, function, args } => {
+            write!(out, "({function}@{at}").unwrap();
+            if let Some(target) = target {
+                out.push_str(" .");
+                write_expr(ast, target, out);
+            }
+            write_all(&args.iter().collect::<Vec<_>>(), out);
+            out.push(')');
+        }
+        ExprKind::List { elements, optional_indices } => {
+            write!(out, "[@{at}").unwrap();
+            for (index, element) in elements.iter().enumerate() {
+                out.push_str(if optional_indices.contains(&index) { " ?" } else { " " });
+                write_expr(ast, element, out);
+            }
+            out.push_str(if elements.is_empty() { " ]" } else { "]" });
+        }
+        ExprKind::Map(entries) => {
+            write!(out, "{{@{at}").unwrap();
+            for entry in entries {
+                out.push_str(if entry.optional { " ?" } else { " " });
+                write_expr(ast, &entry.key, out);
+                out.push(':');
+                write_expr(ast, &entry.value, out);
+            }
+            out.push_str(if entries.is_empty() { " }" } else { "}" });
+        }
+        ExprKind::Struct { type_name, fields } => {
+            write!(out, "{type_name}{{@{at}").unwrap();
+            for field in fields {
+                write!(out, " {}{}:", if field.optional { "?" } else { "" }, field.name).unwrap();
+                write_expr(ast, &field.value, out);
+            }
+            out.push('}');
+        }
+        ExprKind::Comprehension(fold) => {
+            let second = fold.iter_var2.as_deref().unwrap_or_default();
+            write!(out, "(comp@{at} {} {second} {}", fold.iter_var, fold.accu_var).unwrap();
+            write_all(&[&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result], out);
+            out.push(')');
+        }
+    }
+}
+
+fn show(value: &Literal) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    match value {
+        Literal::Null => "null".to_owned(),
+        Literal::Bool(value) => value.to_string(),
+        Literal::Int(value) => format!("i{value}"),
+        Literal::Uint(value) => format!("u{value}"),
+        Literal::Double(value) => format!("d{}", hex_float(*value)),
+        Literal::String(value) => format!("s{}", hex(value.as_bytes())),
+        Literal::Bytes(value) => format!("b{}", hex(value)),
+    }
+}
+
+/// As Go's `%x` prints a float.
+fn hex_float(value: f64) -> String {
+    let bits = value.to_bits();
+    if value == 0.0 {
+        return "0x0p+00".to_owned();
+    }
+    let mantissa = format!("{:013x}", bits & ((1 << 52) - 1));
+    let mantissa = mantissa.trim_end_matches('0');
+    let exponent = (bits >> 52 & 0x7ff) as i64 - 1023;
+    let dot = if mantissa.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("0x1{dot}{mantissa}p{sign}{:02}", exponent.abs())
+}
