@@ -17,6 +17,7 @@ pub struct Fact {
     /// The tree.
     pub ast: Option<String>,
     /// A later error.
+    #[expect(dead_code, reason = "for the checker")]
     pub error: Option<String>,
 }
 
@@ -51,12 +52,16 @@ fn trees_and_errors_are_those_of_cel_go() {
     on_large_stack(|| {
         let mut differing = Vec::new();
         for fact in facts() {
-            // The recording environment had no `existsOne` with one variable.
-            let (ours, theirs) = match parse(&fact.expr, OPTIONS) {
-                Ok(ast) => (dump(&ast), fact.ast.or(fact.parse_error)),
-                Err(issues) => (issues.display(), fact.parse_error.or(fact.ast)),
+            let theirs = match (fact.ast, fact.parse_error) {
+                (Some(text), _) | (None, Some(text)) => text,
+                // Deep ones were recorded without their tree.
+                (None, None) => "(parses)".to_owned(),
             };
-            let theirs = theirs.unwrap();
+            let ours = match parse(&fact.expr, OPTIONS) {
+                Ok(_) if theirs == "(parses)" => continue,
+                Ok(ast) => dump(&ast),
+                Err(issues) => issues.display(),
+            };
             if ours != theirs {
                 differing.push(format!("{} {:?}\n--- cel-go\n{theirs}\n--- ours\n{ours}\n", fact.group, fact.expr));
             }

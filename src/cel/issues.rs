@@ -34,21 +34,21 @@ pub struct Issue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issues {
     source: String,
-    issues: Vec<Issue>,
+    kept: Vec<Issue>,
     count: usize,
 }
 
 impl Issues {
     /// None yet.
     pub fn new(source: &str) -> Self {
-        Self { source: source.to_owned(), issues: Vec::new(), count: 0 }
+        Self { source: source.to_owned(), kept: Vec::new(), count: 0 }
     }
 
     /// Adds a problem at a place.
     pub fn report_at(&mut self, location: Location, message: impl Into<String>) {
         self.count += 1;
-        if self.issues.len() < MAX_ISSUES {
-            self.issues.push(Issue { location, message: message.into() });
+        if self.kept.len() < MAX_ISSUES {
+            self.kept.push(Issue { location, message: message.into() });
         }
     }
 
@@ -65,7 +65,7 @@ impl Issues {
 
     /// Those that were kept, in the order they were found.
     pub fn as_slice(&self) -> &[Issue] {
-        &self.issues
+        &self.kept
     }
 
     /// Line and column of a code point offset.
@@ -85,7 +85,7 @@ impl Issues {
 
     /// cel-go's text: sorted by place, one block each.
     pub fn display(&self) -> String {
-        let mut sorted: Vec<&Issue> = self.issues.iter().collect();
+        let mut sorted: Vec<&Issue> = self.kept.iter().collect();
         sorted.sort_by_key(|issue| issue.location);
         let mut out = String::new();
         for (at, issue) in sorted.iter().enumerate() {

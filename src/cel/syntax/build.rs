@@ -12,7 +12,7 @@ use crate::cel::{
 };
 
 /// More nodes than this no server could hold either: `optMap` doubles what it is called on.
-const MAX_NODES: usize = 4_000_000;
+const MAX_NODES: usize = 1_000_000;
 
 /// Names that cannot be variables.
 const RESERVED: [&str; 21] = [

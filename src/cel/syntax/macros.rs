@@ -167,7 +167,7 @@ impl<'b, 's> Expander<'b, 's> {
                         format!("{macro_name}() variable name must be a simple identifier"),
                     ));
                 };
-                Ok(self.opt_map(which, target, name, body))
+                Ok(self.opt_map(which, target, &name, body))
             }
             Macro::SortBy => {
                 let (var, key) = (next(), next());
@@ -330,15 +330,15 @@ impl<'b, 's> Expander<'b, 's> {
         self.fold(target, first, Some(second), Fold { init, condition, step, result })
     }
 
-    fn opt_map(&mut self, which: Macro, target: Expr, name: String, body: Expr) -> Expr {
+    fn opt_map(&mut self, which: Macro, target: Expr, name: &str, body: Expr) -> Expr {
         let copy_of = target.clone();
         let has_value = self.member_call(target, "hasValue", Vec::new());
         let range = self.list(Vec::new());
         let copy = self.copy(&copy_of);
         let init = self.member_call(copy, "value", Vec::new());
         let condition = self.bool(false);
-        let step = self.ident(&name);
-        let bound = self.bind(range, (UNUSED.to_owned(), None), &name, Fold { init, condition, step, result: body });
+        let step = self.ident(name);
+        let bound = self.bind(range, (UNUSED.to_owned(), None), name, Fold { init, condition, step, result: body });
         let some = if which == Macro::OptMap { self.call("optional.of", vec![bound]) } else { bound };
         let none = self.call("optional.none", Vec::new());
         self.call("_?_:_", vec![has_value, some, none])

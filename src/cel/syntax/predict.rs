@@ -285,7 +285,7 @@ impl Predictor {
                 self.closure(*config, &mut reached, &mut busy, Mode { at_end: kind == Kind::Eof, ..mode });
             }
             if kind == Kind::Eof {
-                reached = self.ends_of_rules(reached, &moved, mode);
+                reached = self.ends_of_rules(&reached, &moved, mode);
             }
         }
         let at_stop = |config: &Config| self.grammar.kind(config.state) == StateKind::RuleStop;
@@ -298,8 +298,8 @@ impl Predictor {
     }
 
     /// At the end of the text only configurations that are done count.
-    fn ends_of_rules(&mut self, reached: Configs, moved: &Configs, mode: Mode) -> Configs {
-        let look_to_end = reached == *moved;
+    fn ends_of_rules(&mut self, reached: &Configs, moved: &Configs, mode: Mode) -> Configs {
+        let look_to_end = reached == moved;
         let mut ends = Configs::new();
         for config in reached.values() {
             let done = self.grammar.kind(config.state) == StateKind::RuleStop;

@@ -558,12 +558,11 @@ impl Recovery<'_, '_> {
         // Prediction reads ahead; what the lexer reports on the way is reported.
         let (mut aborted, at) = (false, self.at);
         let mut predictor = std::mem::replace(&mut self.predictor, Predictor::new(self.grammar));
-        let result = predictor.predict(decision, precedence, callers, |ahead| match self.look(ahead) {
-            Ok(kind) => kind,
-            Err(Abort) => {
+        let result = predictor.predict(decision, precedence, callers, |ahead| {
+            self.look(ahead).unwrap_or_else(|_| {
                 aborted = true;
                 Kind::Eof
-            }
+            })
         });
         self.predictor = predictor;
         if aborted {

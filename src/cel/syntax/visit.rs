@@ -96,7 +96,7 @@ impl<'t> Visitor<'_, '_, 't> {
             }
             (Rule::ConditionalOr, _) => self.logic(node, "_||_"),
             (Rule::ConditionalAnd, _) => self.logic(node, "_&&_"),
-            (Rule::Relation, _) => self.binary(node, |kind| relation_operator(kind)),
+            (Rule::Relation, _) => self.binary(node, relation_operator),
             (Rule::Calc, _) => self.binary(node, |kind| calc_operator(kind).map(|(function, _)| function)),
             (Rule::Unary, 2) => self.unary(node, "!_"),
             (Rule::Unary, 3) => self.unary(node, "-_"),
