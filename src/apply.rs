@@ -9,9 +9,11 @@
 //! typed/*     what is done with a value of a type: validate, list its fields, compare, merge, remove, reconcile
 //! updater     ownership after an update or an apply, and conflicts
 //! scale       the same for the /scale subresource
+//! client_side what `kubectl apply` sends when it merges by itself
 //! identity, managed, field_manager    metadata.managedFields: read, written, capped; what a request makes of them
 //! ```
 
+pub mod client_side;
 pub mod field_manager;
 pub mod identity;
 pub mod managed;

@@ -1,0 +1,122 @@
+//! What `kubectl apply` (client-side) sends for a custom resource: the last-applied annotation, and a JSON merge patch
+//! from three objects.
+//!
+//! Follows `k8s.io/kubectl/pkg/util/apply.go` and `k8s.io/apimachinery/pkg/util/jsonmergepatch`.
+
+use super::{field_manager::LAST_APPLIED, path::equal};
+use crate::value::{Map, Value, json};
+
+/// The object as kubectl sends it: with its own text, less that annotation, in the last-applied annotation.
+#[must_use]
+pub fn with_last_applied(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(root) = object.as_object_mut() {
+        let metadata = root.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        if let Some(metadata) = metadata.as_object_mut() {
+            // kubectl leaves an empty map behind, and the annotation's text shows it.
+            let annotations = metadata.entry("annotations".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if !matches!(annotations, Value::Object(_)) {
+                *annotations = Value::Object(Map::new());
+            }
+            if let Some(annotations) = annotations.as_object_mut() {
+                annotations.remove(LAST_APPLIED);
+            }
+        }
+    }
+    let text = json::to_string(&object) + "\n";
+    let annotations = object.get_mut("metadata").and_then(|m| m.get_mut("annotations"));
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+    object
+}
+
+/// The merge patch that `kubectl apply` sends for `modified` (from [`with_last_applied`]) on a `live` object: additions
+/// and changes against what is live, deletions against what was applied last. `Err` when the annotation is not JSON.
+pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
+    let empty = Map::new();
+    let original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
+        Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
+        None => Value::Object(Map::new()),
+    };
+    let members = |v: &'_ Value| v.as_object().cloned().unwrap_or_default();
+    let modified = modified.as_object().unwrap_or(&empty);
+    let changes = only(&difference(&members(live), modified), false);
+    let deletions = only(&difference(&members(&original), modified), true);
+    Ok(Value::Object(combine(deletions, changes)))
+}
+
+/// The merge patch from one object to another.
+fn difference(from: &Map, to: &Map) -> Map {
+    let mut out = Map::new();
+    for (name, new) in to {
+        match (from.get(name), new) {
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                let below = difference(old, new);
+                if !below.is_empty() {
+                    out.insert(name.clone(), Value::Object(below));
+                }
+            }
+            (Some(old), new) if equal(old, new) => {}
+            _ => {
+                out.insert(name.clone(), new.clone());
+            }
+        }
+    }
+    for name in from.keys().filter(|name| !to.contains_key(*name)) {
+        out.insert(name.clone(), Value::Null);
+    }
+    out
+}
+
+/// The deletions of a merge patch, or everything else.
+fn only(patch: &Map, deletions: bool) -> Map {
+    let mut out = Map::new();
+    for (name, value) in patch {
+        let kept = match value {
+            Value::Null => deletions.then_some(Value::Null),
+            Value::Object(below) if !below.is_empty() => {
+                let below = only(below, deletions);
+                (!below.is_empty()).then_some(Value::Object(below))
+            }
+            other => (!deletions).then(|| other.clone()),
+        };
+        if let Some(kept) = kept {
+            out.insert(name.clone(), kept);
+        }
+    }
+    out
+}
+
+fn combine(mut into: Map, from: Map) -> Map {
+    for (name, value) in from {
+        let value = match (into.remove(&name), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => Value::Object(combine(old, new)),
+            (_, value) => value,
+        };
+        into.insert(name, value);
+    }
+    into
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Value {
+        crate::text::json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn only_what_was_applied_before_is_deleted() {
+        let before = with_last_applied(&read(r#"{"metadata":{"name":"a"},"spec":{"x":1,"y":{"z":1},"l":[1]}}"#));
+        let mut live = before.clone();
+        live.get_mut("spec").unwrap().as_object_mut().unwrap().insert("theirs".to_owned(), Value::Int(1));
+        assert_eq!(patch(&live, &before), Ok(Value::Object(Map::new())));
+        let after = with_last_applied(&read(r#"{"metadata":{"name":"a"},"spec":{"x":2.0,"l":[1]}}"#));
+        let sent = patch(&live, &after).unwrap();
+        assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"x":2,"y":null}"#);
+        let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
+        assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
+    }
+}
