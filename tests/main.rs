@@ -4,3 +4,4 @@
 mod architecture;
 mod facts_cel_parse;
 mod facts_regexp;
+mod facts_yaml;

@@ -1,7 +1,23 @@
 //! YAML as kubectl and the API server read it: `sigs.k8s.io/yaml` 1.6 over `go.yaml.in/yaml/v2`, which is YAML 1.1.
+//!
+//! The way of the data: [`source`] (characters that are not allowed) -> [`scanner`] (tokens) -> [`parser`] (events) ->
+//! [`tree`] (nodes with their places) -> [`decode`] (the value). All but the first document of a text are ignored, as
+//! there; [`super::documents`] splits a stream before it comes here.
+
+mod decode;
+mod parser;
+mod resolve;
+mod scanner;
+mod source;
+mod syntax;
+mod token;
+mod tree;
 
 use super::{Error, Position};
 use crate::value::Value;
+use source::Source;
+
+const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// What a strict reader tells besides the value.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +50,82 @@ impl Strict {
 /// Reads the first document of `text`. Error texts are those of `yaml.YAMLToJSON` (`yaml: line 3: …`), without kubectl's
 /// `error converting YAML to JSON: `.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
-    super::json::read(text)
+    let source = Source::new(text);
+    let tree = tree::parse(&source)?;
+    Ok(decode::decode(&tree, &source.text, false)?.value)
 }
 
 /// Reads the first document of `text` and names keys that are there twice in one mapping.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
-    Ok(Strict { value: read(text)?, duplicates: Vec::new() })
+    let source = Source::new(text);
+    let tree = tree::parse(&source)?;
+    let found = decode::decode(&tree, &source.text, false)?;
+    // Only what a key replaced can be a duplicate, so nearly all texts are done here.
+    let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
+    Ok(Strict { value: found.value, duplicates })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    fn strict(text: &str) -> String {
+        let got = read_strict(text.as_bytes()).unwrap();
+        let places = got.duplicates.iter().map(|d| format!("{} {} {}\n", d.first, d.second, d.message));
+        format!("{} {}", json::to_string(&got.value), places.collect::<String>())
+    }
+
+    #[test]
+    fn duplicates_are_told_in_the_servers_words() {
+        let want = concat!(
+            "{\"a\":3,\"b\":{\"c\":2}} ",
+            "2:5 3:3 line 3: key \"c\" already set in map\n",
+            "1:1 4:1 line 4: key \"a\" already set in map\n"
+        );
+        assert_eq!(strict("a: 1\nb: {c: 1,\n  c: 2}\na: 3"), want);
+    }
+
+    #[test]
+    fn keys_of_other_types_are_no_duplicates() {
+        assert_eq!(strict("1: a\n\"1\": b\ntrue: c\n\"true\": d"), "{\"1\":\"b\",\"true\":\"d\"} ");
+        assert_eq!(strict("y: a\non: b"), "{\"true\":\"b\"} 1:1 2:1 line 2: key true already set in map\n");
+        assert_eq!(strict("1: a\n0x1: b"), "{\"1\":\"b\"} 1:1 2:1 line 2: key 1 already set in map\n");
+    }
+
+    #[test]
+    fn a_key_that_overrides_a_merged_one_is_a_duplicate() {
+        let text = "a: &a\n  x: 1\nb:\n  <<: *a\n  x:\n    - 2";
+        let want = "{\"a\":{\"x\":1},\"b\":{\"x\":[2]}} 2:3 5:3 line 6: key \"x\" already set in map\n";
+        assert_eq!(strict(text), want);
+    }
+
+    #[test]
+    fn alias_bombs_are_refused() {
+        let ten = |item: String| vec![item; 10].join(", ");
+        let level = |(name, of)| format!("{name}: &{name} [{}]\n", ten(format!("*{of}")));
+        let levels = "bcdefghi".chars().zip("abcdefgh".chars()).map(level).collect::<String>();
+        let text = format!("a: &a [{}]\n{levels}", ten("x".to_owned()));
+        let error = read(text.as_bytes()).unwrap_err();
+        assert_eq!(error.message, "yaml: document contains excessive aliasing");
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        for text in ["[".repeat(10_001), (0..10_001).map(|i| " ".repeat(i) + "- \n").collect()] {
+            let error = read(text.as_bytes()).unwrap_err();
+            assert!(error.message.contains("exceeded max depth of 10000"), "{}", error.message);
+        }
+        let deep =
+            format!("a: &a {}x{}\nb: {}*a{}", "[".repeat(6000), "]".repeat(6000), "[".repeat(6000), "]".repeat(6000));
+        let error = read(deep.as_bytes()).unwrap_err();
+        assert_eq!(error.message, "invalid character '[' exceeded max depth");
+    }
+
+    #[test]
+    fn errors_have_their_true_place() {
+        let error = read(b"a:\n  b: 1\n c: 2").unwrap_err();
+        assert_eq!(error.message, "yaml: line 2: did not find expected key");
+        assert_eq!(error.position, Some(Position { line: 3, column: 2 }));
+    }
 }

@@ -1,0 +1,498 @@
+//! The tree to a value: aliases and merges followed, keys made text (`decode.go`, and `YAMLToJSON` behind it).
+//!
+//! What surprises: merges (`<<`) are applied where they stand, so a later one overrides an earlier key; a key is text only
+//! in the end, so `1` and `"1"` are no duplicates although one replaces the other; `1.0` becomes the integer 1, because the
+//! value goes through JSON text.
+//!
+//! Nesting and aliases are followed with an explicit stack.
+
+use super::resolve::{self, Scalar};
+use super::syntax;
+use super::tree::{Node, NodeKind, Tree};
+use super::{Duplicate, TAG_PREFIX};
+use crate::text::{Error, Position, json};
+use crate::value::{Map, Value, number};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was read.
+pub struct Decoded {
+    /// The value.
+    pub value: Value,
+    /// Whether some key was there twice (perhaps only after keys became text).
+    pub repeated: bool,
+    /// The duplicates, if they were asked for.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// Reads the value of `tree`, whose text is `text`.
+pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, Error> {
+    if tree.nodes.is_empty() {
+        return Ok(Decoded { value: Value::Null, repeated: false, duplicates: Vec::new() });
+    }
+    let mut decoder = Decoder {
+        tree,
+        text,
+        frames: Vec::new(),
+        depth: 0,
+        // The document itself counts.
+        decoded: 1,
+        aliased: 0,
+        active: BTreeSet::new(),
+        key_error: None,
+        infinite: false,
+        repeated: false,
+        seen: duplicates.then(Vec::new),
+        duplicates: Vec::new(),
+    };
+    let value = decoder.run()?;
+    if let Some(error) = decoder.key_error {
+        return Err(error);
+    }
+    if decoder.infinite
+        && let Some(x) = first_infinite(&value)
+    {
+        return Err(Error::new(format!("json: unsupported value: {}", number::format_v(x)), None));
+    }
+    Ok(Decoded { value, repeated: decoder.repeated, duplicates: decoder.duplicates })
+}
+
+/// The value JSON text gives back for a float: an integer if it is written as one.
+pub fn float(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 1e19 {
+        // Below 2^53 every integral float is written digit by digit.
+        if x.abs() < 9_007_199_254_740_992.0 {
+            return Value::Int(x as i64);
+        }
+        if let Ok(i) = number::format_json(x).parse() {
+            return Value::Int(i);
+        }
+    }
+    Value::Float(x)
+}
+
+/// The key text of a scalar; `None` if it cannot be a key.
+fn key_text(scalar: &Scalar<'_>) -> Option<String> {
+    Some(match scalar {
+        Scalar::Text(text) => text.clone().into_owned(),
+        Scalar::Int(i) => i.to_string(),
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Float(x) => float_key(*x),
+        Scalar::Null | Scalar::Uint(_) => return None,
+    })
+}
+
+/// A float key is written with the precision of a float32.
+fn float_key(x: f64) -> String {
+    let single = x as f32;
+    if single.is_nan() {
+        ".nan".to_owned()
+    } else if single.is_infinite() {
+        if single > 0.0 { ".inf" } else { "-.inf" }.to_owned()
+    } else {
+        // The shortest digits of the float32, in the form of the float64 that has them.
+        number::format_g(format!("{single:e}").parse().unwrap_or(x))
+    }
+}
+
+/// The first infinity or NaN in the order in which Go writes JSON.
+fn first_infinite(value: &Value) -> Option<f64> {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Float(x) if !x.is_finite() => return Some(*x),
+            Value::Array(items) => rest.extend(items.iter().rev()),
+            Value::Object(members) => rest.extend(members.values().rev()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `<<` written bare.
+pub(super) fn is_merge(node: &Node<'_>) -> bool {
+    matches!(&node.kind, NodeKind::Scalar { value, tag, implicit } if value == "<<"
+        && (*implicit || tag.as_deref().and_then(|t| t.strip_prefix(TAG_PREFIX)) == Some("merge")))
+}
+
+/// The scalar's value.
+pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> Result<Scalar<'n>, Error> {
+    match tag {
+        None if implicit => Ok(resolve::plain(value)),
+        None => Ok(Scalar::Text(Cow::Borrowed(value))),
+        Some(tag) => resolve::tagged(tag, value).map_err(|message| Error::new(message, None)),
+    }
+}
+
+/// What is being built.
+enum Frame {
+    /// An array: what is there, and the nodes still to read.
+    Sequence { items: Vec<Value>, at: usize, end: usize },
+    /// An object; [`Frame::Pairs`] above it fill it.
+    Mapping { members: Map },
+    /// Keys and values of one mapping, for the object in frame `object`.
+    Pairs { object: usize, at: usize, end: usize, key: Option<Pending> },
+    /// Mappings merged into the object in frame `object`, last first.
+    Merges { object: usize, items: Vec<usize> },
+    /// An alias is being followed.
+    Alias { node: usize },
+}
+
+/// A key whose value is being read.
+struct Pending {
+    text: String,
+    identity: Option<Identity>,
+    key: usize,
+    value: usize,
+}
+
+/// A key as Go compares keys: by type, then value.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Float(u64),
+    Text(String),
+}
+
+impl Identity {
+    fn show(&self) -> String {
+        syntax::show_scalar(&match self {
+            Self::Null => Scalar::Null,
+            Self::Bool(b) => Scalar::Bool(*b),
+            Self::Int(i) => Scalar::Int(*i),
+            Self::Uint(u) => Scalar::Uint(*u),
+            Self::Float(bits) => Scalar::Float(f64::from_bits(*bits)),
+            Self::Text(text) => Scalar::Text(Cow::Borrowed(text)),
+        })
+    }
+}
+
+/// What makes a key the same as another; NaN never is.
+fn identity(scalar: Scalar<'_>) -> Option<Identity> {
+    Some(match scalar {
+        Scalar::Null => Identity::Null,
+        Scalar::Bool(b) => Identity::Bool(b),
+        Scalar::Int(i) => Identity::Int(i),
+        Scalar::Uint(u) => Identity::Uint(u),
+        Scalar::Float(x) if x.is_nan() => return None,
+        // Adding zero makes one zero of both.
+        Scalar::Float(x) => Identity::Float((x + 0.0).to_bits()),
+        Scalar::Text(text) => Identity::Text(text.into_owned()),
+    })
+}
+
+struct Decoder<'t, 'a> {
+    tree: &'t Tree<'a>,
+    text: &'t str,
+    frames: Vec<Frame>,
+    /// How many arrays and objects are open.
+    depth: usize,
+    /// How many nodes were read, and how many of them inside aliases.
+    decoded: u64,
+    aliased: u64,
+    /// The aliases being followed.
+    active: BTreeSet<usize>,
+    /// The first key that cannot be one in JSON; other errors come first.
+    key_error: Option<Error>,
+    infinite: bool,
+    repeated: bool,
+    /// Per open object, its keys and where they are first; only when duplicates are asked for.
+    seen: Option<Vec<BTreeMap<Identity, usize>>>,
+    duplicates: Vec<Duplicate>,
+}
+
+impl<'t, 'a> Decoder<'t, 'a> {
+    fn error(&self, message: String, index: usize) -> Error {
+        Error::new(message, self.position(index))
+    }
+
+    fn position(&self, index: usize) -> Option<Position> {
+        let node = self.tree.nodes.get(index)?;
+        Some(Position::of(self.text.as_bytes(), node.start.at as usize))
+    }
+
+    fn node(&self, index: usize) -> Result<&'t Node<'a>, Error> {
+        self.tree.nodes.get(index).ok_or_else(|| Error::new("yaml: no such node", None))
+    }
+
+    fn run(&mut self) -> Result<Value, Error> {
+        if let Some(value) = self.start(0)? {
+            return Ok(value);
+        }
+        loop {
+            match self.frames.last_mut() {
+                None => return Ok(Value::Null),
+                Some(Frame::Sequence { at, end, .. }) => {
+                    if at < end {
+                        let index = *at;
+                        *at = self.tree.nodes.get(index).map_or(*end, |n| n.next);
+                        if let Some(value) = self.start(index)? {
+                            self.attach(value);
+                        }
+                    } else if let Some(Frame::Sequence { items, .. }) = self.frames.pop() {
+                        self.depth -= 1;
+                        if let Some(value) = self.complete(Value::Array(items)) {
+                            return Ok(value);
+                        }
+                    }
+                }
+                Some(Frame::Pairs { object, at, end, .. }) => {
+                    if at < end {
+                        let (key_index, object) = (*at, *object);
+                        let value_index = self.tree.nodes.get(key_index).map_or(*end, |n| n.next);
+                        *at = self.tree.nodes.get(value_index).map_or(*end, |n| n.next);
+                        self.pair(key_index, value_index, object)?;
+                    } else {
+                        self.frames.pop();
+                        if matches!(self.frames.last(), Some(Frame::Mapping { .. }))
+                            && let Some(Frame::Mapping { members }) = self.frames.pop()
+                        {
+                            self.depth -= 1;
+                            if let Some(seen) = &mut self.seen {
+                                seen.pop();
+                            }
+                            if let Some(value) = self.complete(Value::Object(members)) {
+                                return Ok(value);
+                            }
+                        } else {
+                            self.end_aliases();
+                        }
+                    }
+                }
+                Some(Frame::Merges { object, items }) => {
+                    let object = *object;
+                    match items.pop() {
+                        Some(index) => self.merge_one(index, object)?,
+                        None => {
+                            self.frames.pop();
+                        }
+                    }
+                }
+                // Both are left together with what stands above them.
+                Some(Frame::Mapping { .. } | Frame::Alias { .. }) => {
+                    self.frames.pop();
+                }
+            }
+        }
+    }
+
+    /// Counts a node, and refuses documents that are mostly aliases.
+    fn count(&mut self, index: usize) -> Result<(), Error> {
+        self.decoded += 1;
+        if !self.active.is_empty() {
+            self.aliased += 1;
+        }
+        if self.aliased > 100 && self.decoded > 1000 {
+            let allowed = match self.decoded {
+                ..=400_000 => 0.99,
+                4_000_000.. => 0.10,
+                n => 0.99 - 0.89 * ((n - 400_000) as f64 / 3_600_000.0),
+            };
+            if self.aliased as f64 / self.decoded as f64 > allowed {
+                return Err(self.error("yaml: document contains excessive aliasing".to_owned(), index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a node: a scalar's value is there at once, a collection leaves a frame.
+    fn start(&mut self, index: usize) -> Result<Option<Value>, Error> {
+        self.count(index)?;
+        let node = self.node(index)?;
+        match &node.kind {
+            NodeKind::Scalar { value, tag, implicit } => {
+                let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, index))?;
+                Ok(Some(self.value(scalar)))
+            }
+            NodeKind::Sequence => {
+                self.enter(node, index)?;
+                self.frames.push(Frame::Sequence { items: Vec::new(), at: index + 1, end: node.next });
+                Ok(None)
+            }
+            NodeKind::Mapping => {
+                self.enter(node, index)?;
+                let object = self.frames.len();
+                self.frames.push(Frame::Mapping { members: Map::new() });
+                self.frames.push(Frame::Pairs { object, at: index + 1, end: node.next, key: None });
+                if let Some(seen) = &mut self.seen {
+                    seen.push(BTreeMap::new());
+                }
+                Ok(None)
+            }
+            NodeKind::Alias { target, .. } => {
+                self.follow(index)?;
+                let value = self.start(*target)?;
+                if value.is_some() {
+                    self.end_aliases();
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn enter(&mut self, node: &Node<'_>, index: usize) -> Result<(), Error> {
+        self.depth += 1;
+        if self.depth > json::MAX_DEPTH {
+            // The JSON text in between could not be read.
+            let c = if matches!(node.kind, NodeKind::Sequence) { '[' } else { '{' };
+            return Err(self.error(format!("invalid character '{c}' exceeded max depth"), index));
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, index: usize) -> Result<(), Error> {
+        if !self.active.insert(index) {
+            let name = match self.node(index)?.kind {
+                NodeKind::Alias { name, .. } => name,
+                _ => "",
+            };
+            return Err(self.error(format!("yaml: anchor '{name}' value contains itself"), index));
+        }
+        self.frames.push(Frame::Alias { node: index });
+        Ok(())
+    }
+
+    /// Leaves the aliases whose node is complete.
+    fn end_aliases(&mut self) {
+        while let Some(Frame::Alias { node }) = self.frames.last() {
+            self.active.remove(node);
+            self.frames.pop();
+        }
+    }
+
+    fn value(&mut self, scalar: Scalar<'_>) -> Value {
+        match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(b) => Value::Bool(b),
+            Scalar::Int(i) => Value::Int(i),
+            Scalar::Uint(u) => Value::Float(u as f64),
+            Scalar::Float(x) => {
+                self.infinite |= !x.is_finite();
+                float(x)
+            }
+            Scalar::Text(text) => Value::String(text.into_owned()),
+        }
+    }
+
+    /// A collection is complete: gives it if it is the document, else puts it where it belongs.
+    fn complete(&mut self, value: Value) -> Option<Value> {
+        self.end_aliases();
+        if self.frames.is_empty() {
+            return Some(value);
+        }
+        self.attach(value);
+        None
+    }
+
+    /// Puts a value into the innermost collection.
+    fn attach(&mut self, value: Value) {
+        match self.frames.last_mut() {
+            Some(Frame::Sequence { items, .. }) => items.push(value),
+            Some(Frame::Pairs { object, key, .. }) => {
+                let object = *object;
+                let Some(key) = key.take() else { return };
+                if self.seen.is_some() {
+                    self.look_for_duplicate(key.identity, key.key, key.value);
+                }
+                if let Some(Frame::Mapping { members }) = self.frames.get_mut(object) {
+                    self.repeated |= members.insert(key.text, value).is_some();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells a key that its object has already. Its value was read by then, so duplicates inside it are told before.
+    fn look_for_duplicate(&mut self, identity: Option<Identity>, key: usize, value: usize) {
+        let Some(identity) = identity else { return };
+        let Some(keys) = self.seen.as_mut().and_then(|seen| seen.last_mut()) else { return };
+        let shown = identity.show();
+        let first = *keys.entry(identity).or_insert(key);
+        if first == key {
+            return;
+        }
+        let line = self.tree.nodes.get(value).map_or(0, |n| n.start.line + 1);
+        let message = format!("line {line}: key {shown} already set in map");
+        let (first, second) = (self.position(first).unwrap_or_default(), self.position(key).unwrap_or_default());
+        self.duplicates.push(Duplicate { message, first, second });
+    }
+
+    /// Reads a key and begins its value.
+    fn pair(&mut self, key_index: usize, value_index: usize, object: usize) -> Result<(), Error> {
+        let key_node = self.node(key_index)?;
+        if is_merge(key_node) {
+            return self.merge(value_index, object);
+        }
+        self.count(key_index)?;
+        let mut target = key_node;
+        if let NodeKind::Alias { target: index, .. } = key_node.kind {
+            self.active.insert(key_index);
+            self.count(index)?;
+            self.active.remove(&key_index);
+            target = self.node(index)?;
+        }
+        let NodeKind::Scalar { value, tag, implicit } = &target.kind else {
+            let shown = syntax::show(self.tree, key_index).map_err(|m| self.error(m, key_index))?;
+            return Err(self.error(format!("yaml: invalid map key: {shown}"), key_index));
+        };
+        let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, key_index))?;
+        let text = key_text(&scalar);
+        if text.is_none() && self.key_error.is_none() {
+            let kind = if scalar == Scalar::Null { "%!s(<nil>)" } else { "uint64" };
+            let key = syntax::show_scalar(&scalar);
+            if let Ok(value) = syntax::show(self.tree, value_index) {
+                let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
+                self.key_error = Some(self.error(message, key_index));
+            }
+        }
+        let text = text.unwrap_or_default();
+        let identity = if self.seen.is_some() { identity(scalar) } else { None };
+        if let Some(Frame::Pairs { key, .. }) = self.frames.last_mut() {
+            *key = Some(Pending { text, identity, key: key_index, value: value_index });
+        }
+        if let Some(value) = self.start(value_index)? {
+            self.attach(value);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, index: usize, object: usize) -> Result<(), Error> {
+        match self.node(index)?.kind {
+            NodeKind::Sequence => {
+                let end = self.node(index)?.next;
+                let mut items = Vec::new();
+                let mut at = index + 1;
+                while at < end {
+                    items.push(at);
+                    at = self.node(at)?.next;
+                }
+                self.frames.push(Frame::Merges { object, items });
+                Ok(())
+            }
+            _ => self.merge_one(index, object),
+        }
+    }
+
+    /// Merges one mapping, or the alias of one, into an object.
+    fn merge_one(&mut self, index: usize, object: usize) -> Result<(), Error> {
+        let mut mapping = index;
+        if let NodeKind::Alias { target, .. } = self.node(index)?.kind {
+            mapping = target;
+        }
+        let node = self.node(mapping)?;
+        if !matches!(node.kind, NodeKind::Mapping) {
+            let message = "yaml: map merge requires map or sequence of maps as the value".to_owned();
+            return Err(self.error(message, index));
+        }
+        self.count(index)?;
+        if mapping != index {
+            self.follow(index)?;
+            self.count(mapping)?;
+        }
+        self.frames.push(Frame::Pairs { object, at: mapping + 1, end: node.next, key: None });
+        Ok(())
+    }
+}

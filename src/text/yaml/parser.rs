@@ -1,0 +1,531 @@
+//! Tokens to events: the grammar of YAML 1.1 as a machine with an explicit stack (`parserc.go`), so that nesting costs no
+//! call stack.
+//!
+//! What surprises: errors name the line *before* the one they are on, as Go's do; `[? , a]` swallows the comma.
+
+use super::scanner::Scanner;
+use super::source::Source;
+use super::token::{Kind, Mark, Style, Tag, TagDirective};
+use crate::text::{Error, Position};
+use std::borrow::Cow;
+
+/// What a document consists of.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Nothing (more) to read.
+    StreamEnd,
+    /// A document begins.
+    DocumentStart,
+    /// A document ends.
+    DocumentEnd,
+    /// `*name`
+    Alias(&'a str),
+    /// A scalar.
+    Scalar {
+        /// Its text.
+        value: Cow<'a, str>,
+        /// Its tag, handle replaced; empty if none.
+        tag: String,
+        /// Whether its type is found from its text.
+        implicit: bool,
+    },
+    /// A sequence begins.
+    SequenceStart,
+    /// A sequence ends.
+    SequenceEnd,
+    /// A mapping begins; keys and values follow in turn.
+    MappingStart,
+    /// A mapping ends.
+    MappingEnd,
+}
+
+/// An event, its anchor and where it stands.
+#[derive(Debug)]
+pub struct Located<'a> {
+    /// The event.
+    pub event: Event<'a>,
+    /// `&name` before it.
+    pub anchor: Option<&'a str>,
+    /// Where it begins (its tag or anchor included).
+    pub start: Mark,
+    /// Where it ends.
+    pub end: Mark,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    FirstDocument,
+    Document,
+    DocumentContent,
+    DocumentEnd,
+    BlockSequence,
+    IndentlessSequence,
+    BlockMappingKey,
+    BlockMappingValue,
+    FlowSequenceFirst,
+    FlowSequence,
+    FlowPairKey,
+    FlowPairValue,
+    FlowPairEnd,
+    FlowMappingFirst,
+    FlowMappingKey,
+    FlowMappingValue,
+    FlowMappingEmptyValue,
+    BlockNode,
+    End,
+}
+
+/// Where a node may stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    /// Inside `[]` or `{}`.
+    Flow,
+    /// By indentation.
+    Block,
+    /// As `Block`, and a sequence need not be indented (the value of a key).
+    BlockOrIndentless,
+}
+
+/// The parser.
+pub struct Parser<'a> {
+    scanner: Scanner<'a>,
+    text: &'a str,
+    state: State,
+    states: Vec<State>,
+    directives: Vec<TagDirective>,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser at the begin of `source`.
+    pub fn new(source: &'a Source<'a>) -> Self {
+        let (state, states) = (State::FirstDocument, Vec::new());
+        Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: Vec::new() }
+    }
+
+    /// The next event.
+    pub fn next(&mut self) -> Result<Located<'a>, Error> {
+        match self.state {
+            State::FirstDocument => {
+                self.scanner.peek()?;
+                self.scanner.take();
+                self.document_start(true)
+            }
+            State::Document => self.document_start(false),
+            State::DocumentContent => self.document_content(),
+            State::DocumentEnd => self.document_end(),
+            State::BlockNode => self.node(Context::Block),
+            State::BlockSequence => self.block_sequence(),
+            State::IndentlessSequence => self.indentless_sequence(),
+            State::BlockMappingKey => self.block_mapping_key(),
+            State::BlockMappingValue => self.block_mapping_value(),
+            State::FlowSequenceFirst => self.flow_sequence(true),
+            State::FlowSequence => self.flow_sequence(false),
+            State::FlowPairKey => self.flow_pair_key(),
+            State::FlowPairValue => self.flow_pair_value(),
+            State::FlowPairEnd => {
+                let start = self.scanner.peek()?.start;
+                self.state = State::FlowSequence;
+                Ok(located(Event::MappingEnd, start, start))
+            }
+            State::FlowMappingFirst => self.flow_mapping_key(true),
+            State::FlowMappingKey => self.flow_mapping_key(false),
+            State::FlowMappingValue => self.flow_mapping_value(),
+            State::FlowMappingEmptyValue => {
+                let start = self.scanner.peek()?.start;
+                self.state = State::FlowMappingKey;
+                Ok(empty(start))
+            }
+            State::End => Ok(located(Event::StreamEnd, Mark::default(), Mark::default())),
+        }
+    }
+
+    fn error(&self, problem: &str, mark: Mark) -> Error {
+        let place = if mark.line > 0 { format!("line {}: ", mark.line) } else { String::new() };
+        Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
+    }
+
+    /// Goes back to the state of the enclosing node.
+    fn leave(&mut self) {
+        self.state = self.states.pop().unwrap_or(State::End);
+    }
+
+    /// Takes the token just seen and gives its end.
+    fn take(&mut self) -> Mark {
+        self.scanner.take().map_or(Mark::default(), |t| t.end)
+    }
+
+    /// Reads a node and goes on with `then` behind it.
+    fn node_then(&mut self, context: Context, then: State) -> Result<Located<'a>, Error> {
+        self.states.push(then);
+        self.node(context)
+    }
+
+    fn empty_then(&mut self, at: Mark, then: State) -> Located<'a> {
+        self.state = then;
+        empty(at)
+    }
+
+    /// Ends the innermost collection with the token just seen.
+    fn end_collection(&mut self, event: Event<'a>) -> Located<'a> {
+        self.leave();
+        let (start, end) = self.scanner.take().map_or_else(Default::default, |t| (t.start, t.end));
+        located(event, start, end)
+    }
+
+    fn document_start(&mut self, first: bool) -> Result<Located<'a>, Error> {
+        if !first {
+            while self.scanner.peek()?.kind == Kind::DocumentEnd {
+                self.take();
+            }
+        }
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        match token.kind {
+            Kind::StreamEnd => {
+                self.take();
+                self.state = State::End;
+                Ok(located(Event::StreamEnd, start, start))
+            }
+            Kind::Version(..) | Kind::TagDirective(_) | Kind::DocumentStart => self.explicit_document(start),
+            _ if first => {
+                self.default_directives();
+                self.states.push(State::DocumentEnd);
+                self.state = State::BlockNode;
+                Ok(located(Event::DocumentStart, start, start))
+            }
+            _ => self.explicit_document(start),
+        }
+    }
+
+    fn explicit_document(&mut self, start: Mark) -> Result<Located<'a>, Error> {
+        self.process_directives()?;
+        let token = self.scanner.peek()?;
+        let (is_start, at) = (token.kind == Kind::DocumentStart, token.start);
+        if !is_start {
+            return Err(self.error("did not find expected <document start>", at));
+        }
+        let end = self.take();
+        self.states.push(State::DocumentEnd);
+        self.state = State::DocumentContent;
+        Ok(located(Event::DocumentStart, start, end))
+    }
+
+    fn process_directives(&mut self) -> Result<(), Error> {
+        let mut version_seen = false;
+        loop {
+            let token = self.scanner.peek()?;
+            let start = token.start;
+            match &token.kind {
+                Kind::Version(major, minor) => {
+                    let supported = (*major, *minor) == (1, 1);
+                    if version_seen {
+                        return Err(self.error("found duplicate %YAML directive", start));
+                    }
+                    if !supported {
+                        return Err(self.error("found incompatible YAML document", start));
+                    }
+                    version_seen = true;
+                }
+                Kind::TagDirective(directive) => {
+                    let directive = (**directive).clone();
+                    if self.directives.iter().any(|d| d.handle == directive.handle) {
+                        return Err(self.error("found duplicate %TAG directive", start));
+                    }
+                    self.directives.push(directive);
+                }
+                _ => break,
+            }
+            self.take();
+        }
+        self.default_directives();
+        Ok(())
+    }
+
+    fn default_directives(&mut self) {
+        for (handle, prefix) in [("!", "!"), ("!!", super::TAG_PREFIX)] {
+            if !self.directives.iter().any(|d| d.handle == handle) {
+                self.directives.push(TagDirective { handle: handle.to_owned(), prefix: prefix.to_owned() });
+            }
+        }
+    }
+
+    fn document_content(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        match token.kind {
+            Kind::Version(..) | Kind::TagDirective(_) | Kind::DocumentStart | Kind::DocumentEnd | Kind::StreamEnd => {
+                self.leave();
+                Ok(empty(start))
+            }
+            _ => self.node(Context::Block),
+        }
+    }
+
+    fn document_end(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        let mut end = start;
+        if token.kind == Kind::DocumentEnd {
+            end = self.take();
+        }
+        self.directives.clear();
+        self.state = State::Document;
+        Ok(located(Event::DocumentEnd, start, end))
+    }
+
+    fn node(&mut self, context: Context) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let (start, mut end) = (token.start, token.start);
+        if let Kind::Alias(name) = token.kind {
+            let end = token.end;
+            self.take();
+            self.leave();
+            return Ok(located(Event::Alias(name), start, end));
+        }
+        // An anchor and a tag, in either order.
+        let mut anchor = None;
+        let mut tag: Option<(Box<Tag>, Mark)> = None;
+        loop {
+            match self.scanner.peek()?.kind {
+                Kind::Anchor(name) if anchor.is_none() => {
+                    anchor = Some(name);
+                    end = self.take();
+                }
+                Kind::Tag(_) if tag.is_none() => {
+                    if let Some(token) = self.scanner.take()
+                        && let Kind::Tag(written) = token.kind
+                    {
+                        end = token.end;
+                        tag = Some((written, token.start));
+                    }
+                }
+                _ => break,
+            }
+        }
+        let tag = match tag {
+            None => String::new(),
+            Some((tag, at)) => self.resolve_tag(*tag, at)?,
+        };
+        let token = self.scanner.peek()?;
+        let (token_start, content_end) = (token.start, token.end);
+        let located = |event, end| Ok(Located { event, anchor, start, end });
+        match &token.kind {
+            Kind::BlockEntry if context == Context::BlockOrIndentless => {
+                self.state = State::IndentlessSequence;
+                located(Event::SequenceStart, content_end)
+            }
+            Kind::Scalar(_, style) => {
+                let implicit = (tag.is_empty() && *style == Style::Plain) || tag == "!";
+                self.leave();
+                let value = match self.scanner.take().map(|t| t.kind) {
+                    Some(Kind::Scalar(value, _)) => value,
+                    _ => Cow::Borrowed(""),
+                };
+                located(Event::Scalar { value, tag, implicit }, content_end)
+            }
+            Kind::FlowSequenceStart => {
+                self.state = State::FlowSequenceFirst;
+                located(Event::SequenceStart, content_end)
+            }
+            Kind::FlowMappingStart => {
+                self.state = State::FlowMappingFirst;
+                located(Event::MappingStart, content_end)
+            }
+            Kind::BlockSequenceStart if context != Context::Flow => {
+                self.take();
+                self.state = State::BlockSequence;
+                located(Event::SequenceStart, content_end)
+            }
+            Kind::BlockMappingStart if context != Context::Flow => {
+                self.take();
+                self.state = State::BlockMappingKey;
+                located(Event::MappingStart, content_end)
+            }
+            _ if anchor.is_some() || !tag.is_empty() => {
+                self.leave();
+                let implicit = tag.is_empty();
+                located(Event::Scalar { value: Cow::Borrowed(""), tag, implicit }, end)
+            }
+            _ => Err(self.error("did not find expected node content", token_start)),
+        }
+    }
+
+    fn resolve_tag(&self, tag: Tag, at: Mark) -> Result<String, Error> {
+        if tag.handle.is_empty() {
+            return Ok(tag.suffix);
+        }
+        let found = self.directives.iter().find(|d| d.handle == tag.handle);
+        let full = found.map_or(String::new(), |d| format!("{}{}", d.prefix, tag.suffix));
+        if full.is_empty() { Err(self.error("found undefined tag handle", at)) } else { Ok(full) }
+    }
+
+    fn block_sequence(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        match token.kind {
+            Kind::BlockEntry => {
+                let at = self.take();
+                match self.scanner.peek()?.kind {
+                    Kind::BlockEntry | Kind::BlockEnd => Ok(self.empty_then(at, State::BlockSequence)),
+                    _ => self.node_then(Context::Block, State::BlockSequence),
+                }
+            }
+            Kind::BlockEnd => Ok(self.end_collection(Event::SequenceEnd)),
+            _ => Err(self.error("did not find expected '-' indicator", start)),
+        }
+    }
+
+    fn indentless_sequence(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        if token.kind != Kind::BlockEntry {
+            self.leave();
+            return Ok(located(Event::SequenceEnd, start, start));
+        }
+        let at = self.take();
+        match self.scanner.peek()?.kind {
+            Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => {
+                Ok(self.empty_then(at, State::IndentlessSequence))
+            }
+            _ => self.node_then(Context::Block, State::IndentlessSequence),
+        }
+    }
+
+    fn block_mapping_key(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        match token.kind {
+            Kind::Key => {
+                let at = self.take();
+                self.block_mapping_node(at, State::BlockMappingValue)
+            }
+            Kind::BlockEnd => Ok(self.end_collection(Event::MappingEnd)),
+            _ => Err(self.error("did not find expected key", start)),
+        }
+    }
+
+    fn block_mapping_value(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        if token.kind != Kind::Value {
+            return Ok(self.empty_then(start, State::BlockMappingKey));
+        }
+        let at = self.take();
+        self.block_mapping_node(at, State::BlockMappingKey)
+    }
+
+    /// The node behind `?` or `:`, or nothing.
+    fn block_mapping_node(&mut self, at: Mark, then: State) -> Result<Located<'a>, Error> {
+        match self.scanner.peek()?.kind {
+            Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_then(at, then)),
+            _ => self.node_then(Context::BlockOrIndentless, then),
+        }
+    }
+
+    /// The `,` between two entries of a flow collection.
+    fn flow_entry(&mut self, first: bool, problem: &str) -> Result<(), Error> {
+        if first {
+            return Ok(());
+        }
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        if token.kind != Kind::FlowEntry {
+            return Err(self.error(problem, start));
+        }
+        self.take();
+        Ok(())
+    }
+
+    fn flow_sequence(&mut self, first: bool) -> Result<Located<'a>, Error> {
+        if first {
+            self.take();
+        }
+        if self.scanner.peek()?.kind != Kind::FlowSequenceEnd {
+            self.flow_entry(first, "did not find expected ',' or ']'")?;
+            let token = self.scanner.peek()?;
+            let start = token.start;
+            match token.kind {
+                Kind::Key => {
+                    let end = self.take();
+                    self.state = State::FlowPairKey;
+                    return Ok(located(Event::MappingStart, start, end));
+                }
+                Kind::FlowSequenceEnd => {}
+                _ => return self.node_then(Context::Flow, State::FlowSequence),
+            }
+        }
+        Ok(self.end_collection(Event::SequenceEnd))
+    }
+
+    fn flow_pair_key(&mut self) -> Result<Located<'a>, Error> {
+        match self.scanner.peek()?.kind {
+            Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd => {
+                let at = self.take();
+                Ok(self.empty_then(at, State::FlowPairValue))
+            }
+            _ => self.node_then(Context::Flow, State::FlowPairValue),
+        }
+    }
+
+    fn flow_pair_value(&mut self) -> Result<Located<'a>, Error> {
+        let token = self.scanner.peek()?;
+        // An empty value is reported at the `:`, not behind it.
+        let start = token.start;
+        if token.kind == Kind::Value {
+            self.take();
+            match self.scanner.peek()?.kind {
+                Kind::FlowEntry | Kind::FlowSequenceEnd => {}
+                _ => return self.node_then(Context::Flow, State::FlowPairEnd),
+            }
+        }
+        Ok(self.empty_then(start, State::FlowPairEnd))
+    }
+
+    fn flow_mapping_key(&mut self, first: bool) -> Result<Located<'a>, Error> {
+        if first {
+            self.take();
+        }
+        if self.scanner.peek()?.kind != Kind::FlowMappingEnd {
+            self.flow_entry(first, "did not find expected ',' or '}'")?;
+            match self.scanner.peek()?.kind {
+                Kind::Key => {
+                    self.take();
+                    let token = self.scanner.peek()?;
+                    let start = token.start;
+                    return match token.kind {
+                        Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd => {
+                            Ok(self.empty_then(start, State::FlowMappingValue))
+                        }
+                        _ => self.node_then(Context::Flow, State::FlowMappingValue),
+                    };
+                }
+                Kind::FlowMappingEnd => {}
+                _ => return self.node_then(Context::Flow, State::FlowMappingEmptyValue),
+            }
+        }
+        Ok(self.end_collection(Event::MappingEnd))
+    }
+
+    fn flow_mapping_value(&mut self) -> Result<Located<'a>, Error> {
+        let mut start = self.scanner.peek()?.start;
+        if self.scanner.peek()?.kind == Kind::Value {
+            self.take();
+            let token = self.scanner.peek()?;
+            start = token.start;
+            match token.kind {
+                Kind::FlowEntry | Kind::FlowMappingEnd => {}
+                _ => return self.node_then(Context::Flow, State::FlowMappingKey),
+            }
+        }
+        Ok(self.empty_then(start, State::FlowMappingKey))
+    }
+}
+
+fn located(event: Event<'_>, start: Mark, end: Mark) -> Located<'_> {
+    Located { event, anchor: None, start, end }
+}
+
+/// A value that is not there.
+fn empty<'a>(at: Mark) -> Located<'a> {
+    located(Event::Scalar { value: Cow::Borrowed(""), tag: String::new(), implicit: true }, at, at)
+}

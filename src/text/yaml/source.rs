@@ -1,0 +1,203 @@
+//! The text under a scanner, and where Go's reader would refuse it.
+//!
+//! Go decodes 512 bytes at a time, when the scanner asks for more characters. So a control character is an error earlier
+//! than the scanner gets there, and whether it or an error of the scanner is told depends on where those 512 bytes end.
+//! Texts without such characters (nearly all) skip all this: [`Source::careful`] is false.
+
+use crate::text::{Error, Position};
+use std::borrow::Cow;
+
+const CHUNK: usize = 512;
+const BOM: &str = "\u{feff}";
+
+/// A text that was looked through once.
+pub struct Source<'a> {
+    /// The text up to the first character Go's reader refuses.
+    pub text: Cow<'a, str>,
+    /// Where it begins, after a byte order mark.
+    pub start: usize,
+    /// Whether the scanner must follow the reader's chunks.
+    pub careful: bool,
+    /// What stands behind `text`, if anything.
+    trouble: Option<Trouble>,
+    /// Length of all of the input.
+    len: usize,
+}
+
+/// A character that may not be there.
+struct Trouble {
+    message: &'static str,
+    /// Its length in bytes.
+    width: usize,
+}
+
+impl<'a> Source<'a> {
+    /// Looks through `bytes`: UTF-8, or UTF-16 with a byte order mark.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let text = match bytes {
+            [0xff, 0xfe, rest @ ..] => return Self::utf16(rest, u16::from_le_bytes),
+            [0xfe, 0xff, rest @ ..] => return Self::utf16(rest, u16::from_be_bytes),
+            _ => std::str::from_utf8(bytes),
+        };
+        let (text, mut trouble) = match text {
+            Ok(text) => (text, None),
+            Err(e) => {
+                let (good, bad) = bytes.split_at_checked(e.valid_up_to()).unwrap_or_default();
+                (std::str::from_utf8(good).unwrap_or_default(), Some(Trouble::invalid(bad)))
+            }
+        };
+        let mut text = text;
+        if let Some(at) = refused(text)
+            && let Some((good, bad)) = text.split_at_checked(at)
+        {
+            let width = bad.chars().next().map_or(1, char::len_utf8);
+            text = good;
+            trouble = Some(Trouble { message: "control characters are not allowed", width });
+        }
+        let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
+        let careful = trouble.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
+        Self { text: Cow::Borrowed(text), start, careful, trouble, len: bytes.len() }
+    }
+
+    fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
+        let mut text = String::with_capacity(bytes.len());
+        let (pairs, rest) = bytes.as_chunks::<2>();
+        let mut trouble = None;
+        for c in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
+            match c {
+                Ok(c) => text.push(c),
+                Err(e) => {
+                    let low = (0xdc00..=0xdfff).contains(&e.unpaired_surrogate());
+                    let message = if low { "unexpected low surrogate area" } else { "expected low surrogate area" };
+                    trouble = Some(Trouble { message, width: 2 });
+                    break;
+                }
+            }
+        }
+        if trouble.is_none() && !rest.is_empty() {
+            trouble = Some(Trouble { message: "incomplete UTF-16 character", width: 1 });
+        }
+        if let Some(at) = refused(&text) {
+            text.truncate(at);
+            trouble = Some(Trouble { message: "control characters are not allowed", width: 1 });
+        }
+        let len = text.len() + trouble.as_ref().map_or(0, |t| t.width);
+        Self { careful: trouble.is_some(), text: Cow::Owned(text), start: 0, trouble, len }
+    }
+
+    /// The error for the character behind the text.
+    pub fn error(&self) -> Option<Error> {
+        let trouble = self.trouble.as_ref()?;
+        let position = Position::of(self.text.as_bytes(), self.text.len());
+        Some(Error::new(format!("yaml: {}", trouble.message), Some(position)))
+    }
+
+    /// Where the chunk ends that begins at `from`, or the error it holds.
+    pub fn chunk(&self, from: usize) -> Result<usize, Error> {
+        let end = (from + CHUNK).min(self.len);
+        if let Some(trouble) = &self.trouble {
+            let at = self.text.len();
+            if at + trouble.width <= end || (from >= at && end == self.len) {
+                return self.error().map_or(Ok(at), Err);
+            }
+        }
+        let end = self.text.floor_char_boundary(end);
+        Ok(end.max(from))
+    }
+
+    /// Whether a byte order mark stands at `at`.
+    pub fn has_bom(&self, at: usize) -> bool {
+        self.text.get(at..).is_some_and(|rest| rest.starts_with(BOM))
+    }
+}
+
+impl Trouble {
+    /// Names what is wrong with the UTF-8 that `bad` begins with, as Go's reader does.
+    fn invalid(bad: &[u8]) -> Self {
+        let lead = bad.first().copied().unwrap_or(0);
+        let (width, mut value) = match lead {
+            0xc0..=0xdf => (2, u32::from(lead & 0x1f)),
+            0xe0..=0xef => (3, u32::from(lead & 0x0f)),
+            0xf0..=0xf7 => (4, u32::from(lead & 0x07)),
+            _ => return Self { message: "invalid leading UTF-8 octet", width: 1 },
+        };
+        let Some(tail) = bad.get(1..width) else {
+            return Self { message: "incomplete UTF-8 octet sequence", width };
+        };
+        for octet in tail {
+            if octet & 0xc0 != 0x80 {
+                return Self { message: "invalid trailing UTF-8 octet", width };
+            }
+            value = (value << 6) | u32::from(octet & 0x3f);
+        }
+        let too_long = value < [0x80, 0x800, 0x1_0000].get(width - 2).copied().unwrap_or(0);
+        let message = if too_long { "invalid length of a UTF-8 sequence" } else { "invalid Unicode character" };
+        Self { message, width }
+    }
+}
+
+/// Where the first character is that YAML does not allow.
+fn refused(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let at =
+            from + bytes.get(from..)?.iter().position(|b| SUSPECT.get(usize::from(*b)).copied().unwrap_or(true))?;
+        match bytes.get(at..)? {
+            [0xc2, 0x80..=0x84 | 0x86..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => return Some(at),
+            [0xc2 | 0xef, ..] => from = at + 1,
+            _ => return Some(at),
+        }
+    }
+}
+
+/// Bytes that are, or may begin, a character that is not allowed.
+static SUSPECT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        #[allow(clippy::indexing_slicing)] // a constant index below 0x20
+        {
+            table[i] = !matches!(i, 0x09 | 0x0a | 0x0d);
+        }
+        i += 1;
+    }
+    table[0x7f] = true;
+    table[0xc2] = true;
+    table[0xef] = true;
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(bytes: &[u8]) -> String {
+        Source::new(bytes).error().map_or(String::new(), |e| format!("{} {}", e.position.unwrap(), e.message))
+    }
+
+    #[test]
+    fn names_what_go_refuses() {
+        for (bytes, want) in [
+            (&b"a\n b\x01"[..], "2:3 yaml: control characters are not allowed"),
+            ("é\u{7f}".as_bytes(), "1:2 yaml: control characters are not allowed"),
+            ("\u{80}".as_bytes(), "1:1 yaml: control characters are not allowed"),
+            ("\u{85}\u{a0}\u{ffff}".as_bytes(), "1:3 yaml: control characters are not allowed"),
+            (b"\xff", "1:1 yaml: invalid leading UTF-8 octet"),
+            (b"ab\xe2\x82", "1:3 yaml: incomplete UTF-8 octet sequence"),
+            (b"\xe2\x28\xa1", "1:1 yaml: invalid trailing UTF-8 octet"),
+            (b"\xc0\x80", "1:1 yaml: invalid length of a UTF-8 sequence"),
+            (b"\xed\xa0\x80", "1:1 yaml: invalid Unicode character"),
+            (b"\xff\xfea\0b", "1:2 yaml: incomplete UTF-16 character"),
+            ("\t\r\n\u{85}\u{feff}\u{fffd}\u{10ffff}".as_bytes(), ""),
+        ] {
+            assert_eq!(message(bytes), want, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn utf16_is_read() {
+        assert_eq!(Source::new(b"\xff\xfea\0:\0").text, "a:");
+        assert_eq!(Source::new(b"\xfe\xff\0a\0:").text, "a:");
+    }
+}

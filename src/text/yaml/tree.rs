@@ -1,0 +1,110 @@
+//! The first document of a text as a flat tree: nodes in the order of the text, each with the place where its subtree ends.
+
+use super::parser::{Event, Parser};
+use super::source::Source;
+use super::token::Mark;
+use crate::text::{Error, Position};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A document.
+#[derive(Debug, Default)]
+pub struct Tree<'a> {
+    /// Its nodes; the first is the root. Empty for a text without a document.
+    pub nodes: Vec<Node<'a>>,
+    /// Where something stands behind the document, which readers of one document do not see.
+    pub rest: Option<Mark>,
+}
+
+/// A node.
+#[derive(Debug)]
+pub struct Node<'a> {
+    /// What it is.
+    pub kind: NodeKind<'a>,
+    /// Where it begins.
+    pub start: Mark,
+    /// Where it ends.
+    pub end: Mark,
+    /// The node behind its subtree.
+    pub next: usize,
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub enum NodeKind<'a> {
+    /// Text.
+    Scalar {
+        /// The text.
+        value: Cow<'a, str>,
+        /// The tag, if there is one.
+        tag: Option<Box<str>>,
+        /// Whether the type is found from the text.
+        implicit: bool,
+    },
+    /// Items follow.
+    Sequence,
+    /// Keys and values follow in turn.
+    Mapping,
+    /// Stands for another node.
+    Alias {
+        /// The name of its anchor.
+        name: &'a str,
+        /// Its index.
+        target: usize,
+    },
+}
+
+/// Parses the first document.
+pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
+    if u32::try_from(source.text.len()).is_err() {
+        return Err(Error::new("yaml: the document is larger than 4 GiB", None));
+    }
+    let mut parser = Parser::new(source);
+    let mut tree = Tree::default();
+    let mut open: Vec<usize> = Vec::new();
+    let mut anchors: HashMap<&str, usize> = HashMap::new();
+    loop {
+        let found = parser.next()?;
+        let index = tree.nodes.len();
+        let kind = match found.event {
+            Event::StreamEnd => return Ok(tree),
+            Event::DocumentStart => continue,
+            Event::DocumentEnd => {
+                // Something other than white space and `...` behind it is another document.
+                let more = (found.start.at as usize) < source.text.len()
+                    && !matches!(parser.next(), Ok(next) if matches!(next.event, Event::StreamEnd));
+                tree.rest = more.then_some(found.start);
+                return Ok(tree);
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                if let Some(node) = open.pop().and_then(|i| tree.nodes.get_mut(i)) {
+                    node.next = index;
+                    node.end = found.end;
+                }
+                continue;
+            }
+            Event::SequenceStart => {
+                open.push(index);
+                NodeKind::Sequence
+            }
+            Event::MappingStart => {
+                open.push(index);
+                NodeKind::Mapping
+            }
+            Event::Alias(name) => {
+                let Some(target) = anchors.get(name) else {
+                    let position = Position::of(source.text.as_bytes(), found.start.at as usize);
+                    return Err(Error::new(format!("yaml: unknown anchor '{name}' referenced"), Some(position)));
+                };
+                NodeKind::Alias { name, target: *target }
+            }
+            Event::Scalar { value, tag, implicit } => {
+                NodeKind::Scalar { value, tag: (!tag.is_empty()).then(|| tag.into_boxed_str()), implicit }
+            }
+        };
+        if let Some(anchor) = found.anchor {
+            anchors.insert(anchor, index);
+        }
+        tree.nodes.push(Node { kind, start: found.start, end: found.end, next: index + 1 });
+    }
+}

@@ -1,0 +1,50 @@
+//! Our YAML reader against recorded answers of kubectl's (tests/facts).
+
+use crdx::text::{json, yaml};
+use std::io::Read as _;
+
+struct Fact {
+    text: String,
+    want: String,
+}
+
+fn facts(lines: &str) -> Vec<Fact> {
+    let fact = |line: &str| {
+        let object = json::read(line.as_bytes()).ok()?;
+        Some(Fact { text: object.str_at(&["in"])?.to_owned(), want: object.str_at(&["out"])?.to_owned() })
+    };
+    lines.lines().filter_map(fact).collect()
+}
+
+/// What differs: `None` if nothing does, else whether only the error's text does.
+fn difference(fact: &Fact) -> Option<(bool, String)> {
+    let got = yaml::read(fact.text.as_bytes());
+    match (&got, fact.want.strip_prefix("ERR ")) {
+        (Ok(got), None) if json::read(fact.want.as_bytes()) == Ok(got.clone()) => None,
+        (Err(got), Some(want)) if got.message == want => None,
+        (Err(got), Some(want)) => Some((true, format!("{:?}\n   got {}\n  want {want}", fact.text, got.message))),
+        (got, _) => Some((false, format!("{:?}\n   got {got:?}\n  want {}", fact.text, fact.want))),
+    }
+}
+
+#[test]
+fn chosen_texts_read_as_kubectl_reads_them() {
+    let facts = facts(include_str!("facts/yaml.jsonl"));
+    assert_eq!(facts.len(), 197);
+    let differences: Vec<String> = facts.iter().filter_map(difference).map(|d| d.1).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn mutated_texts_read_as_kubectl_reads_them() {
+    let packed = include_bytes!("facts/yaml-fuzz.jsonl.gz");
+    let mut lines = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut lines).unwrap();
+    let facts = facts(&lines);
+    assert_eq!(facts.len(), 40_000);
+    let differences: Vec<(bool, String)> = facts.iter().filter_map(difference).collect();
+    let verdicts = differences.iter().filter(|d| !d.0).count();
+    let shown: Vec<&str> = differences.iter().take(20).map(|d| d.1.as_str()).collect();
+    println!("{} verdicts and {} error texts differ", verdicts, differences.len() - verdicts);
+    assert!(differences.is_empty(), "{}", shown.join("\n"));
+}
