@@ -2,13 +2,32 @@
 //!
 //! A value borrows from the JSON document and the program it came from (`'a`); nothing of the document is copied, and lists, maps and
 //! objects are read through their declared type only when an expression looks at them. Follows cel-go's `common/types` and
-//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`.
+//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`, whose lists and objects compare by other rules than cel-go's own.
 
+mod convert;
+mod equal;
 mod error;
+mod json;
+mod list;
+mod map;
+pub mod number;
+mod opaque;
+mod order;
+mod show;
+mod size;
 mod text;
+pub mod time;
 
+pub use equal::{contains, equal, equal_strictly};
 pub use error::Error;
+pub use list::List;
+pub use map::{Key, Map};
+pub use opaque::Opaque;
+pub use order::compare;
 pub use text::Text;
+pub use time::{Duration, Timestamp};
+
+use std::{borrow::Cow, sync::Arc};
 
 /// A CEL value.
 #[derive(Clone, Debug)]
@@ -25,4 +44,86 @@ pub enum Value<'a> {
     Double(f64),
     /// `string`
     String(Text<'a>),
+    /// `bytes`
+    Bytes(Arc<[u8]>),
+    /// `google.protobuf.Timestamp`
+    Timestamp(Timestamp),
+    /// `google.protobuf.Duration`
+    Duration(Duration),
+    /// A list.
+    List(List<'a>),
+    /// A map, or an object: to a running expression it is a map as well.
+    Map(Map<'a>),
+    /// A type, by its run-time name.
+    Type(Cow<'static, str>),
+    /// An optional value.
+    Optional(Option<Arc<Value<'a>>>),
+    /// A value of a Kubernetes type.
+    Opaque(Arc<Opaque>),
+}
+
+impl<'a> Value<'a> {
+    /// The name of its type at run time, where the types of elements and fields are erased.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null_type",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::String(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Timestamp(_) => "google.protobuf.Timestamp",
+            Self::Duration(_) => "google.protobuf.Duration",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Type(_) => "type",
+            Self::Optional(_) => "optional_type",
+            Self::Opaque(o) => o.type_name(),
+        }
+    }
+
+    /// A computed string.
+    pub fn string(text: impl Into<Text<'a>>) -> Self {
+        Self::String(text.into())
+    }
+
+    /// A computed list.
+    pub fn list(items: Vec<Value<'a>>) -> Self {
+        Self::List(List::Shared(Arc::new(items)))
+    }
+
+    /// A computed list of strings.
+    pub fn strings<T: Into<Text<'a>>>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::list(items.into_iter().map(Self::string).collect())
+    }
+
+    /// `optional.none()`
+    pub const NONE: Self = Self::Optional(None);
+
+    /// `optional.of(self)`
+    pub fn some(self) -> Self {
+        Self::Optional(Some(Arc::new(self)))
+    }
+
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(s) = self { Some(s) } else { None }
+    }
+
+    /// The boolean, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(b) = self { Some(*b) } else { None }
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(b: bool) -> Self {
+        Self::Bool(b)
+    }
+}
+impl From<i64> for Value<'_> {
+    fn from(i: i64) -> Self {
+        Self::Int(i)
+    }
 }

@@ -1,4 +1,4 @@
-//! Points in time in RFC 3339, as `time.Parse(time.RFC3339, …)` reads them, with its error texts, and as `metav1.Time` writes them.
+//! Points in time in RFC 3339 (and the dates and zoneless times of formats), as `time.Parse(time.RFC3339, …)` reads them, with its error texts, and as `metav1.Time` writes them.
 //!
 //! Go's reader is looser than the standard: a one-digit hour and a comma before the fraction pass.
 
@@ -21,9 +21,12 @@ impl Timestamp {
     }
 }
 
-const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
+const RFC3339: &str = "2006-01-02T15:04:05Z07:00";
+const LOCAL: &str = "2006-01-02T15:04:05";
+const DATE: &str = "2006-01-02";
 
 struct Reader<'a> {
+    layout: &'static str,
     whole: &'a str,
     rest: &'a str,
 }
@@ -31,7 +34,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn mismatch(&self, layout_element: &str) -> String {
         let (whole, rest) = (quote(self.whole), quote(self.rest));
-        format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(LAYOUT), quote(layout_element))
+        format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(self.layout), quote(layout_element))
     }
     fn failure(&self, message: &str) -> String {
         format!("parsing time {}{message}", quote(self.whole))
@@ -108,7 +111,26 @@ impl<'a> Reader<'a> {
 
 /// Reads RFC 3339; the error is Go's text.
 pub fn parse(text: &str) -> Result<Timestamp, String> {
-    let mut r = Reader { whole: text, rest: text };
+    parse_with_offset(text).map(|(t, _)| t)
+}
+
+/// The same, with the seconds its zone is ahead of UTC.
+pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), String> {
+    read(text, RFC3339)
+}
+
+/// Reads `2006-01-02T15:04:05`, without a zone.
+pub fn parse_local(text: &str) -> Result<Timestamp, String> {
+    read(text, LOCAL).map(|(t, _)| t)
+}
+
+/// Reads `2006-01-02`.
+pub fn parse_date(text: &str) -> Result<Timestamp, String> {
+    read(text, DATE).map(|(t, _)| t)
+}
+
+fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), String> {
+    let mut r = Reader { layout, whole: text, rest: text };
     let year = r.year()?;
     r.literal('-')?;
     let month = r.number("01", false)?;
@@ -117,23 +139,28 @@ pub fn parse(text: &str) -> Result<Timestamp, String> {
     }
     r.literal('-')?;
     let day = r.number("02", false)?;
-    r.literal('T')?;
-    let hour = r.number("15", true)?;
-    if hour >= 24 {
-        return Err(r.failure(": hour out of range"));
+    let (mut hour, mut minute, mut second, mut nanos, mut offset) = (0, 0, 0, 0, 0);
+    if layout != DATE {
+        r.literal('T')?;
+        hour = r.number("15", true)?;
+        if hour >= 24 {
+            return Err(r.failure(": hour out of range"));
+        }
+        r.literal(':')?;
+        minute = r.number("04", false)?;
+        if minute >= 60 {
+            return Err(r.failure(": minute out of range"));
+        }
+        r.literal(':')?;
+        second = r.number("05", false)?;
+        if second >= 60 {
+            return Err(r.failure(": second out of range"));
+        }
+        nanos = r.fraction()?;
+        if layout == RFC3339 {
+            offset = r.zone()?;
+        }
     }
-    r.literal(':')?;
-    let minute = r.number("04", false)?;
-    if minute >= 60 {
-        return Err(r.failure(": minute out of range"));
-    }
-    r.literal(':')?;
-    let second = r.number("05", false)?;
-    if second >= 60 {
-        return Err(r.failure(": second out of range"));
-    }
-    let nanos = r.fraction()?;
-    let offset = r.zone()?;
     if !r.rest.is_empty() {
         return Err(r.failure(&format!(": extra text: {}", quote(r.rest))));
     }
@@ -141,7 +168,7 @@ pub fn parse(text: &str) -> Result<Timestamp, String> {
         return Err(r.failure(": day out of range"));
     }
     let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
-    Ok(Timestamp { seconds, nanos })
+    Ok((Timestamp { seconds, nanos }, offset as i32))
 }
 
 /// `2006-01-02T15:04:05Z`, without fraction.
@@ -153,7 +180,8 @@ pub fn format(t: Timestamp) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
 }
 
-fn days_in(year: i64, month: i64) -> i64 {
+/// The days of a month.
+pub fn days_in(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,
@@ -163,7 +191,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March, which puts the leap day last.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -171,7 +199,8 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
+/// The year, month and day that many days after 1970-01-01.
+pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);

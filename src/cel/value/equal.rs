@@ -1,0 +1,143 @@
+//! Equality. cel-go's own lists and maps differ from others without an error; those of documents report a mismatch of types.
+
+use super::{Error, List, Map, Value, number};
+use crate::{cel::decl::ListKind, value};
+use std::cmp::Ordering;
+
+/// `a == b`
+pub fn equal(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
+    match (a, b) {
+        (Value::Null, Value::Null) => Ok(true),
+        (Value::Null, _) | (_, Value::Null) => Ok(false),
+        _ => equal_strictly(a, b),
+    }
+}
+
+/// The left value's own equality, which knows nothing of nulls.
+pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
+    Ok(match (a, b) {
+        (Value::Null, _) => matches!(b, Value::Null),
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Bytes(a), Value::Bytes(b)) => a == b,
+        (Value::Timestamp(a), Value::Timestamp(b)) => a.is_same_instant(b),
+        (Value::Duration(a), Value::Duration(b)) => a == b,
+        (Value::Type(a), Value::Type(b)) => a == b,
+        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
+            number::compare(a, b) == Some(Ordering::Equal)
+        },
+        (Value::Optional(a), Value::Optional(b)) => match (a, b) {
+            (None, None) => true,
+            (Some(a), Some(b)) => equal_strictly(a, b)?,
+            _ => false,
+        },
+        (Value::List(a), Value::List(b)) => return equal_lists(a, b),
+        (Value::Map(a), Value::Map(b)) => return equal_maps(a, b),
+        (Value::Opaque(a), Value::Opaque(b)) => return a.equal(b).ok_or_else(Error::no_such_overload),
+        (Value::Opaque(_), _) => return Err(Error::no_such_overload()),
+        (Value::List(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
+        (Value::Map(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
+        _ => false,
+    })
+}
+
+fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    match a.kind() {
+        ListKind::Set => return a.equal_as_set(b),
+        ListKind::Map(keys) => return a.equal_as_map(b, keys),
+        ListKind::Atomic => {},
+    }
+    let strict = a.is_strict();
+    let mut failed = None;
+    for (x, y) in a.iter().zip(b.iter()) {
+        let outcome = match (x, y) {
+            (Ok(x), Ok(y)) if strict => equal_strictly(&x, &y),
+            (Ok(x), Ok(y)) => equal(&x, &y),
+            (Err(e), _) | (_, Err(e)) => Err(e),
+        };
+        match outcome {
+            Ok(true) => {},
+            Ok(false) => return Ok(false),
+            Err(e) if strict || e.is_fatal() => return Err(e),
+            Err(e) => failed = failed.or(Some(e)),
+        }
+    }
+    // A plain list takes elements that cannot be compared for equal; a joined one does not.
+    match failed {
+        Some(e) if matches!(a, List::Joined(_)) => Err(e),
+        _ => Ok(true),
+    }
+}
+
+fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    if let Map::Json(members, _) = a {
+        return equal_members(a, members, b);
+    }
+    for key in a.keys() {
+        let (Some(x), Some(y)) = (a.find(&key), b.find(&key)) else {
+            return Ok(false);
+        };
+        // Values that cannot be compared are taken for equal, as cel-go's maps do.
+        if let (Ok(x), Ok(y)) = (x, y)
+            && equal(&x, &y) == Ok(false)
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool, Error> {
+    for key in a.keys() {
+        match (a.find(&key), b.find(&key)) {
+            (None, None) => {},
+            (Some(x), Some(y)) => {
+                if !equal_strictly(&x?, &y?)? {
+                    return Ok(false);
+                }
+            },
+            _ => return Ok(false),
+        }
+    }
+    for (name, value) in members {
+        if a.knows(name) {
+            continue;
+        }
+        // What has no type compares as JSON, and only with what is there.
+        let Map::Json(others, _) = b else {
+            return Err(Error::no_such_overload());
+        };
+        if others.get(name).is_some_and(|other| other != value) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// `item in list`
+pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
+    let mut failed = None;
+    for element in list.iter() {
+        let outcome = match element {
+            // A list of a document asks its element, a plain one the item sought.
+            Ok(element) if list.is_strict() => equal_strictly(&element, item),
+            Ok(element) => equal_strictly(item, &element),
+            Err(e) => Err(e),
+        };
+        match outcome {
+            Ok(true) => return Ok(true),
+            Ok(false) => {},
+            Err(e) => failed = failed.or(Some(e)),
+        }
+    }
+    match failed {
+        Some(e) if list.is_strict() => Err(e),
+        _ => Ok(false),
+    }
+}

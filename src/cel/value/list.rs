@@ -1,0 +1,200 @@
+//! Lists: parts of the document, constants and computed ones.
+
+use super::{Error, Key, Value, equal_strictly};
+use crate::{
+    cel::decl::{DeclType, ListKind, Shape},
+    value,
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// A list.
+#[derive(Clone, Debug)]
+pub enum List<'a> {
+    /// An array of the document, with the type of the list.
+    Json(&'a [value::Value], &'a DeclType),
+    /// A constant of the program.
+    Constant(&'a [Value<'a>]),
+    /// Computed.
+    Shared(Arc<Vec<Value<'a>>>),
+    /// One list after the other: `+` does not copy.
+    Joined(Arc<Joined<'a>>),
+    /// `0 .. n`
+    Range(usize),
+    /// The sum of a list of type set or map and another: such a list itself.
+    Keyed(Arc<Vec<Value<'a>>>, &'a ListKind),
+}
+
+/// Two lists in a row.
+#[derive(Debug)]
+pub struct Joined<'a> {
+    first: List<'a>,
+    second: List<'a>,
+    len: usize,
+}
+
+impl<'a> List<'a> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Json(items, _) => items.len(),
+            Self::Constant(items) => items.len(),
+            Self::Shared(items) | Self::Keyed(items, _) => items.len(),
+            Self::Joined(joined) => joined.len,
+            Self::Range(n) => *n,
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element at `index`, `None` past the end; an error if it does not fit the declared type.
+    pub fn get(&self, index: usize) -> Option<Result<Value<'a>, Error>> {
+        match self {
+            Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
+            Self::Constant(items) => items.get(index).cloned().map(Ok),
+            Self::Shared(items) | Self::Keyed(items, _) => items.get(index).cloned().map(Ok),
+            Self::Joined(joined) => match index.checked_sub(joined.first.len()) {
+                None => joined.first.get(index),
+                Some(index) => joined.second.get(index),
+            },
+            Self::Range(n) => (index < *n).then_some(Ok(Value::Int(index as i64))),
+        }
+    }
+
+    /// The elements in order.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, Error>> {
+        (0..self.len()).map_while(|i| self.get(i))
+    }
+
+    /// All elements, or the first error.
+    pub fn to_vec(&self) -> Result<Vec<Value<'a>>, Error> {
+        self.iter().collect()
+    }
+
+    /// How the list compares and adds.
+    pub fn kind(&self) -> &'a ListKind {
+        match self {
+            Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) | Self::Keyed(_, kind) => kind,
+            _ => &ListKind::Atomic,
+        }
+    }
+
+    /// Whether its elements compare by the rules of documents, where a mismatch of types is an error.
+    pub fn is_strict(&self) -> bool {
+        matches!(self, Self::Json(..) | Self::Keyed(..))
+    }
+
+    /// `self + other`
+    pub fn concat(&self, other: &Self) -> Result<Self, Error> {
+        match self.kind() {
+            ListKind::Atomic => match self {
+                // The document's own lists stay atomic lists of the document when nothing is added to them only in Go's cel lists.
+                _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
+                _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
+                _ => Ok(Self::Joined(Arc::new(Joined {
+                    len: self.len().saturating_add(other.len()),
+                    first: self.clone(),
+                    second: other.clone(),
+                }))),
+            },
+            ListKind::Set => self.union(other),
+            kind @ ListKind::Map(keys) => self.merge(other, keys, kind),
+        }
+    }
+
+    fn union(&self, other: &Self) -> Result<Self, Error> {
+        let mut items = self.to_vec()?;
+        let mut seen = HashMap::with_capacity(items.len());
+        for item in &items {
+            seen.insert(set_key(item)?, ());
+        }
+        for item in other.iter() {
+            let item = item?;
+            if seen.insert(set_key(&item)?, ()).is_none() {
+                items.push(item);
+            }
+        }
+        Ok(Self::Keyed(Arc::new(items), &ListKind::Set))
+    }
+
+    fn merge(&self, other: &Self, keys: &[String], kind: &'a ListKind) -> Result<Self, Error> {
+        let mut items = self.to_vec()?;
+        let positions: HashMap<_, _> =
+            items.iter().enumerate().map(|(position, item)| (map_key(item, keys), position)).collect();
+        for item in other.iter() {
+            let item = item?;
+            match positions.get(&map_key(&item, keys)).and_then(|position| items.get_mut(*position)) {
+                Some(slot) => *slot = item,
+                None => items.push(item),
+            }
+        }
+        Ok(Self::Keyed(Arc::new(items), kind))
+    }
+
+    /// Whether both hold the same elements, by the rules of `self`'s kind; the sizes are equal.
+    pub(super) fn equal_as_set(&self, other: &Self) -> Result<bool, Error> {
+        let mut set = HashMap::with_capacity(self.len());
+        for item in self.iter() {
+            set.insert(set_key(&item?)?, false);
+        }
+        for item in other.iter() {
+            match set.get_mut(&set_key(&item?)?) {
+                None => return Ok(false),
+                Some(seen) => *seen = true,
+            }
+        }
+        Ok(set.values().all(|seen| *seen))
+    }
+
+    /// The same for a list of type map.
+    pub(super) fn equal_as_map(&self, other: &Self, keys: &[String]) -> Result<bool, Error> {
+        let mut by_key = HashMap::with_capacity(self.len());
+        for item in self.iter() {
+            let item = item?;
+            by_key.insert(map_key(&item, keys), (item, false));
+        }
+        for item in other.iter() {
+            let item = item?;
+            match by_key.get_mut(&map_key(&item, keys)) {
+                None => return Ok(false),
+                Some((own, seen)) => {
+                    if !equal_strictly(own, &item)? {
+                        return Ok(false);
+                    }
+                    *seen = true;
+                },
+            }
+        }
+        Ok(by_key.values().all(|(_, seen)| *seen))
+    }
+}
+
+fn items_of(decl: &DeclType) -> Result<&DeclType, Error> {
+    match &decl.shape {
+        Shape::List { items, .. } => Ok(items),
+        _ => Err(Error::new("invalid array type, expected Items with a non-empty Schema")),
+    }
+}
+
+fn set_key<'a>(item: &Value<'a>) -> Result<Key<'a>, Error> {
+    match item {
+        Value::List(_) | Value::Map(_) => {
+            Err(Error::new("listSet operations are only supported on lists of scalar values"))
+        },
+        other => Ok(Key::scalar(other)),
+    }
+}
+
+fn map_key<'a>(item: &Value<'a>, keys: &[String]) -> Vec<Key<'a>> {
+    keys.iter()
+        .map(|key| match item {
+            Value::Map(map) => match map.find_json(key) {
+                Some(Ok(value)) => Key::scalar(&value),
+                _ => Key::Null,
+            },
+            _ => Key::Null,
+        })
+        .collect()
+}

@@ -1,0 +1,140 @@
+//! Numbers: comparison across types, conversion with Go's limits, and Go's texts.
+
+use super::Value;
+use std::cmp::Ordering;
+
+/// How two numbers stand to each other; `None` for NaN or anything that is no number.
+pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(b)),
+        (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
+        (Value::Int(a), Value::Uint(b)) => Some(i128::from(*a).cmp(&i128::from(*b))),
+        (Value::Uint(a), Value::Int(b)) => Some(i128::from(*a).cmp(&i128::from(*b))),
+        // As in Go, the integer is rounded to a double: 2^53 and 2^53 + 1 compare equal.
+        (Value::Double(a), Value::Int(b)) => a.partial_cmp(&(*b as f64)),
+        (Value::Int(a), Value::Double(b)) => (*a as f64).partial_cmp(b),
+        (Value::Double(a), Value::Uint(b)) => a.partial_cmp(&(*b as f64)),
+        (Value::Uint(a), Value::Double(b)) => (*a as f64).partial_cmp(b),
+        _ => None,
+    }
+}
+
+/// `int(d)`: truncated; `None` from ±2^63 on.
+pub fn double_to_int(d: f64) -> Option<i64> {
+    (d > i64::MIN as f64 && d < i64::MAX as f64).then_some(d as i64)
+}
+
+/// `uint(d)`: truncated; `None` below 0 and from 2^64 on.
+pub fn double_to_uint(d: f64) -> Option<u64> {
+    (0.0..18_446_744_073_709_551_616.0).contains(&d).then_some(d as u64)
+}
+
+/// `strconv.ParseUint(text, 10, 64)`
+pub fn parse_uint(text: &str) -> Option<u64> {
+    if text.starts_with('+') { None } else { text.parse().ok() }
+}
+
+/// `strconv.ParseFloat(text, 64)`
+pub fn parse_double(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        let magnitude = parse_hex(hex)?;
+        return Some(if text.starts_with('-') { -magnitude } else { magnitude });
+    }
+    let lower = unsigned.to_ascii_lowercase();
+    if lower == "nan" {
+        // Go knows no signed NaN.
+        return (unsigned.len() == text.len()).then_some(f64::NAN);
+    }
+    let value: f64 = text.parse().ok()?;
+    (value.is_finite() || lower == "inf" || lower == "infinity").then_some(value)
+}
+
+/// `1.8p3`; the exponent is required.
+fn parse_hex(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    if !exponent.strip_prefix(['+', '-']).unwrap_or(exponent).bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let exponent: i32 = exponent.parse::<i64>().ok()?.clamp(-100_000, 100_000) as i32;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut value = 0.0_f64;
+    for c in whole.chars() {
+        value = value * 16.0 + f64::from(c.to_digit(16)?);
+    }
+    let mut scale = 1.0 / 16.0;
+    for c in fraction.chars() {
+        value += f64::from(c.to_digit(16)?) * scale;
+        scale /= 16.0;
+    }
+    let value = value * 2.0_f64.powi(exponent / 2) * 2.0_f64.powi(exponent - exponent / 2);
+    value.is_finite().then_some(value)
+}
+
+/// `strconv.ParseBool`
+pub fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// `%g`: the shortest text, with an exponent below 1e-4 and from 1e6 on.
+pub fn format_g(d: f64) -> String {
+    if !d.is_finite() {
+        return crate::value::number::format_v(d);
+    }
+    let text = format!("{d:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..6).contains(&exponent) {
+        format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
+    } else {
+        format!("{d}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_print_and_read_as_in_go() {
+        for (d, text) in [
+            (100_000.0, "100000"),
+            (1e6, "1e+06"),
+            (1_234_567.5, "1.2345675e+06"),
+            (0.0001, "0.0001"),
+            (1e-5, "1e-05"),
+            (-0.0, "-0"),
+            (f64::NEG_INFINITY, "-Inf"),
+        ] {
+            assert_eq!(format_g(d), text);
+        }
+        assert_eq!(parse_double("-0x1.8p1"), Some(-3.0));
+        assert_eq!(parse_double("1e400"), None);
+        assert_eq!(parse_double("+nan"), None);
+        assert_eq!(parse_double("-Infinity"), Some(f64::NEG_INFINITY));
+        assert_eq!(parse_uint("+1"), None);
+    }
+
+    #[test]
+    fn numbers_compare_across_types() {
+        let cases = [
+            (Value::Int(-1), Value::Uint(1), Some(Ordering::Less)),
+            (Value::Int(1), Value::Double(1.5), Some(Ordering::Less)),
+            (Value::Uint(u64::MAX), Value::Int(i64::MAX), Some(Ordering::Greater)),
+            (Value::Double(f64::NAN), Value::Int(1), None),
+        ];
+        for (a, b, order) in cases {
+            assert_eq!(compare(&a, &b), order);
+        }
+        assert_eq!(double_to_int(9.3e18), None);
+        assert_eq!(double_to_uint(-0.5), None);
+    }
+}

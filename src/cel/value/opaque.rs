@@ -1,0 +1,77 @@
+//! The values of Kubernetes types.
+
+mod format;
+mod ip;
+mod quantity;
+mod semver;
+mod url;
+
+pub use format::Format;
+pub use ip::{Cidr, Ip};
+pub use quantity::Quantity;
+pub use semver::Semver;
+pub use url::{Url, parse_request_uri};
+
+use std::fmt;
+
+/// A value of a Kubernetes type.
+#[derive(Clone, Debug)]
+pub enum Opaque {
+    /// `kubernetes.URL`
+    Url(Url),
+    /// `net.IP`
+    Ip(Ip),
+    /// `net.CIDR`
+    Cidr(Cidr),
+    /// `kubernetes.Quantity`; `computed` ones are pointers in Go, which equality refuses on its right side.
+    Quantity {
+        /// The amount.
+        amount: Quantity,
+        /// The result of `add` or `sub`.
+        computed: bool,
+    },
+    /// `kubernetes.Semver`
+    Semver(Semver),
+    /// `kubernetes.NamedFormat`
+    Format(&'static Format),
+}
+
+impl Opaque {
+    /// Its type's name.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Url(_) => "kubernetes.URL",
+            Self::Ip(_) => "net.IP",
+            Self::Cidr(_) => "net.CIDR",
+            Self::Quantity { .. } => "kubernetes.Quantity",
+            Self::Semver(_) => "kubernetes.Semver",
+            Self::Format(_) => "kubernetes.NamedFormat",
+        }
+    }
+
+    /// Equality; `None` if there is none between the two.
+    pub fn equal(&self, other: &Self) -> Option<bool> {
+        match (self, other) {
+            (Self::Url(a), Self::Url(b)) => Some(a.to_string() == b.to_string()),
+            (Self::Ip(a), Self::Ip(b)) => Some(a == b),
+            (Self::Cidr(a), Self::Cidr(b)) => Some(a == b),
+            (Self::Quantity { amount: a, .. }, Self::Quantity { amount: b, computed: false }) => Some(a == b),
+            (Self::Semver(a), Self::Semver(b)) => Some(a.compare(b).is_eq()),
+            (Self::Format(a), Self::Format(b)) => Some(a.name == b.name),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url(url) => write!(f, "url(\"{url}\")"),
+            Self::Ip(ip) => write!(f, "ip(\"{ip}\")"),
+            Self::Cidr(cidr) => write!(f, "cidr(\"{cidr}\")"),
+            Self::Quantity { amount, .. } => write!(f, "quantity(\"{amount}\")"),
+            Self::Semver(version) => write!(f, "semver(\"{version}\")"),
+            Self::Format(format) => write!(f, "format.{}()", format.function),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Quantities (`k8s.io/apimachinery/pkg/api/resource`): small amounts as an int64 and a power of ten, others as decimals of any length.
+//!
+//! Which of the two an amount is shows: only a small one without fraction digits is an integer.
+
+mod decimal;
+
+use decimal::Decimal;
+use std::{cmp::Ordering, fmt};
+
+/// `kubernetes.Quantity`
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    amount: Amount,
+    /// Shown with powers of 1024.
+    binary: bool,
+    exponent_form: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Amount {
+    /// `value * 10^scale`
+    Small(i64, i32),
+    Large(Decimal),
+}
+
+const FORMAT: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const NANO: i32 = -9;
+
+impl Quantity {
+    /// Reads `1.5Gi`, `100m`, `1e3`; the error is Go's text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err(FORMAT.to_owned());
+        }
+        let parts = Parts::split(text).ok_or(FORMAT)?;
+        let unit = Unit::of(parts.suffix).ok_or("unable to parse quantity's suffix")?;
+        let (binary, exponent_form) = (unit.base == 2, unit.exponent_form);
+        let digits = (parts.number.len() + parts.fraction.len()) as i32;
+        // What is small enough to be counted in an int64, by a careful guess at the digits it takes.
+        let (precision, mantissa, scale) = if !binary {
+            (18 - digits, 1_i64, unit.exponent)
+        } else if parts.fraction.is_empty() {
+            (15 - digits - (f64::from(unit.exponent) * 3.0 / 10.0) as i32 - 1, 1_i64 << unit.exponent, 0)
+        } else {
+            (-1, 1, 0)
+        };
+        let scale = scale.wrapping_sub(parts.fraction.len() as i32);
+        if precision >= 0 && scale >= NANO {
+            let value: i64 = format!("{}{}", parts.number, parts.fraction)
+                .parse()
+                .map_err(|_| "unable to parse numeric part of quantity")?;
+            if let Some(value) = value.checked_mul(mantissa) {
+                let value = if parts.negative { -value } else { value };
+                return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form });
+            }
+        }
+        let mut amount = Decimal::parse(parts.negative, parts.number, parts.fraction);
+        if binary {
+            amount.multiply(1 << unit.exponent);
+        } else {
+            amount.shift(unit.exponent);
+        }
+        amount.round_up_to_nano();
+        if binary {
+            amount.cap(i64::MAX);
+        }
+        let binary = binary && !amount.is_proper_fraction();
+        Ok(Self { amount: Amount::Large(amount), binary, exponent_form })
+    }
+
+    /// A whole number.
+    pub fn from_int(value: i64) -> Self {
+        Self { amount: Amount::Small(value, 0), binary: false, exponent_form: true }
+    }
+
+    /// The integer, if it is held as one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.amount {
+            Amount::Small(value, 0) => Some(value),
+            Amount::Small(value, scale) => scale_up(value, scale),
+            Amount::Large(_) => None,
+        }
+    }
+
+    /// The nearest float, or nearly.
+    pub fn as_float(&self) -> f64 {
+        let (base, exponent) = match &self.amount {
+            Amount::Small(value, scale) => (*value as f64, i64::from(*scale)),
+            Amount::Large(decimal) => decimal.to_float_parts(),
+        };
+        if exponent == 0 { base } else { base * pow10(exponent) }
+    }
+
+    /// -1, 0 or 1.
+    pub fn sign(&self) -> i64 {
+        match &self.amount {
+            Amount::Small(value, _) => value.signum(),
+            Amount::Large(decimal) => decimal.sign(),
+        }
+    }
+
+    /// How the amounts stand to each other.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        match (&self.amount, &other.amount) {
+            (Amount::Small(a, s), Amount::Small(b, t)) if s == t => a.cmp(b),
+            _ => self.to_decimal().compare(&other.to_decimal()),
+        }
+    }
+
+    /// `self + other`; an error where the server would fill its memory with digits.
+    pub fn add(&self, other: &Self) -> Result<Self, String> {
+        let format = if self.sign() == 0 { other } else { self };
+        let (binary, exponent_form) = (format.binary, format.exponent_form);
+        if let (Amount::Small(a, s), Amount::Small(b, t)) = (&self.amount, &other.amount)
+            && let Some((value, scale)) = add_small((*a, *s), (*b, *t))
+        {
+            return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form });
+        }
+        let sum = self.to_decimal().add(&other.to_decimal())?;
+        Ok(Self { amount: Amount::Large(sum), binary, exponent_form })
+    }
+
+    /// `self - other`
+    pub fn sub(&self, other: &Self) -> Result<Self, String> {
+        let amount = match &other.amount {
+            Amount::Small(value, scale) => match value.checked_neg() {
+                Some(value) => Amount::Small(value, *scale),
+                None => Amount::Large(other.to_decimal().negated()),
+            },
+            Amount::Large(decimal) => Amount::Large(decimal.negated()),
+        };
+        self.add(&Self { amount, ..*other })
+    }
+
+    fn to_decimal(&self) -> Decimal {
+        match &self.amount {
+            Amount::Small(value, scale) => Decimal::from_int(*value, *scale),
+            Amount::Large(decimal) => decimal.clone(),
+        }
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.compare(other).is_eq()
+    }
+}
+
+fn scale_up(value: i64, scale: i32) -> Option<i64> {
+    let factor = 10_i64.checked_pow(u32::try_from(scale).ok()?);
+    if value == 0 { Some(0) } else { value.checked_mul(factor?) }
+}
+
+fn add_small(a: (i64, i32), b: (i64, i32)) -> Option<(i64, i32)> {
+    let ((x, s), (y, t)) = (a, b);
+    if y == 0 {
+        return Some(a);
+    }
+    if x == 0 {
+        return Some(b);
+    }
+    match s.cmp(&t) {
+        Ordering::Equal => Some((x.checked_add(y)?, s)),
+        Ordering::Greater => Some((scale_up(x, s.checked_sub(t)?)?.checked_add(y)?, t)),
+        Ordering::Less => Some((x.checked_add(scale_up(y, t.checked_sub(s)?)?)?, s)),
+    }
+}
+
+/// `math.Pow10`
+fn pow10(exponent: i64) -> f64 {
+    match exponent {
+        ..-323 => 0.0,
+        309.. => f64::INFINITY,
+        _ => format!("1e{exponent}").parse().unwrap_or(0.0),
+    }
+}
+
+struct Parts<'a> {
+    negative: bool,
+    number: &'a str,
+    fraction: &'a str,
+    suffix: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn split(text: &'a str) -> Option<Self> {
+        let negative = text.starts_with('-');
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let trimmed = unsigned.trim_start_matches('0');
+        let (number, rest) = digits(trimmed);
+        let number = if number.is_empty() { "0" } else { number };
+        let (fraction, suffix) = match rest.strip_prefix('.') {
+            Some(rest) => digits(rest),
+            None => ("", rest),
+        };
+        // The suffix: letters, a sign, digits, each optional.
+        let rest = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
+        let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+        digits(rest).1.is_empty().then_some(Self { negative, number, fraction, suffix })
+    }
+}
+
+fn digits(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+struct Unit {
+    base: u8,
+    exponent: i32,
+    exponent_form: bool,
+}
+
+impl Unit {
+    fn of(suffix: &str) -> Option<Self> {
+        let unit = |base, exponent| Some(Self { base, exponent, exponent_form: false });
+        match suffix {
+            "n" => unit(10, -9),
+            "u" => unit(10, -6),
+            "m" => unit(10, -3),
+            "" => unit(10, 0),
+            "k" => unit(10, 3),
+            "M" => unit(10, 6),
+            "G" => unit(10, 9),
+            "T" => unit(10, 12),
+            "P" => unit(10, 15),
+            "E" => unit(10, 18),
+            "Ki" => unit(2, 10),
+            "Mi" => unit(2, 20),
+            "Gi" => unit(2, 30),
+            "Ti" => unit(2, 40),
+            "Pi" => unit(2, 50),
+            "Ei" => unit(2, 60),
+            _ => {
+                let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+                Some(Self { base: 10, exponent: exponent as i32, exponent_form: true })
+            },
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = self.to_decimal();
+        if self.binary
+            && let Some((number, thousands)) = decimal.in_powers_of_1024()
+        {
+            let suffix = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].get(thousands).unwrap_or(&"");
+            return write!(f, "{number}{suffix}");
+        }
+        let (number, exponent) = decimal.in_powers_of_1000();
+        let suffix = match exponent {
+            _ if self.exponent_form && exponent != 0 => format!("e{exponent}"),
+            -9 => "n".to_owned(),
+            -6 => "u".to_owned(),
+            -3 => "m".to_owned(),
+            3 => "k".to_owned(),
+            6 => "M".to_owned(),
+            9 => "G".to_owned(),
+            12 => "T".to_owned(),
+            15 => "P".to_owned(),
+            18 => "E".to_owned(),
+            _ => String::new(),
+        };
+        write!(f, "{number}{suffix}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn q(text: &str) -> Quantity {
+        Quantity::parse(text).expect(text)
+    }
+
+    #[test]
+    fn reads_compares_and_shows() {
+        for (text, shown, int) in [
+            ("1.5", "1500m", None),
+            ("100m", "100m", None),
+            ("1Gi", "1Gi", Some(1 << 30)),
+            ("1.5Gi", "1536Mi", None),
+            ("2048", "2048", Some(2048)),
+            ("1e3", "1e3", Some(1000)),
+            ("-1k", "-1k", Some(-1000)),
+            ("1E", "1E", Some(1_000_000_000_000_000_000)),
+            ("12345678901234567890", "12345678901234567890", None),
+            ("9Ei", "9223372036854775807", None),
+            ("0.0000000001", "1n", None),
+            (".5", "500m", None),
+            ("1.", "1", Some(1)),
+        ] {
+            let quantity = q(text);
+            assert_eq!(quantity.to_string(), shown, "{text}");
+            assert_eq!(quantity.as_int(), int, "{text}");
+        }
+        assert!(q("1000m") == q("1") && q("1Ki") == q("1024") && q("1e1000000000").compare(&q("1")).is_gt());
+        assert_eq!(q("1e1000000000").compare(&q("-1e2000000000")), Ordering::Greater);
+        for bad in ["", "a", "1 ", "1x", "1Kii", "--1", "1e", "1.2.3", "1i", "1e99999999999999999999"] {
+            assert!(Quantity::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn adds_and_subtracts() {
+        let sum = |a: &str, b: &str| q(a).add(&q(b)).map(|s| s.to_string());
+        assert_eq!(sum("1500m", "1"), Ok("2500m".to_owned()));
+        assert_eq!(sum("1Gi", "1Mi"), Ok("1025Mi".to_owned()));
+        assert_eq!(sum("9223372036854775807", "1"), Ok("9223372036854775808".to_owned()));
+        assert_eq!(q("1").sub(&q("1.5")).map(|s| s.to_string()), Ok("-500m".to_owned()));
+        assert_eq!(q("5").sub(&q("5")).map(|s| s.sign()), Ok(0));
+        assert!(q("1e1000000000").add(&q("1")).is_err());
+        assert_eq!(q("1500m").as_float(), 1.5);
+    }
+}

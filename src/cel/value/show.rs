@@ -1,0 +1,96 @@
+//! Values as text: as CEL would write them (`Display`), and as Go's `%v` puts them into error texts ([`Value::plain`]).
+
+use super::Value;
+use crate::value::{number::format_v, quote::go_quote};
+use std::fmt::{self, Display, Write as _};
+
+impl Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Int(i) => write!(f, "{i}"),
+            Self::Uint(u) => write!(f, "{u}u"),
+            Self::Double(d) => {
+                let text = if d.is_finite() { format!("{d}") } else { format_v(*d) };
+                f.write_str(&text)?;
+                if d.is_finite() && !text.contains('.') { f.write_str(".0") } else { Ok(()) }
+            },
+            Self::String(s) => f.write_str(&go_quote(s)),
+            Self::Bytes(bytes) => {
+                f.write_str("b\"")?;
+                for b in bytes.iter() {
+                    write!(f, "\\x{b:02x}")?;
+                }
+                f.write_char('"')
+            },
+            Self::Timestamp(t) => write!(f, "timestamp(\"{}\")", t.to_utc_text()),
+            Self::Duration(d) => write!(f, "duration(\"{}\")", d.to_go_text()),
+            Self::List(list) => {
+                f.write_char('[')?;
+                for (i, item) in list.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    match item {
+                        Ok(item) => item.fmt(f)?,
+                        Err(error) => write!(f, "{error}")?,
+                    }
+                }
+                f.write_char(']')
+            },
+            Self::Map(map) => {
+                let mut entries: Vec<(String, String)> = map
+                    .keys()
+                    .iter()
+                    .map(|key| {
+                        let value = match map.find(key) {
+                            Some(Ok(value)) => value.to_string(),
+                            Some(Err(error)) => error.to_string(),
+                            None => "null".to_owned(),
+                        };
+                        (key.to_string(), value)
+                    })
+                    .collect();
+                entries.sort();
+                f.write_char('{')?;
+                for (i, (key, value)) in entries.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{key}: {value}")?;
+                }
+                f.write_char('}')
+            },
+            Self::Type(name) => write!(f, "type({name})"),
+            Self::Optional(None) => f.write_str("optional.none()"),
+            Self::Optional(Some(value)) => write!(f, "optional.of({value})"),
+            Self::Opaque(o) => write!(f, "{o}"),
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The value as Go's `%v` prints it.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::String(s) => s.to_string(),
+            Self::Uint(u) => u.to_string(),
+            Self::Double(d) => format_v(*d),
+            Self::Bytes(bytes) => {
+                let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
+                format!("[{}]", numbers.join(" "))
+            },
+            Self::Null => "0".to_owned(),
+            Self::Duration(d) => d.to_go_text(),
+            Self::Type(name) => name.to_string(),
+            Self::Optional(Some(value)) => format!("optional({})", value.plain()),
+            Self::List(list) => {
+                let items: Vec<String> =
+                    list.iter().map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain())).collect();
+                format!("[{}]", items.join(", "))
+            },
+            other => other.to_string(),
+        }
+    }
+}

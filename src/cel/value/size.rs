@@ -1,0 +1,39 @@
+//! Sizes, as `size()` and the cost tracker take them.
+
+use super::{Opaque, Value};
+
+impl Value<'_> {
+    /// Code points, bytes, elements or entries; `None` for what has no size.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::String(s) => Some(s.size()),
+            Self::Bytes(b) => Some(b.len() as u64),
+            Self::List(l) => Some(l.len() as u64),
+            Self::Map(m) => Some(m.len() as u64),
+            Self::Opaque(o) => match &**o {
+                Opaque::Ip(ip) => Some(ip.size()),
+                Opaque::Cidr(cidr) => Some(cidr.size()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What visiting all of it costs (`traversalCost`): bytes / 10 for text, 1 for any other leaf.
+    pub fn walk_cost(&self) -> u64 {
+        match self {
+            Self::String(s) => (s.len() as f64 * 0.1) as u64,
+            Self::Bytes(b) => (b.len() as f64 * 0.1) as u64,
+            Self::List(l) => l.iter().map(|item| item.map_or(1, |item| item.walk_cost())).sum(),
+            Self::Map(m) => m
+                .keys()
+                .iter()
+                .map(|key| {
+                    let value = m.find(key).and_then(Result::ok);
+                    key.walk_cost() + value.map_or(1, |value| value.walk_cost())
+                })
+                .sum(),
+            _ => 1,
+        }
+    }
+}
