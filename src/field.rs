@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apimachinery/pkg/util/validation/field` (`path.go`, `errors.go`). A verdict is data: stages return
 //! an [`ErrorList`], never `Err`.
 
-pub mod names;
+pub use crate::value::names;
 
 use crate::value::{Value, json, number, quote};
 use std::fmt::{self, Write as _};

@@ -3,6 +3,7 @@
 //! Object keys are sorted, because that is the order in which Go writes a map and the only one that is the same every time.
 
 pub mod json;
+pub mod names;
 pub mod number;
 pub mod print;
 pub mod quote;

@@ -13,9 +13,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Int(i) => Ok(Self::Int(*i)),
             Self::Uint(u) => i64::try_from(*u).map(Self::Int).map_err(|_| Error::new("integer overflow")),
-            Self::Double(d) => {
-                number::double_to_int(*d).map(Self::Int).ok_or_else(|| Error::new("integer overflow"))
-            },
+            Self::Double(d) => number::double_to_int(*d).map(Self::Int).ok_or_else(|| Error::new("integer overflow")),
             Self::String(s) => s.parse().map(Self::Int).map_err(|_| impossible(self, "int")),
             Self::Timestamp(t) => Ok(Self::Int(t.unix())),
             Self::Duration(d) => Ok(Self::Int(d.0)),

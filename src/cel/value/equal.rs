@@ -25,7 +25,7 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
         (Value::Type(a), Value::Type(b)) => a == b,
         (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
             number::compare(a, b) == Some(Ordering::Equal)
-        },
+        }
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
             (None, None) => true,
             (Some(a), Some(b)) => equal_strictly(a, b)?,
@@ -48,7 +48,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
     match a.kind() {
         ListKind::Set => return a.equal_as_set(b),
         ListKind::Map(keys) => return a.equal_as_map(b, keys),
-        ListKind::Atomic => {},
+        ListKind::Atomic => {}
     }
     let strict = a.is_strict();
     let mut failed = None;
@@ -59,7 +59,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
             (Err(e), _) | (_, Err(e)) => Err(e),
         };
         match outcome {
-            Ok(true) => {},
+            Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(e) if strict || e.is_fatal() => return Err(e),
             Err(e) => failed = failed.or(Some(e)),
@@ -96,12 +96,12 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
 fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool, Error> {
     for key in a.keys() {
         match (a.find(&key), b.find(&key)) {
-            (None, None) => {},
+            (None, None) => {}
             (Some(x), Some(y)) => {
                 if !equal_strictly(&x?, &y?)? {
                     return Ok(false);
                 }
-            },
+            }
             _ => return Ok(false),
         }
     }
@@ -132,7 +132,7 @@ pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
         };
         match outcome {
             Ok(true) => return Ok(true),
-            Ok(false) => {},
+            Ok(false) => {}
             Err(e) => failed = failed.or(Some(e)),
         }
     }

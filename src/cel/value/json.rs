@@ -19,16 +19,14 @@ impl<'a> Value<'a> {
             (_, Json::Null) if decl.nullable => Ok(Self::Null),
             (_, Json::Null) => Err(Error::new("invalid data, got null for schema with nullable=false")),
             // int-or-string
-            (Type::Dyn, Json::String(s)) => Ok(Self::String(Text::Borrowed(s))),
-            (Type::Dyn, Json::Int(i)) => Ok(Self::Int(*i)),
+            (Type::Dyn | Type::String, Json::String(s)) => Ok(Self::String(Text::Borrowed(s))),
+            (Type::Dyn | Type::Int, Json::Int(i)) => Ok(Self::Int(*i)),
             (Type::Dyn, _) => {
                 Err(Error::new("invalid data, expected XIntOrString value to be either a string or integer"))
-            },
+            }
             (Type::Bool, Json::Bool(b)) => Ok(Self::Bool(*b)),
-            (Type::Int, Json::Int(i)) => Ok(Self::Int(*i)),
             (Type::Double, Json::Int(i)) => Ok(Self::Double(*i as f64)),
             (Type::Double, Json::Float(f)) => Ok(Self::Double(*f)),
-            (Type::String, Json::String(s)) => Ok(Self::String(Text::Borrowed(s))),
             (Type::Bytes, Json::String(s)) => decode_base64(s).map(|bytes| Self::Bytes(bytes.into())).map_err(|at| {
                 Error::new(format!("Invalid byte formatted string {s}: illegal base64 data at input byte {at}"))
             }),
@@ -72,7 +70,7 @@ fn mismatch(json: &value::Value, decl: &DeclType) -> Error {
                 },
             );
             return Error::new(format!("invalid data, expected {wanted}, got {found}"));
-        },
+        }
     };
     Error::new(expected)
 }

@@ -5,7 +5,10 @@ use crate::{
     cel::decl::{DeclType, ListKind, Shape},
     value,
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// A list.
 #[derive(Clone, Debug)]
@@ -76,7 +79,8 @@ impl<'a> List<'a> {
     /// How the list compares and adds.
     pub fn kind(&self) -> &'a ListKind {
         match self {
-            Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) | Self::Keyed(_, kind) => kind,
+            Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) => kind,
+            Self::Keyed(_, kind) => kind,
             _ => &ListKind::Atomic,
         }
     }
@@ -106,13 +110,13 @@ impl<'a> List<'a> {
 
     fn union(&self, other: &Self) -> Result<Self, Error> {
         let mut items = self.to_vec()?;
-        let mut seen = HashMap::with_capacity(items.len());
+        let mut seen = HashSet::with_capacity(items.len());
         for item in &items {
-            seen.insert(set_key(item)?, ());
+            seen.insert(set_key(item)?);
         }
         for item in other.iter() {
             let item = item?;
-            if seen.insert(set_key(&item)?, ()).is_none() {
+            if seen.insert(set_key(&item)?) {
                 items.push(item);
             }
         }
@@ -164,7 +168,7 @@ impl<'a> List<'a> {
                         return Ok(false);
                     }
                     *seen = true;
-                },
+                }
             }
         }
         Ok(by_key.values().all(|(_, seen)| *seen))
@@ -182,7 +186,7 @@ fn set_key<'a>(item: &Value<'a>) -> Result<Key<'a>, Error> {
     match item {
         Value::List(_) | Value::Map(_) => {
             Err(Error::new("listSet operations are only supported on lists of scalar values"))
-        },
+        }
         other => Ok(Key::scalar(other)),
     }
 }

@@ -49,7 +49,9 @@ impl<'a> Key<'a> {
     /// The key of a map literal or an entry.
     pub fn of(value: &Value<'a>) -> Result<Self, Error> {
         match value {
-            Value::Bytes(_) => Err(Error::Internal(Cow::Borrowed("runtime error: hash of unhashable type types.Bytes"))),
+            Value::Bytes(_) => {
+                Err(Error::Internal(Cow::Borrowed("runtime error: hash of unhashable type types.Bytes")))
+            }
             other => Ok(Self::scalar(other)),
         }
     }
@@ -118,7 +120,7 @@ impl<'a> Map<'a> {
                     // A null that may stand there is the same as a missing field.
                     let value = members.get(&field.json_name).filter(|v| !v.is_null())?;
                     Some(Value::from_json(value, &field.type_))
-                },
+                }
                 Shape::Map(values) => Some(Value::from_json(members.get(key)?, values)),
                 _ => None,
             },
@@ -134,7 +136,7 @@ impl<'a> Map<'a> {
                 let value = members.get(name).filter(|v| !v.is_null())?;
                 let (_, field) = fields.iter().find(|(_, field)| field.json_name == name)?;
                 Some(Value::from_json(value, &field.type_))
-            },
+            }
             other => other.find_str(name),
         }
     }
@@ -147,7 +149,7 @@ impl<'a> Map<'a> {
                     Value::String(s) => self.find_str(s),
                     _ => Some(Err(Error::no_such_overload())),
                 };
-            },
+            }
             Self::Constant(entries) => entries,
             Self::Shared(entries) => &**entries,
         };
@@ -160,9 +162,9 @@ impl<'a> Map<'a> {
             Err(error) => return (!entries.is_empty()).then_some(Err(error)),
         };
         let found = exact.or_else(|| match key {
-            Value::Double(d) => lossless(*d, |d| d as i64, |i| i as f64)
+            Value::Double(d) => lossless(*d, |d| d as i64, |i| *i as f64)
                 .and_then(|i| entries.get(&Key::Int(i)))
-                .or_else(|| lossless(*d, |d| d as u64, |u| u as f64).and_then(|u| entries.get(&Key::Uint(u)))),
+                .or_else(|| lossless(*d, |d| d as u64, |u| *u as f64).and_then(|u| entries.get(&Key::Uint(u)))),
             Value::Int(i) => u64::try_from(*i).ok().and_then(|u| entries.get(&Key::Uint(u))),
             Value::Uint(u) => i64::try_from(*u).ok().and_then(|i| entries.get(&Key::Int(i))),
             _ => None,
@@ -182,7 +184,7 @@ impl<'a> Map<'a> {
                         .collect();
                     names.sort_unstable();
                     names.into_iter().map(|(_, name)| Value::String(Text::Borrowed(name))).collect()
-                },
+                }
                 Shape::Map(_) => members.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
                 _ => Vec::new(),
             },
@@ -225,8 +227,9 @@ impl Map<'_> {
         match self {
             Self::Json(_, decl) => match &decl.shape {
                 Shape::Object(fields) => {
-                    fields.get(name).is_some_and(|f| f.json_name == name) || fields.values().any(|f| f.json_name == name)
-                },
+                    fields.get(name).is_some_and(|f| f.json_name == name)
+                        || fields.values().any(|f| f.json_name == name)
+                }
                 Shape::Map(_) => true,
                 _ => false,
             },

@@ -9,7 +9,7 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
         (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
             number::compare(a, b).ok_or_else(|| Error::new("NaN values cannot be ordered"))
-        },
+        }
         (Value::Double(d), _) if d.is_nan() => Err(Error::new("NaN values cannot be ordered")),
         (Value::Bool(a), Value::Bool(b)) => Ok(a.cmp(b)),
         (Value::String(a), Value::String(b)) => Ok(a.as_bytes().cmp(b.as_bytes())),
@@ -23,9 +23,6 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
 impl Value<'_> {
     /// Whether values of its type have an order at all.
     pub fn is_comparable(&self) -> bool {
-        !matches!(
-            self,
-            Self::Null | Self::List(_) | Self::Map(_) | Self::Type(_) | Self::Optional(_) | Self::Opaque(_)
-        )
+        !matches!(self, Self::Null | Self::List(_) | Self::Map(_) | Self::Type(_) | Self::Optional(_) | Self::Opaque(_))
     }
 }

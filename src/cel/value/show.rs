@@ -15,7 +15,7 @@ impl Display for Value<'_> {
                 let text = if d.is_finite() { format!("{d}") } else { format_v(*d) };
                 f.write_str(&text)?;
                 if d.is_finite() && !text.contains('.') { f.write_str(".0") } else { Ok(()) }
-            },
+            }
             Self::String(s) => f.write_str(&go_quote(s)),
             Self::Bytes(bytes) => {
                 f.write_str("b\"")?;
@@ -23,7 +23,7 @@ impl Display for Value<'_> {
                     write!(f, "\\x{b:02x}")?;
                 }
                 f.write_char('"')
-            },
+            }
             Self::Timestamp(t) => write!(f, "timestamp(\"{}\")", t.to_utc_text()),
             Self::Duration(d) => write!(f, "duration(\"{}\")", d.to_go_text()),
             Self::List(list) => {
@@ -38,7 +38,7 @@ impl Display for Value<'_> {
                     }
                 }
                 f.write_char(']')
-            },
+            }
             Self::Map(map) => {
                 let mut entries: Vec<(String, String)> = map
                     .keys()
@@ -61,7 +61,7 @@ impl Display for Value<'_> {
                     write!(f, "{key}: {value}")?;
                 }
                 f.write_char('}')
-            },
+            }
             Self::Type(name) => write!(f, "type({name})"),
             Self::Optional(None) => f.write_str("optional.none()"),
             Self::Optional(Some(value)) => write!(f, "optional.of({value})"),
@@ -80,7 +80,7 @@ impl Value<'_> {
             Self::Bytes(bytes) => {
                 let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
                 format!("[{}]", numbers.join(" "))
-            },
+            }
             Self::Null => "0".to_owned(),
             Self::Duration(d) => d.to_go_text(),
             Self::Type(name) => name.to_string(),
@@ -89,7 +89,7 @@ impl Value<'_> {
                 let items: Vec<String> =
                     list.iter().map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain())).collect();
                 format!("[{}]", items.join(", "))
-            },
+            }
             other => other.to_string(),
         }
     }

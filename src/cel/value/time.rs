@@ -63,15 +63,15 @@ impl Timestamp {
     }
 
     /// `self + d`
-    pub fn add(&self, d: Duration) -> Result<Self, Error> {
+    pub fn plus(&self, d: Duration) -> Result<Self, Error> {
         let nanos = i128::from(self.seconds) * i128::from(NANOS) + i128::from(self.nanos) + i128::from(d.0);
         let seconds = nanos.div_euclid(i128::from(NANOS));
         Self::new(seconds as i64, nanos.rem_euclid(i128::from(NANOS)) as u32, self.offset)
     }
 
     /// `self - d`
-    pub fn sub(&self, d: Duration) -> Result<Self, Error> {
-        self.add(d.negate()?)
+    pub fn minus(&self, d: Duration) -> Result<Self, Error> {
+        self.plus(d.negate()?)
     }
 
     /// `self - other`
@@ -112,10 +112,8 @@ impl Timestamp {
 
     fn format(self, offset: i32) -> String {
         let c = self.clock(i64::from(offset));
-        let mut out = format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            c.year, c.month, c.day, c.hour, c.minute, c.second
-        );
+        let mut out =
+            format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", c.year, c.month, c.day, c.hour, c.minute, c.second);
         if self.nanos != 0 {
             let digits = format!("{:09}", self.nanos);
             let _ = write!(out, ".{}", digits.trim_end_matches('0'));
@@ -155,11 +153,11 @@ impl Duration {
         self.0.checked_neg().map(Self).ok_or_else(overflow)
     }
     /// `self + other`
-    pub fn add(self, other: Self) -> Result<Self, Error> {
+    pub fn plus(self, other: Self) -> Result<Self, Error> {
         self.0.checked_add(other.0).map(Self).ok_or_else(overflow)
     }
     /// `self - other`
-    pub fn sub(self, other: Self) -> Result<Self, Error> {
+    pub fn minus(self, other: Self) -> Result<Self, Error> {
         self.0.checked_sub(other.0).map(Self).ok_or_else(overflow)
     }
 
@@ -176,7 +174,6 @@ impl Duration {
         if rest.is_empty() {
             return None;
         }
-        const LIMIT: u64 = 1 << 63;
         let mut total = 0_u64;
         while !rest.is_empty() {
             let (whole, after) = digits(rest);
@@ -271,6 +268,9 @@ impl Duration {
     }
 }
 
+/// One more nanosecond than a duration can have.
+const LIMIT: u64 = 1 << 63;
+
 fn digits(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
@@ -306,9 +306,9 @@ pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
             continue;
         };
         rest = after_unit;
-        let factor: i64 = number
-            .parse()
-            .map_err(|_| format!("strconv.Atoi: parsing {}: value out of range", crate::value::quote::go_quote(number)))?;
+        let factor: i64 = number.parse().map_err(|_| {
+            format!("strconv.Atoi: parsing {}: value out of range", crate::value::quote::go_quote(number))
+        })?;
         let unit = unit.to_lowercase();
         for (names, nanos) in UNITS {
             for (i, name) in names.iter().enumerate() {
@@ -390,9 +390,9 @@ mod tests {
         assert_eq!(t.to_utc_text(), "2024-02-29T07:04:56.789Z");
         let c = t.clock(0);
         assert_eq!((c.day_of_year, c.weekday, c.millisecond), (59, 4, 789));
-        assert!(t.add(Duration(i64::MAX)).is_ok());
+        assert!(t.plus(Duration(i64::MAX)).is_ok());
         let last = Timestamp::from_unix(LAST_SECOND).expect("in range");
-        assert_eq!(last.add(Duration(NANOS)), Err(Error::new("timestamp overflow")));
+        assert_eq!(last.plus(Duration(NANOS)), Err(Error::new("timestamp overflow")));
         let first = Timestamp::from_unix(FIRST_SECOND).expect("in range");
         assert_eq!(last.since(&first), Err(Error::new("integer overflow")));
     }

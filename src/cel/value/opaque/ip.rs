@@ -174,7 +174,7 @@ fn parse_address(text: &str) -> Result<(IpAddr, bool), String> {
         Some(b'.') => {
             let [a, b, c, d] = parse_v4(text).map_err(|e| error(&e))?;
             Ok((IpAddr::V4(Ipv4Addr::new(a, b, c, d)), false))
-        },
+        }
         Some(b':') => {
             let (rest, zone) = match text.split_once('%') {
                 Some((_, "")) => return Err(error("zone must be a non-empty string")),
@@ -182,7 +182,7 @@ fn parse_address(text: &str) -> Result<(IpAddr, bool), String> {
                 None => (text, false),
             };
             parse_v6(rest).map(|ip| (IpAddr::V6(ip), zone)).map_err(|e| error(&e))
-        },
+        }
         Some(_) => Err(error("missing IPv6 address")),
         None => Err(error("unable to parse IP")),
     }
@@ -299,8 +299,8 @@ fn parse_v6(text: &str) -> Result<Ipv6Addr, String> {
         Some(position) => {
             let zeros = 16 - bytes.len();
             bytes.splice(position..position, std::iter::repeat_n(0, zeros));
-        },
-        None => {},
+        }
+        None => {}
     }
     let octets: [u8; 16] = bytes.try_into().map_err(|_| "address string too short".to_owned())?;
     Ok(Ipv6Addr::from(octets))
@@ -338,7 +338,9 @@ mod tests {
             let quoted = go_quote(text);
             assert_eq!(
                 Ip::parse(text),
-                Err(format!("IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): {error}"))
+                Err(format!(
+                    "IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): {error}"
+                ))
             );
         }
         assert_eq!(

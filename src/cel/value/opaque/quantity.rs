@@ -151,18 +151,16 @@ fn scale_up(value: i64, scale: i32) -> Option<i64> {
     if value == 0 { Some(0) } else { value.checked_mul(factor?) }
 }
 
+/// The sum of two small amounts, at the lesser scale.
 fn add_small(a: (i64, i32), b: (i64, i32)) -> Option<(i64, i32)> {
-    let ((x, s), (y, t)) = (a, b);
-    if y == 0 {
-        return Some(a);
-    }
-    if x == 0 {
-        return Some(b);
-    }
-    match s.cmp(&t) {
-        Ordering::Equal => Some((x.checked_add(y)?, s)),
-        Ordering::Greater => Some((scale_up(x, s.checked_sub(t)?)?.checked_add(y)?, t)),
-        Ordering::Less => Some((x.checked_add(scale_up(y, t.checked_sub(s)?)?)?, s)),
+    match (a, b) {
+        (_, (0, _)) => Some(a),
+        ((0, _), _) => Some(b),
+        ((value, scale), (other, at)) => {
+            let lesser = scale.min(at);
+            let value = scale_up(value, scale.checked_sub(lesser)?)?;
+            Some((value.checked_add(scale_up(other, at.checked_sub(lesser)?)?)?, lesser))
+        }
     }
 }
 
@@ -234,7 +232,7 @@ impl Unit {
             _ => {
                 let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
                 Some(Self { base: 10, exponent: exponent as i32, exponent_form: true })
-            },
+            }
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::Ip;
 use crate::value::quote::go_quote;
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
 
 /// `kubernetes.URL`
 #[derive(Clone, Debug, Default)]
@@ -30,8 +33,7 @@ impl Url {
         parse_request_uri(text)?;
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
         let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
-        let decoded =
-            unescape(fragment, Part::Fragment).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
+        let decoded = unescape(fragment, Part::Fragment).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
         url.fragment = (fragment.to_owned(), decoded);
         Ok(url)
     }
@@ -170,8 +172,8 @@ fn parse(raw: &str, request: bool) -> Result<Url, String> {
 fn split_scheme(raw: &str) -> Result<(&str, &str), String> {
     for (i, c) in raw.char_indices() {
         match c {
-            'a'..='z' | 'A'..='Z' => {},
-            '0'..='9' | '+' | '-' | '.' if i > 0 => {},
+            'a'..='z' | 'A'..='Z' => {}
+            '0'..='9' | '+' | '-' | '.' if i > 0 => {}
             ':' if i == 0 => return Err("missing protocol scheme".to_owned()),
             ':' => return Ok(raw.split_once(':').unwrap_or(("", raw))),
             _ => break,
@@ -201,7 +203,7 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
     match host.rfind('[') {
         Some(0) => return parse_ip_literal(host),
         Some(_) => return Err("invalid IP-literal".to_owned()),
-        None => {},
+        None => {}
     }
     if let Some(first) = host.find(':') {
         // Lists of hosts with ports are let pass, though not in web addresses.
@@ -291,11 +293,11 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, String> {
                 }
                 out.push(byte);
                 i += 2;
-            },
+            }
             b'+' if part == Part::Query => out.push(b' '),
             _ if in_host && b.is_ascii() && !part.allows(b) => {
                 return Err(format!("invalid character {} in host name", go_quote(&char::from(b).to_string())));
-            },
+            }
             _ => out.push(b),
         }
     }
@@ -308,7 +310,7 @@ fn escape(decoded: &[u8], part: Part) -> String {
         if part.allows(*b) {
             out.push(char::from(*b));
         } else {
-            out.push_str(&format!("%{b:02X}"));
+            let _ = write!(out, "%{b:02X}");
         }
     }
     out

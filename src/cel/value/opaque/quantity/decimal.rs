@@ -198,7 +198,7 @@ fn compare_magnitudes(a: &Decimal, b: &Decimal) -> Ordering {
         (true, true) => return Ordering::Equal,
         (true, false) => return Ordering::Less,
         (false, true) => return Ordering::Greater,
-        _ => {},
+        _ => {}
     }
     let top = |d: &Decimal| d.digits.len() as i64 + d.exponent;
     top(a).cmp(&top(b)).then_with(|| {

@@ -1,0 +1,160 @@
+//! The named formats of the `format` library.
+
+use super::{super::time, parse_request_uri};
+use crate::value::names;
+
+/// `kubernetes.NamedFormat`
+#[derive(Debug)]
+pub struct Format {
+    /// The name `format.named()` knows it by and the function that gives it (`format.dns1123Label()`).
+    pub function: &'static str,
+    /// What tells formats apart.
+    pub name: &'static str,
+    /// The length of its longest pattern, for the cost.
+    pub pattern_length: u64,
+    check: fn(&str) -> Vec<String>,
+}
+
+impl Format {
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.function == name)
+    }
+
+    /// What is wrong with the text.
+    pub fn complaints(&self, text: &str) -> Vec<String> {
+        (self.check)(text)
+    }
+}
+
+const fn format(
+    function: &'static str,
+    name: &'static str,
+    pattern_length: u64,
+    check: fn(&str) -> Vec<String>,
+) -> Format {
+    Format { function, name, pattern_length, check }
+}
+
+static FORMATS: [Format; 13] = [
+    format("byte", "byte", 84, |s| unless(is_base64(s), "invalid base64")),
+    format("date", "date", DATE_TIME_PATTERN, |s| unless(time::parse_date(s).is_ok(), "invalid date")),
+    format("datetime", "datetime", DATE_TIME_PATTERN, |s| unless(is_date_time(s), "invalid datetime")),
+    format("dns1035Label", "DNS1035Label", 30, |s| names::dns1035_label(s.as_bytes())),
+    format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |s| names::dns1035_label(&prefix(s))),
+    format("dns1123Label", "DNS1123Label", 30, |s| names::dns1123_label(s.as_bytes())),
+    format("dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |s| names::dns1123_label(&prefix(s))),
+    format("dns1123Subdomain", "DNS1123Subdomain", 60, |s| names::dns1123_subdomain(s.as_bytes())),
+    format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |s| names::dns1123_subdomain(&prefix(s))),
+    format("labelValue", "LabelValue", 40, names::label_value),
+    format("qualifiedName", "QualifiedName", 60, names::qualified_name),
+    format("uri", "URI", 1103, |s| parse_request_uri(s).err().into_iter().collect()),
+    format("uuid", "uuid", UUID_PATTERN, |s| unless(is_uuid(s), "does not match the UUID format")),
+];
+
+/// The lengths of patterns the server takes for the cost.
+const DATE_TIME_PATTERN: u64 = 71;
+const UUID_PATTERN: u64 = 70;
+
+fn unless(valid: bool, complaint: &str) -> Vec<String> {
+    if valid { Vec::new() } else { vec![complaint.to_owned()] }
+}
+
+/// A trailing dash of a prefix is forgiven, together with the character before it.
+fn prefix(text: &str) -> Vec<u8> {
+    match text.as_bytes() {
+        [head @ .., _, b'-'] => [head, b"a"].concat(),
+        other => other.to_vec(),
+    }
+}
+
+/// Padded standard base64, not empty.
+fn is_base64(text: &str) -> bool {
+    let unpadded = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
+    !text.is_empty()
+        && text.len().is_multiple_of(4)
+        && unpadded.len() % 4 != 1
+        && !(unpadded.len().is_multiple_of(4) && unpadded.len() < text.len())
+        && unpadded.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
+}
+
+fn is_uuid(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    for (i, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
+        if i > 0 {
+            rest = rest.strip_prefix(b"-").unwrap_or(rest);
+        }
+        match rest.split_at_checked(length) {
+            Some((group, after)) if group.iter().all(u8::is_ascii_hexdigit) => rest = after,
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// A date, `t`, and a time of day with an offset; case does not matter, and any character may stand before the fraction.
+fn is_date_time(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut parts = lower.split('t');
+    let (Some(date), Some(clock)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    text.len() >= 4 && time::parse_date(date).is_ok() && is_clock(clock)
+}
+
+fn is_clock(text: &str) -> bool {
+    fn two<'a>(text: &'a str, most: &str, end: &str) -> Option<&'a str> {
+        let (digits, rest) = text.split_at_checked(2)?;
+        (digits.bytes().all(|b| b.is_ascii_digit()) && digits <= most).then_some(())?;
+        rest.strip_prefix(end)
+    }
+    fn clock(text: &str) -> Option<()> {
+        let rest = two(two(two(text, "23", ":")?, "59", ":")?, "59", "")?;
+        let zone = |rest: &str| {
+            let offset = |rest: &str| two(two(rest, "99", ":")?, "99", "").filter(|r| r.is_empty()).map(|_| ());
+            if rest == "z" { Some(()) } else { offset(rest.strip_prefix(['+', '-'])?) }
+        };
+        zone(rest).or_else(|| {
+            let mut chars = rest.chars();
+            chars.next().filter(|c| *c != '\n')?;
+            let fraction = chars.as_str();
+            let end = fraction.find(|c: char| !c.is_ascii_digit())?;
+            (end > 0).then(|| zone(fraction.get(end..)?))?
+        })
+    }
+    clock(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good(format: &str, text: &str) -> bool {
+        Format::named(format).expect(format).complaints(text).is_empty()
+    }
+
+    #[test]
+    fn formats_accept_what_the_server_accepts() {
+        for (format, yes, no) in [
+            ("byte", &["YWJj", "YWI=", "YQ=="][..], &["", "YQ", "YQ=", "Y===", "YW-j", "YWJj="][..]),
+            ("uuid", &["123e4567-e89b-12d3-a456-426614174000", "123E4567e89b12d3a456426614174000"], &["", "123e4567"]),
+            ("date", &["2024-02-29"], &["2023-02-29", "2024-1-01", "2024-01-01T"]),
+            (
+                "datetime",
+                &["2024-02-29T23:59:59Z", "2024-02-29t23:59:59,5z", "2024-02-29T23:59:59.123+25:00"],
+                &["2024-02-29 23:59:59Z", "2024-02-29T24:00:00Z", "2024-02-29T23:59:59", "2024-02-29T23:59:59.Z"],
+            ),
+            ("uri", &["http://a", "/a"], &["a", ""]),
+            ("dns1123LabelPrefix", &["abc-", "a"], &["-", "a.b"]),
+            ("qualifiedName", &["a.b/c", "C"], &["", "/c", "a/b/c"]),
+        ] {
+            for text in yes {
+                assert!(good(format, text), "{format} {text}");
+            }
+            for text in no {
+                assert!(!good(format, text), "{format} {text}");
+            }
+        }
+        assert!(Format::named("DNS1123Label").is_none());
+    }
+}
