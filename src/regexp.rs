@@ -128,9 +128,9 @@ impl PartialEq for Regexp {
     }
 }
 
-/// One group's boundaries as a range.
+/// The first group's boundaries as a range.
 fn range(slots: &[Option<usize>]) -> Option<Range<usize>> {
-    if let [Some(from), Some(to)] = slots { Some(*from..*to) } else { None }
+    if let [Some(from), Some(to), ..] = slots { Some(*from..*to) } else { None }
 }
 
 /// The bytes of the character at a place, 0 at the end.

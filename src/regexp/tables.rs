@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(orbit('s'), [0x73, 0x17F, 0x53]);
         assert_eq!(orbit('1'), [0x31]);
         assert_eq!(min_fold(0x3B8), 0x398);
-        assert_eq!(folds().len(), 2790);
+        assert_eq!(folds().len(), 2878);
     }
 
     #[test]

@@ -63,6 +63,12 @@ pub fn format_json(x: f64) -> String {
     }
 }
 
+/// `int64(x)` on amd64: the fraction is dropped, what does not fit is the smallest integer.
+pub fn to_int64(x: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
