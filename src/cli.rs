@@ -1,6 +1,7 @@
 //! The command line: [`args`] says what can be asked, and one file per command answers it.
 
 pub mod args;
+mod builtin;
 mod exit;
 mod get;
 mod serve;

@@ -1,5 +1,10 @@
 //! `validate`: what the server would do with a create of every object given.
 
+mod definitions;
+mod judge;
+mod ordered;
+mod request;
+
 use super::Exit;
 use super::args;
 

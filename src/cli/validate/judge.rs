@@ -1,0 +1,209 @@
+//! One object, sent to the server; its answer, as plain data with places.
+
+use super::definitions::Route;
+use super::request::{self, Manner};
+use crate::api::{Response, ResponseBody, Server};
+use crate::field::FieldError;
+use crate::output::excerpt::Spot;
+use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::value::Value;
+
+/// Finds the place of a field in the text an object was read from.
+pub trait Places {
+    /// Where the object begins.
+    fn start(&self) -> Spot;
+    /// Where the field at `path` (as the server prints it), or the nearest one above it, is written.
+    fn field(&self, path: &str) -> Spot;
+}
+
+/// What the object calls itself. `namespace` is that of objects that name none.
+pub fn identity(object: &Value, namespaced: bool, namespace: &str) -> Identity {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+    let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {
+        ("", "") => String::new(),
+        ("", prefix) => format!("{prefix}*"),
+        (name, _) => name.to_owned(),
+    };
+    let own = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty());
+    Identity {
+        api_version: text(&["apiVersion"]).to_owned(),
+        kind: text(&["kind"]).to_owned(),
+        namespace: namespaced.then(|| own.unwrap_or(namespace).to_owned()),
+        name,
+    }
+}
+
+/// Sends a create of `object` and reads the answer.
+pub fn judge(
+    server: &Server,
+    route: &Route,
+    object: Value,
+    identity: Identity,
+    manner: Manner,
+    places: &dyn Places,
+) -> Item {
+    let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
+    if !route.versions.iter().any(|v| v == version) {
+        return unserved(route, identity, places);
+    }
+    let path = request::collection(group, version, &route.plural, identity.namespace.as_deref());
+    let generated = object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
+    let response = server.handle(&request::create(&path, object, manner));
+    let mut item = answered(response, identity, places);
+    if let Some(result) = &mut item.object {
+        forget_its_birth(result, generated);
+    }
+    item
+}
+
+/// What kubectl says before it sends anything.
+fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
+    let mut item = Item::new(places.start(), Verdict::Rejected, "");
+    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    item.errors.push(Problem {
+        kind: "NotFound".to_owned(),
+        field: Some("apiVersion".to_owned()),
+        message: format!(
+            "no matches for kind \"{}\" in version \"{}\": its CRD serves {}",
+            identity.kind,
+            identity.api_version,
+            if route.versions.is_empty() { "no version".to_owned() } else { route.versions.join(", ") }
+        ),
+        spot: Some(places.field("apiVersion")),
+    });
+    item.identity = identity;
+    item
+}
+
+/// Reads an answer.
+pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> Item {
+    let accepted = matches!(response.code, 200 | 201);
+    let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
+    item.identity = identity;
+    let (body, text) = match response.body {
+        ResponseBody::Json(body) => (Some(body), None),
+        ResponseBody::Text(text) => (None, Some(text.trim().to_owned())),
+    };
+    let said = |key: &str| body.as_ref().and_then(|b| b.str_at(&[key])).unwrap_or_default().to_owned();
+    let message = if accepted { String::new() } else { text.unwrap_or_else(|| said("message")) };
+    let reason = if accepted { String::new() } else { said("reason") };
+    item.pruned = response
+        .trace
+        .pruned
+        .iter()
+        .map(|path| Located { path: path.clone(), spot: Some(places.field(path)) })
+        .collect();
+    item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
+    item.warnings = response.warnings.iter().map(|text| warning(text, places)).collect();
+    if !accepted {
+        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places);
+    }
+    if accepted {
+        take_result(&mut item, body.as_deref());
+        if response.trace.rules_not_evaluated > 0 {
+            item.verdict = Verdict::CannotTell;
+            item.reason = match response.trace.rules_not_evaluated {
+                1 => "1 rule was not evaluated".to_owned(),
+                n => format!("{n} rules were not evaluated"),
+            };
+        }
+    }
+    item.answer = Some(Answer { code: response.code, reason, message });
+    item
+}
+
+/// The object, and its Table if one was asked for.
+fn take_result(item: &mut Item, body: Option<&Value>) {
+    let Some(body) = body else { return };
+    if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
+        let row = body.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
+        item.object = row.and_then(|row| row.get("object")).cloned();
+        item.table = Some(body.clone());
+    } else {
+        item.object = Some(body.clone());
+    }
+}
+
+fn errors(found: &[FieldError], message: &str, reason: &str, pruned: &[Located], places: &dyn Places) -> Vec<Problem> {
+    if !found.is_empty() {
+        return found.iter().map(|error| field_problem(error, places)).collect();
+    }
+    // Strict decoding: one message for all unknown fields; here each has its place.
+    if message.contains("strict decoding error: ") && !pruned.is_empty() {
+        return pruned
+            .iter()
+            .map(|p| Problem {
+                kind: reason.to_owned(),
+                field: Some(p.path.clone()),
+                message: format!("unknown field \"{}\"", p.path),
+                spot: p.spot.clone(),
+            })
+            .collect();
+    }
+    vec![Problem { kind: reason.to_owned(), field: None, message: message.to_owned(), spot: Some(places.start()) }]
+}
+
+fn field_problem(error: &FieldError, places: &dyn Places) -> Problem {
+    let path = if error.field == "<nil>" { told_in_words(&error.detail) } else { Some(error.field.as_str()) };
+    Problem {
+        kind: error.kind.reason().to_owned(),
+        field: Some(error.field.clone()),
+        message: error.to_string(),
+        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+    }
+}
+
+/// The path that an error without one names in its text: `"spec.o" must validate …`, `Checked value … in spec.i`.
+fn told_in_words(detail: &str) -> Option<&str> {
+    if let Some(rest) = detail.strip_prefix('"') {
+        return rest.split_once('"').map(|(path, _)| path);
+    }
+    let (_, path) = detail.strip_prefix("Checked value must be of type ")?.rsplit_once(" in ")?;
+    Some(path)
+}
+
+/// A warning of the server, with its place if it names a field.
+fn warning(text: &str, places: &dyn Places) -> Problem {
+    let path = match text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"')) {
+        Some(path) => Some(path),
+        None => text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' ')),
+    };
+    Problem {
+        kind: "Warning".to_owned(),
+        field: path.map(str::to_owned),
+        message: text.to_owned(),
+        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+    }
+}
+
+/// Takes out what differs from run to run: what the server gives an object at its birth.
+fn forget_its_birth(object: &mut Value, generated: bool) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["creationTimestamp", "managedFields", "uid"] {
+            metadata.remove(key);
+        }
+        if generated {
+            metadata.remove("name");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_told_in_words_is_found() {
+        assert_eq!(told_in_words("\"spec.o\" must validate one and only one schema (oneOf)"), Some("spec.o"));
+        assert_eq!(told_in_words("Checked value must be of type integer with format int32 in spec.i"), Some("spec.i"));
+        assert_eq!(told_in_words("some validation rules were not checked"), None);
+    }
+
+    #[test]
+    fn names_may_be_generated() {
+        let metadata = crate::value::object([("generateName", "red-")]);
+        let object = crate::value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
+        assert_eq!(identity(&object, true, "ns").full_name(), "ns/red-*");
+        assert_eq!(identity(&object, false, "ns").full_name(), "red-*");
+    }
+}

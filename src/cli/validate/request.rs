@@ -1,0 +1,80 @@
+//! The requests that kubectl would send, made for [`api::Server::handle`].
+
+use crate::api::{Body, Method, Request, Timestamp};
+use crate::cli::args::FieldValidation;
+use crate::value::Value;
+use std::fmt::Write as _;
+
+/// `POST` of a CRD.
+pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The path of a resource's objects.
+pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
+    let mut path = String::from("/apis");
+    for part in [group, version] {
+        push_segment(&mut path, part);
+    }
+    if let Some(namespace) = namespace {
+        path.push_str("/namespaces");
+        push_segment(&mut path, namespace);
+    }
+    push_segment(&mut path, plural);
+    path
+}
+
+/// What a create asks besides its object.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// `fieldValidation`
+    pub level: FieldValidation,
+    /// `dryRun=All`
+    pub dry_run: bool,
+    /// Whether the answer should be the object's Table.
+    pub table: bool,
+    /// The time of the request.
+    pub now: Timestamp,
+}
+
+/// A create.
+pub fn create(path: &str, object: Value, manner: Manner) -> Request {
+    let dry_run = if manner.dry_run { "&dryRun=All" } else { "" };
+    let (accept, whole) = if manner.table {
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
+    } else {
+        ("application/json", "")
+    };
+    Request {
+        method: Method::Post,
+        path: format!("{path}?fieldManager=kubectl-create&fieldValidation={}{dry_run}{whole}", manner.level.word()),
+        content_type: Some("application/json".to_owned()),
+        accept: Some(accept.to_owned()),
+        user_agent: Some("kubectl".to_owned()),
+        body: Body::Value(object),
+        now: manner.now,
+    }
+}
+
+/// `/` and a path segment, percent-encoded.
+fn push_segment(path: &mut String, text: &str) {
+    path.push('/');
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),
+            _ => {
+                // Writing to a String cannot fail.
+                let _ = write!(path, "%{byte:02X}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_holds_whatever_an_object_says() {
+        assert_eq!(collection("g", "v1", "things", Some("a/b?")), "/apis/g/v1/namespaces/a%2Fb%3F/things");
+        assert_eq!(collection("g", "v1", "things", None), "/apis/g/v1/things");
+    }
+}
