@@ -13,6 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["schema"],
     &["rules"],
     &["pipeline"],
+    &["apply"],
     &["crd"],
     &["api"],
     &["output"],
