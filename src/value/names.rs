@@ -9,8 +9,9 @@ const VALUE_FMT: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 const KEY_RULE: &str =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-fn too_long(max: usize) -> String {
-    format!("must be no more than {max} bytes")
+/// The package that checks names says `characters`, the one that checks keys and label values `bytes`; both count bytes.
+fn too_long(max: usize, unit: &str) -> String {
+    format!("must be no more than {max} {unit}")
 }
 
 fn no_match(rule: &str, fmt: &str, examples: &[&str]) -> String {
@@ -55,7 +56,7 @@ fn is_key(name: &[u8]) -> bool {
 pub fn dns1123_label(name: &[u8]) -> Vec<String> {
     let mut complaints = Vec::new();
     if name.len() > 63 {
-        complaints.push(too_long(63));
+        complaints.push(too_long(63, "characters"));
     }
     if !is_label(name) {
         complaints.push(if is_subdomain(name) {
@@ -70,9 +71,13 @@ pub fn dns1123_label(name: &[u8]) -> Vec<String> {
 
 /// `IsDNS1123Subdomain`
 pub fn dns1123_subdomain(name: &[u8]) -> Vec<String> {
+    subdomain(name, "characters")
+}
+
+fn subdomain(name: &[u8], unit: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     if name.len() > 253 {
-        complaints.push(too_long(253));
+        complaints.push(too_long(253, unit));
     }
     if !is_subdomain(name) {
         let rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
@@ -85,7 +90,7 @@ pub fn dns1123_subdomain(name: &[u8]) -> Vec<String> {
 pub fn dns1035_label(name: &[u8]) -> Vec<String> {
     let mut complaints = Vec::new();
     if name.len() > 63 {
-        complaints.push(too_long(63));
+        complaints.push(too_long(63, "characters"));
     }
     if !is_label(name) || !name.first().is_some_and(u8::is_ascii_lowercase) {
         let rule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
@@ -103,7 +108,8 @@ pub fn qualified_name(value: &str) -> Vec<String> {
             if prefix.is_empty() {
                 complaints.push("prefix part must be non-empty".to_owned());
             } else {
-                complaints.extend(dns1123_subdomain(prefix.as_bytes()).into_iter().map(|c| format!("prefix part {c}")));
+                let inner = subdomain(prefix.as_bytes(), "bytes");
+                complaints.extend(inner.into_iter().map(|c| format!("prefix part {c}")));
             }
             name
         }
@@ -117,7 +123,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
     } else if name.len() > 63 {
-        complaints.push(format!("name part {}", too_long(63)));
+        complaints.push(format!("name part {}", too_long(63, "bytes")));
     }
     if !is_key(name.as_bytes()) {
         complaints.push(format!("name part {}", no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"])));
@@ -129,7 +135,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
 pub fn label_value(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     if value.len() > 63 {
-        complaints.push(too_long(63));
+        complaints.push(too_long(63, "bytes"));
     }
     if !value.is_empty() && !is_key(value.as_bytes()) {
         let rule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
