@@ -8,6 +8,14 @@
 //!
 //! Each stage is pure; what is known of the CRD's version is compiled once into a [`ResourceVersion`]. Verdicts are data.
 //!
+//! An object read from storage goes through [`decode`] and [`default`] with the stored version, then through [`decode`] with
+//! [`Source::Conversion`] for every other version. That is also what a write answers: a default of `status` appears in the
+//! answer to a create though [`prepare_create`] has just dropped the status.
+//!
+//! A schema node by itself, such as that of a default in a CRD, goes through the same stages:
+//! [`compiled::Node::compile`] in the dialect [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
+//! [`embedded::validate`], [`validate::validate`].
+//!
 //! Recursion goes along the value and its schema, which readers keep below 10,000 levels: callers bring a large stack.
 
 pub mod coerce;
@@ -284,4 +292,154 @@ fn with_rules(rv: &ResourceVersion, object: &Value, mut errors: ErrorList) -> Ve
         }
     }
     Verdict { errors, rules_not_evaluated, ..Verdict::default() }
+}
+
+/// What the tests of the stages share.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// JSON text as a value.
+    pub fn json(text: &str) -> Value {
+        crate::text::json::read(text.as_bytes()).unwrap()
+    }
+    /// A compiled schema.
+    pub fn node(schema: &str) -> Node {
+        Node::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects)
+    }
+    /// A version of `Foo` in `example.com` whose spec has this schema.
+    pub fn version(spec: &str) -> ResourceVersion {
+        let text = format!(
+            r#"{{"type":"object","properties":{{"spec":{spec},"status":{{"type":"object",
+            "x-kubernetes-preserve-unknown-fields":true}}}}}}"#
+        );
+        ResourceVersion::compile(Facts {
+            group: "example.com".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Foo".to_owned(),
+            resource: "foos".to_owned(),
+            namespaced: true,
+            schema: Some(Arc::new(Schema::from_value(&json(&text)).unwrap())),
+            ..Facts::default()
+        })
+    }
+    /// A stored `Foo` with this spec.
+    pub fn foo(spec: &str) -> Value {
+        json(&format!(
+            r#"{{"apiVersion":"example.com/v1","kind":"Foo","metadata":{{"name":"a","namespace":"default","generation":1,
+                "uid":"u","resourceVersion":"1","creationTimestamp":"2024-01-01T00:00:00Z"}},"spec":{spec}}}"#
+        ))
+    }
+    /// The errors as the server's message lists them.
+    pub fn texts(errors: &ErrorList) -> Vec<String> {
+        errors.iter().map(ToString::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::*;
+    use super::*;
+
+    #[test]
+    fn a_wrong_kind_ends_the_validation_of_a_new_object() {
+        let rv = version(r#"{"type":"integer"}"#);
+        let mut object = foo("{}");
+        object.as_object_mut().unwrap().insert("kind".to_owned(), Value::from("Bar"));
+        let verdict = validate_create(&rv, &object);
+        assert_eq!(texts(&verdict.errors), [r#"kind: Invalid value: "Bar": must be Foo"#]);
+    }
+
+    #[test]
+    fn a_bad_label_is_told_three_times_on_update() {
+        let rv = version(r#"{"type":"object"}"#);
+        let old = foo("{}");
+        let mut object = old.clone();
+        object.get_mut("metadata").unwrap().as_object_mut().unwrap().insert("labels".to_owned(), json(r#"{"a":"-"}"#));
+        assert_eq!(validate_create(&rv, &object).errors.len(), 1);
+        let errors = validate_update(&rv, &object, &old).errors;
+        assert_eq!(errors.len(), 3);
+        assert!(errors.iter().all(|e| e.field == "metadata.labels"));
+    }
+
+    #[test]
+    fn rules_wait_for_a_valid_object() {
+        let rv = version(
+            r#"{"type":"object","required":["a"],"x-kubernetes-validations":[{"rule":"true"}],
+            "properties":{"a":{"type":"integer","maximum":3,"x-kubernetes-validations":[{"rule":"true"}]}}}"#,
+        );
+        let verdict = validate_create(&rv, &foo("{}"));
+        assert_eq!(
+            texts(&verdict.errors),
+            [
+                "spec.a: Required value",
+                "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+            ]
+        );
+        assert_eq!(verdict.rules_not_evaluated, 0);
+        // A value out of range does not keep rules from being evaluated.
+        let verdict = validate_create(&rv, &foo(r#"{"a":4}"#));
+        assert_eq!((verdict.errors.len(), verdict.rules_not_evaluated), (1, 2));
+    }
+
+    #[test]
+    fn what_an_update_did_not_change_is_forgiven() {
+        let rv = version(
+            r#"{"type":"object","maxProperties":2,"properties":{
+                "a":{"type":"string","maxLength":1},
+                "l":{"type":"array","items":{"type":"integer","maximum":1}},
+                "m":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+                    "items":{"type":"object","properties":{"k":{"type":"string"},"n":{"type":"integer","maximum":1}}}},
+                "p":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"n":{"type":"integer"}},
+                    "required":["r"]}}}"#,
+        );
+        let errors = |old: &str, new: &str| texts(&validate_update(&rv, &foo(new), &foo(old)).errors);
+        assert_eq!(errors(r#"{"a":"xx"}"#, r#"{"a":"xx","l":[]}"#), [""; 0]);
+        assert_eq!(errors(r#"{"a":"xx"}"#, r#"{"a":"yy"}"#), ["spec.a: Too long: may not be more than 1 byte"]);
+        // Items of an ordinary list count only as a whole.
+        assert_eq!(
+            errors(r#"{"l":[2]}"#, r#"{"l":[2,0]}"#),
+            ["spec.l[0]: Invalid value: 2: spec.l[0] in body should be less than or equal to 1"]
+        );
+        assert_eq!(errors(r#"{"m":[{"k":"a","n":2}]}"#, r#"{"m":[{"k":"b"},{"k":"a","n":2}]}"#), [""; 0]);
+        // Preserved unknown fields make an object unequal to itself.
+        assert_eq!(errors(r#"{"p":{"n":1}}"#, r#"{"p":{"n":1}}"#), [""; 0]);
+        assert_eq!(errors(r#"{"p":{"z":1}}"#, r#"{"p":{"z":1}}"#), ["spec.p.r: Required value"]);
+    }
+
+    #[test]
+    fn status_is_held_to_its_own_schema_from_an_empty_path() {
+        let rv = ResourceVersion::compile(Facts {
+            schema: Some(Arc::new(
+                Schema::from_value(&json(
+                    r#"{"type":"object","properties":{"spec":{"type":"string"},
+                        "status":{"type":"object","properties":{"n":{"type":"integer"}}}}}"#,
+                ))
+                .unwrap(),
+            )),
+            status_subresource: true,
+            ..version("{}").facts
+        });
+        let old = foo("{}");
+        let with = |status: &str| {
+            let mut object = old.clone();
+            object.as_object_mut().unwrap().insert("status".to_owned(), json(status));
+            texts(&validate_status_update(&rv, &object, &old).errors)
+        };
+        assert_eq!(
+            with(r#"{"n":"x"}"#),
+            [r#"status.n: Invalid value: "string": n in body must be of type integer: "string""#]
+        );
+        assert_eq!(with("1"), [r#"status: Invalid value: "integer":  in body must be of type object: "integer""#]);
+    }
+
+    #[test]
+    fn defaults_are_told() {
+        let rv = version(r#"{"type":"object","default":{},"properties":{"a":{"type":"string","default":"x"}}}"#);
+        let mut object = json(r#"{"apiVersion":"example.com/v1","kind":"Foo"}"#);
+        let told: Vec<String> = default(&rv, &mut object).into_iter().map(|d| d.path).collect();
+        assert_eq!(told, ["spec", "spec.a"]);
+        let mut other = json(r#"{"apiVersion":"example.com/v2","kind":"Foo"}"#);
+        assert_eq!(default(&rv, &mut other), []);
+    }
 }

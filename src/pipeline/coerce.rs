@@ -86,3 +86,39 @@ fn coerce_resource(
     *metadata = Value::Object(normal.metadata);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::ROOT;
+    use crate::pipeline::testing::{json, node};
+
+    const SCHEMA: &str = r#"{"properties":{"m":{"additionalProperties":{"x-kubernetes-embedded-resource":true}}}}"#;
+
+    fn coerced(v: &str, dropping: bool) -> (Result<Value, String>, Vec<String>) {
+        let mut v = json(v);
+        let mut unknown = Unknown::new(true);
+        let done = coerce(&mut v, &node(SCHEMA), false, dropping, &ROOT, &mut unknown);
+        (done.map(|()| v).map_err(|e| e.to_string()), unknown.sorted())
+    }
+
+    #[test]
+    fn embedded_metadata_loses_unknown_and_empty_fields() {
+        let (v, unknown) = coerced(r#"{"m":{"k":{"metadata":{"name":"a","zz":1,"creationTimestamp":null}}}}"#, false);
+        assert_eq!(v, Ok(json(r#"{"m":{"k":{"metadata":{"name":"a"}}}}"#)));
+        assert_eq!(unknown, ["m[k].metadata.zz"]);
+    }
+
+    #[test]
+    fn wrong_types_are_errors_in_requests_and_vanish_from_storage() {
+        let kind = r#"{"m":{"k":{"kind":1}}}"#;
+        assert_eq!(coerced(kind, false).0, Err("m[k].kind: Invalid value: 1: must be a string".to_owned()));
+        assert_eq!(coerced(kind, true).0, Ok(json(r#"{"m":{"k":{}}}"#)));
+        let metadata = r#"{"m":{"k":{"metadata":{"name":1,"uid":"u"}}}}"#;
+        assert_eq!(
+            coerced(metadata, false).0,
+            Err(r#"m[k].metadata: Invalid value: {"name":1,"uid":"u"}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"#.to_owned())
+        );
+        assert_eq!(coerced(metadata, true).0, Ok(json(r#"{"m":{"k":{"metadata":{"uid":"u"}}}}"#)));
+    }
+}

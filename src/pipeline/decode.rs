@@ -83,3 +83,43 @@ pub fn parse_group_version(text: &str) -> Result<(&str, &str), String> {
         Some(parts) => Ok(parts),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, version};
+
+    #[test]
+    fn unknown_fields_come_metadata_first() {
+        let rv =
+            version(r#"{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true}}}"#);
+        let object = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"zz":1},"z":1,
+            "spec":{"b":1,"a":{"metadata":{"y":1}}}}"#;
+        let d = decode(&rv, json(object), Source::Request).unwrap();
+        assert_eq!(d.unknown, ["metadata.zz", "spec.b", "z", "spec.a.metadata.y"]);
+        assert_eq!(
+            d.object,
+            json(r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{},"spec":{"a":{"metadata":{}}}}"#)
+        );
+        let stored = decode(&rv, json(object), Source::Storage).unwrap();
+        assert_eq!(stored.unknown, [""; 0]);
+        assert_eq!(stored.object.at(&["metadata", "generation"]), Some(&Value::Int(1)));
+    }
+
+    #[test]
+    fn other_kinds_are_left_alone_and_other_versions_emptied() {
+        let rv = version(r#"{"type":"object"}"#);
+        let decoded = |text| decode(&rv, json(text), Source::Request).map(|d| d.object).map_err(|e| e.0);
+        let other = r#"{"apiVersion":"example.com/v1","kind":"Bar","spec":{"b":1}}"#;
+        assert_eq!(decoded(other), Ok(json(other)));
+        assert_eq!(
+            decoded(r#"{"apiVersion":"example.com/v2","kind":"Foo","spec":{"b":1}}"#),
+            Ok(json(r#"{"apiVersion":"example.com/v2","kind":"Foo"}"#))
+        );
+        assert_eq!(
+            decoded(r#"{"apiVersion":["a",1.5],"kind":"Foo"}"#),
+            Err(".apiVersion accessor error: [a 1.5] is of the type []interface {}, expected string".to_owned())
+        );
+        assert_eq!(decoded(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".to_owned()));
+    }
+}

@@ -78,3 +78,22 @@ impl Walk<'_> {
         self.value(v, node);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, node};
+
+    #[test]
+    fn defaults_reach_into_what_they_set() {
+        let n = node(
+            r#"{"properties":{"a":{"default":1},"b":{"default":2,"nullable":true},
+                "o":{"default":{},"properties":{"p":{"default":3}}},"q":{"properties":{"r":{"default":4}}},
+                "l":{"items":{"default":5}},"m":{"additionalProperties":{"default":6}},
+                "n":{"items":{"properties":{"s":{"default":7}}}}}}"#,
+        );
+        let mut v = json(r#"{"a":null,"b":null,"l":[null,1],"m":{"k":null},"n":[{},null]}"#);
+        set_defaults(&mut v, &n, None);
+        assert_eq!(v, json(r#"{"a":1,"b":null,"o":{"p":3},"l":[5,1],"m":{"k":6},"n":[{"s":7},null]}"#));
+    }
+}

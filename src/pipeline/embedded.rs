@@ -82,3 +82,29 @@ fn resource(members: &Map, path: &FieldPath<'_>, errors: &mut ErrorList) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::ROOT;
+    use crate::pipeline::testing::{json, node, texts};
+
+    #[test]
+    fn embedded_resources_need_a_type() {
+        let n = node(r#"{"properties":{"l":{"items":{"x-kubernetes-embedded-resource":true}}}}"#);
+        let errors = |v: &str| texts(&validate(&json(&format!(r#"{{"l":[{v}]}}"#)), &n, false, &ROOT));
+        assert_eq!(errors(r#"{"apiVersion":"v1","kind":"K","metadata":{"namespace":"a"}}"#), [""; 0]);
+        assert_eq!(errors("{}"), ["l[0].apiVersion: Required value", "l[0].kind: Required value"]);
+        assert_eq!(
+            errors(r#"{"apiVersion":"a/b/c","kind":""}"#),
+            [
+                r#"l[0].apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c"#,
+                r#"l[0].kind: Invalid value: "": must not be empty"#,
+            ]
+        );
+        assert_eq!(
+            errors(r#"{"apiVersion":"v1","kind":"K","metadata":{"name":".."}}"#),
+            [r#"l[0].metadata.name: Invalid value: "..": may not be '..'"#]
+        );
+    }
+}

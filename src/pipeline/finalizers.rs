@@ -13,7 +13,9 @@ pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>) -> Vec<String> {
     let mut warnings = Vec::new();
     for name in added {
         let mut warn = |text: &str| warnings.push(format!("metadata.finalizers: {}: {text}", quote::go_quote(name)));
-        names::qualified_name(name).iter().for_each(|complaint| warn(complaint));
+        for complaint in names::qualified_name(name) {
+            warn(&complaint);
+        }
         if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
             continue;
         }
@@ -23,4 +25,23 @@ pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>) -> Vec<String> {
         ));
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::json;
+
+    #[test]
+    fn new_plain_names_are_warned_about() {
+        let old = json(r#"{"metadata":{"finalizers":["old"]}}"#);
+        let new = json(r#"{"metadata":{"finalizers":["old","orphan","plain","a.b","a.b/c"]}}"#);
+        assert_eq!(
+            warnings(Metadata::of(&new), Some(Metadata::of(&old))),
+            [
+                r#"metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"#,
+                r#"metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"#,
+            ]
+        );
+    }
 }

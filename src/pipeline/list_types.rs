@@ -108,3 +108,36 @@ fn repeated<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<usize> {
     }
     second
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::ROOT;
+    use crate::pipeline::testing::{json, node, texts};
+
+    fn errors(schema: &str, v: &str) -> Vec<String> {
+        texts(&validate(
+            &json(&format!(r#"{{"l":{v}}}"#)),
+            &node(&format!(r#"{{"properties":{{"l":{schema}}}}}"#)),
+            &ROOT,
+        ))
+    }
+
+    #[test]
+    fn items_of_sets_differ() {
+        let set = r#"{"x-kubernetes-list-type":"set"}"#;
+        assert_eq!(errors(set, r#"["a","b","a","a"]"#), [r#"l[2]: Duplicate value: "a""#]);
+        assert_eq!(errors(set, r#"[1,1.0,null,"1"]"#), [""; 0]);
+        assert_eq!(errors(set, r#"[{"a":1},{"a":1.0}]"#), [r#"l[1]: Duplicate value: {"a":1}"#]);
+    }
+
+    #[test]
+    fn keys_of_maps_differ() {
+        let one = r#"{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"]}"#;
+        assert_eq!(errors(one, r#"[{"k":1},{"k":2},{"k":1,"v":0}]"#), [r#"l[2]: Duplicate value: {"k":1}"#]);
+        assert_eq!(errors(one, r#"[{},null]"#), ["l[1]: Duplicate value: {}"]);
+        assert_eq!(errors(one, r#"[3]"#), ["l[0]: Invalid value: 3: must be an object for an array of list-type map"]);
+        let two = r#"{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","p"]}"#;
+        assert_eq!(errors(two, r#"[{"k":"a"},{"k":"a","p":1},{"k":"a"}]"#), [r#"l[2]: Duplicate value: {"k":"a"}"#]);
+    }
+}

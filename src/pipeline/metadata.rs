@@ -316,3 +316,75 @@ pub fn read(object: &Value) -> Result<Metadata<'_>, FieldError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, texts};
+
+    const PATH: FieldPath<'static> = FieldPath::new("metadata");
+
+    fn created(metadata: &str, namespaced: bool) -> Vec<String> {
+        let v = json(metadata);
+        texts(&validate(Metadata::new(v.as_object().unwrap()), namespaced, NameRule::Subdomain, &PATH))
+    }
+
+    #[test]
+    fn new_metadata() {
+        assert_eq!(created(r#"{"name":"a","namespace":"b"}"#, true), [""; 0]);
+        for (metadata, error) in [
+            (r#"{"namespace":"b"}"#, "metadata.name: Required value: name or generateName is required"),
+            (r#"{"name":"a"}"#, "metadata.namespace: Required value"),
+            (
+                r#"{"name":"a","namespace":"b","generation":-1}"#,
+                "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
+            ),
+            (
+                r#"{"name":"a","namespace":"b","finalizers":["orphan","foregroundDeletion"]}"#,
+                r#"metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set"#,
+            ),
+            (
+                r#"{"name":"a","namespace":"b","ownerReferences":[{"apiVersion":"v1","kind":"Event","name":"n","uid":"u"}]}"#,
+                r#"metadata.ownerReferences[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"n","uid":"u"}: /v1, Kind=Event is disallowed from being an owner"#,
+            ),
+            (
+                r#"{"name":"a","namespace":"b","managedFields":[{"operation":"Nope"}]}"#,
+                r#"metadata.managedFields[0].operation: Unsupported value: "Nope": supported values: "Apply", "Update""#,
+            ),
+        ] {
+            assert_eq!(created(metadata, true), [error]);
+        }
+        assert_eq!(
+            created(r#"{"name":"a","namespace":"b"}"#, false),
+            ["metadata.namespace: Forbidden: not allowed on this type"]
+        );
+    }
+
+    #[test]
+    fn annotations_may_hold_so_much() {
+        let big = "x".repeat(MAX_ANNOTATIONS);
+        assert_eq!(
+            created(&format!(r#"{{"name":"a","annotations":{{"K":"{big}"}}}}"#), false),
+            ["metadata.annotations: Too long: may not be more than 262144 bytes"]
+        );
+    }
+
+    #[test]
+    fn changed_metadata() {
+        let old = json(
+            r#"{"name":"a","uid":"u","resourceVersion":"1","deletionTimestamp":"2024-01-01T00:00:00Z","finalizers":["x/y"]}"#,
+        );
+        let new = json(r#"{"name":"b","uid":"v","finalizers":["x/y","x/z"]}"#);
+        let of = |v| Metadata::new(Value::as_object(v).unwrap());
+        assert_eq!(
+            texts(&validate_update(of(&new), of(&old), &PATH)),
+            [
+                r#"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/z"}"#,
+                r#"metadata.resourceVersion: Invalid value: "": must be specified for an update"#,
+                r#"metadata.name: Invalid value: "b": field is immutable"#,
+                r#"metadata.uid: Invalid value: "v": field is immutable"#,
+                "metadata.deletionTimestamp: Invalid value: null: field is immutable",
+            ]
+        );
+    }
+}

@@ -17,9 +17,28 @@ pub fn drop_nulls(v: &mut Value, node: &Node) {
         }),
         Value::Array(items) => {
             if let Some(node) = &node.items {
-                items.iter_mut().for_each(|item| drop_nulls(item, node));
+                for item in items {
+                    drop_nulls(item, node);
+                }
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, node};
+
+    #[test]
+    fn only_useless_nulls_of_known_members_go() {
+        let n = node(
+            r#"{"properties":{"a":{},"b":{"nullable":true},"c":{"default":1},"l":{"items":{}},
+                "m":{"additionalProperties":{}},"x":{"x-kubernetes-preserve-unknown-fields":true}}}"#,
+        );
+        let mut v = json(r#"{"a":null,"b":null,"c":null,"l":[null],"m":{"k":null},"x":{"y":null}}"#);
+        drop_nulls(&mut v, &n);
+        assert_eq!(v, json(r#"{"b":null,"c":null,"l":[null],"m":{},"x":{"y":null}}"#));
     }
 }

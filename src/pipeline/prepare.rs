@@ -82,3 +82,43 @@ fn set_generation(object: &mut Value, generation: i64) {
         replace(metadata, "generation", (generation != 0).then_some(Value::Int(generation)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{foo, json, version};
+
+    fn with_status(v: &Value, status: &str) -> Value {
+        let mut v = v.clone();
+        v.as_object_mut().unwrap().insert("status".to_owned(), json(status));
+        v
+    }
+
+    #[test]
+    fn generation_rises_with_anything_but_metadata() {
+        let mut rv = version("{}");
+        let old = with_status(&foo(r#"{"a":1}"#), "{}");
+        let generation = |rv: &ResourceVersion, new: Value| {
+            let mut new = new;
+            prepare_update(rv, &mut new, &old);
+            new.at(&["metadata", "generation"]).and_then(Value::as_int)
+        };
+        assert_eq!(generation(&rv, old.clone()), Some(1));
+        assert_eq!(generation(&rv, with_status(&foo(r#"{"a":1.0}"#), "{}")), Some(2));
+        assert_eq!(generation(&rv, with_status(&old, r#"{"x":1}"#)), Some(2));
+        rv.facts.status_subresource = true;
+        assert_eq!(generation(&rv, with_status(&old, r#"{"x":1}"#)), Some(1));
+    }
+
+    #[test]
+    fn status_updates_change_nothing_else() {
+        let rv = version("{}");
+        let old = foo(r#"{"a":1}"#);
+        let mut new = with_status(&foo(r#"{"a":2}"#), r#"{"x":1}"#);
+        new.get_mut("metadata").unwrap().as_object_mut().unwrap().insert("managedFields".to_owned(), json("[{}]"));
+        prepare_status_update(&rv, &mut new, &old);
+        assert_eq!(new.at(&["spec", "a"]), Some(&Value::Int(1)));
+        assert_eq!(new.at(&["status", "x"]), Some(&Value::Int(1)));
+        assert_eq!(new.at(&["metadata", "managedFields"]), Some(&json("[{}]")));
+    }
+}

@@ -108,3 +108,47 @@ fn preserve_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, node};
+
+    fn pruned(schema: &str, v: &str, is_root: bool) -> (Value, Vec<String>) {
+        let mut v = json(v);
+        let mut unknown = Unknown::new(true);
+        prune(&mut v, Some(&node(schema)), is_root, &mut unknown);
+        (v, unknown.sorted())
+    }
+
+    #[test]
+    fn what_the_schema_does_not_name_goes() {
+        let schema = r#"{"properties":{"a":{},"l":{"items":{"properties":{"b":{}}}},
+            "m":{"additionalProperties":{"properties":{"c":{}}}},"any":{"additionalProperties":true}}}"#;
+        let v = r#"{"z":1,"a":{"x":1},"l":[{"b":1,"y":1},3],"m":{"k":{"c":1,"d":1}},"any":{"s":1,"o":{"p":1}}}"#;
+        let (v, unknown) = pruned(schema, v, false);
+        assert_eq!(v, json(r#"{"a":{},"l":[{"b":1},3],"m":{"k":{"c":1}},"any":{"s":1,"o":{}}}"#));
+        assert_eq!(unknown, ["a.x", "any.o.p", "l[0].y", "m.k.d", "z"]);
+    }
+
+    #[test]
+    fn preserving_reaches_down_to_the_next_schema() {
+        let schema = r#"{"x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"properties":{"b":{}}}},
+            "items":{"properties":{"c":{"properties":{"d":{}}}}}}"#;
+        let (v, unknown) = pruned(schema, r#"{"z":{"y":1},"a":{"b":1,"x":1}}"#, false);
+        assert_eq!(v, json(r#"{"z":{"y":1},"a":{"b":1}}"#));
+        assert_eq!(unknown, ["a.x"]);
+        // Items inherit the preserving of their list.
+        let (v, _) = pruned(schema, r#"[{"z":1,"c":{"d":1,"e":1}}]"#, false);
+        assert_eq!(v, json(r#"[{"z":1,"c":{"d":1}}]"#));
+    }
+
+    #[test]
+    fn resources_keep_their_type_and_metadata() {
+        let schema = r#"{"properties":{"e":{"x-kubernetes-embedded-resource":true,"properties":{"spec":{}}},"n":{}}}"#;
+        let meta = r#"{"apiVersion":"v1","kind":"K","metadata":{"zz":1}"#;
+        let (v, unknown) = pruned(schema, &format!(r#"{meta},"e":{meta},"x":1}},"n":{meta}}}}}"#), true);
+        assert_eq!(v, json(&format!(r#"{meta},"e":{meta}}},"n":{{}}}}"#)));
+        assert_eq!(unknown, ["e.x", "n.apiVersion", "n.kind", "n.metadata"]);
+    }
+}

@@ -58,3 +58,41 @@ fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> O
         None => complain(Some(&names), at, expected),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::testing::{json, texts};
+
+    #[test]
+    fn paths_must_lead_to_replicas() {
+        let paths = ScalePaths {
+            spec_replicas: ".spec.replicas".to_owned(),
+            status_replicas: ".status.replicas".to_owned(),
+            label_selector: Some(".status.selector".to_owned()),
+        };
+        for (object, errors) in [
+            (r#"{"spec":{},"status":null}"#, &[] as &[&str]),
+            (
+                r#"{"spec":3,"status":{"replicas":"x"}}"#,
+                &[
+                    ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 3 is of the type int64, expected map[string]interface{}",
+                    ".status.replicas: Invalid value: 0: .status.replicas accessor error: x is of the type string, expected int64",
+                ],
+            ),
+            (
+                r#"{"spec":{"replicas":-1},"status":{"replicas":2147483648,"selector":1}}"#,
+                &[
+                    ".spec.replicas: Invalid value: -1: should be a non-negative integer",
+                    ".status.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647",
+                    r#".status.selector: Invalid value: "": .status.selector accessor error: 1 is of the type int64, expected string"#,
+                ],
+            ),
+        ] {
+            let mut found = ErrorList::new();
+            validate_spec(&json(object), &paths, &mut found);
+            validate_status(&json(object), &paths, &mut found);
+            assert_eq!(texts(&found), errors);
+        }
+    }
+}

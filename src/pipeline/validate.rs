@@ -123,11 +123,10 @@ impl<'a> Validator<'_, 'a> {
             || matches!(v, Value::Float(x) if types.contains(Type::Integer) && number::is_integral(*x))
             || found == Type::Integer && types.contains(Type::Number);
         let texts = matches!(found, Type::String | Type::Array);
+        let numeric = types.contains(Type::Number) || types.contains(Type::Integer);
         if !format.is_empty() && !texts && !fits && found_format != format {
             out.fail(self.report.wrong_type(place, format, found_format));
-        } else if !format.is_empty() && texts && !types.contains(Type::Number) && !types.contains(Type::Integer) {
-            out.passed += 1;
-        } else if fits {
+        } else if fits || !format.is_empty() && texts && !numeric {
             out.passed += 1;
         } else {
             out.fail(self.report.wrong_type(place, &types.joined(), found.name()));
@@ -247,8 +246,8 @@ impl<'a> Validator<'_, 'a> {
                 out.merge(result);
             }
             if valid != checks.all_of.len() {
-                let none = if valid == 0 { ". None validated" } else { "" };
-                out.fail(self.unplaced(place, &format!("must validate all the schemas (allOf){none}")));
+                let nothing = if valid == 0 { ". None validated" } else { "" };
+                out.fail(self.unplaced(place, &format!("must validate all the schemas (allOf){nothing}")));
             }
         }
         if let Some(not) = &checks.not
@@ -271,7 +270,9 @@ impl<'a> Validator<'_, 'a> {
             }
         }
         out.fail(self.unplaced(place, "must validate at least one schema (anyOf)"));
-        best.into_iter().for_each(|best| out.merge(best));
+        if let Some(best) = best {
+            out.merge(best);
+        }
     }
 
     fn one_of(&mut self, v: &'a Value, branches: &[Node], place: &Place<'_>, out: &mut Outcome) {
@@ -289,15 +290,17 @@ impl<'a> Validator<'_, 'a> {
         }
         let found = match valid {
             1 => {
-                first.into_iter().for_each(|first| out.merge(first));
+                if let Some(first) = first {
+                    out.merge(first);
+                }
                 return;
             }
             0 => "Found none valid".to_owned(),
             n => format!("Found {n} valid alternatives"),
         };
         out.fail(self.unplaced(place, &format!("must validate one and only one schema (oneOf). {found}")));
-        if valid == 0 {
-            best.into_iter().for_each(|best| out.merge(best));
+        if let Some(best) = best.filter(|_| valid == 0) {
+            out.merge(best);
         }
     }
 
@@ -311,5 +314,130 @@ fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
     match pattern.regexp() {
         Ok(regexp) => (!regexp.is_match(s)).then(|| pattern.source().to_owned()),
         Err(text) => Some(format!("{}, but pattern is invalid: {text}", pattern.source())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::ROOT;
+    use crate::pipeline::testing::{json, node, texts};
+
+    fn errors(schema: &str, v: &str) -> Vec<String> {
+        let schema = format!(r#"{{"type":"object","properties":{{"a":{schema}}}}}"#);
+        texts(&validate(&json(&format!(r#"{{"a":{v}}}"#)), &node(&schema), &ROOT))
+    }
+
+    #[test]
+    fn types() {
+        for (schema, v, error) in [
+            (
+                r#"{"type":"integer"}"#,
+                r#""x""#,
+                r#"a: Invalid value: "string": a in body must be of type integer: "string""#,
+            ),
+            (r#"{"type":"string"}"#, "null", r#"a: Invalid value: "null": a in body must be of type string: "null""#),
+            (
+                r#"{"x-kubernetes-int-or-string":true}"#,
+                "1.5",
+                r#"a: Invalid value: "number": a in body must be of type integer,string: "number""#,
+            ),
+            (
+                r#"{"type":"string","format":"date"}"#,
+                "5",
+                r#"a: Invalid value: "int64": a in body must be of type date: "int64""#,
+            ),
+        ] {
+            assert_eq!(errors(schema, v), [error]);
+        }
+        assert_eq!(errors(r#"{"type":"string","nullable":true}"#, "null"), [""; 0]);
+        assert_eq!(errors(r#"{"type":"integer"}"#, "1e3"), [""; 0]);
+        assert_eq!(
+            errors(r#"{"type":"integer"}"#, "1.5"),
+            [
+                r#"a: Invalid value: "number": a in body must be of type integer: "number""#,
+                r#"<nil>: Invalid value: "": Checked value must be of type integer (default format) in a"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        for (schema, v, error) in [
+            (r#"{"maximum":3}"#, "4", "a: Invalid value: 4: a in body should be less than or equal to 3"),
+            (r#"{"maximum":3,"exclusiveMaximum":true}"#, "3", "a: Invalid value: 3: a in body should be less than 3"),
+            (r#"{"minimum":1.5}"#, "0.5", "a: Invalid value: 0.5: a in body should be greater than or equal to 1.5"),
+            (r#"{"multipleOf":3}"#, "4", "a: Invalid value: 4: a in body should be a multiple of 3"),
+            (r#"{"multipleOf":0.1}"#, "1", "a: Invalid value: 0: factor MultipleOf declared for a must be positive: 0"),
+            (
+                r#"{"type":"integer","format":"int32"}"#,
+                "3000000000",
+                r#"<nil>: Invalid value: "": Checked value must be of type integer with format int32 in a"#,
+            ),
+            (
+                r#"{"type":"integer","maximum":1.5}"#,
+                "1",
+                r#"<nil>: Invalid value: "": Maximum boundary value must be of type integer (default format) in a"#,
+            ),
+        ] {
+            assert_eq!(errors(schema, v), [error]);
+        }
+    }
+
+    #[test]
+    fn texts_and_sizes() {
+        for (schema, v, error) in [
+            (r#"{"maxLength":1}"#, r#""éé""#, "a: Too long: may not be more than 1 byte"),
+            (r#"{"minLength":2}"#, r#""é""#, r#"a: Invalid value: "é": a in body should be at least 2 chars long"#),
+            (r#"{"pattern":"^a$"}"#, r#""b""#, r#"a: Invalid value: "b": a in body should match '^a$'"#),
+            (r#"{"maxItems":1}"#, "[1,2]", "a: Too many: 2: must have at most 1 item"),
+            (r#"{"minItems":1}"#, "[]", "a: Invalid value: 0: a in body should have at least 1 items"),
+            (r#"{"maxProperties":0}"#, r#"{"x":1}"#, "a: Too many: 1: must have at most 0 items"),
+            (r#"{"minProperties":1}"#, "{}", "a: Invalid value: 0: a in body should have at least 1 properties"),
+            (r#"{"enum":["x",1]}"#, r#""y""#, r#"a: Unsupported value: "y": supported values: "x", "1""#),
+            (
+                r#"{"enum":["x",null],"nullable":true}"#,
+                "null",
+                r#"a: Unsupported value: null: supported values: "x", "null""#,
+            ),
+            (r#"{"required":["r"]}"#, "{}", "a.r: Required value"),
+        ] {
+            assert_eq!(errors(schema, v), [error]);
+        }
+    }
+
+    #[test]
+    fn branches_have_no_place_and_the_best_failure_speaks() {
+        assert_eq!(
+            errors(r#"{"anyOf":[{"required":["x","y"]},{"properties":{"z":{"maximum":1}}}]}"#, r#"{"z":2}"#),
+            [
+                r#"<nil>: Invalid value: "": "a" must validate at least one schema (anyOf)"#,
+                "a.z: Invalid value: 2: a.z in body should be less than or equal to 1",
+            ]
+        );
+        assert_eq!(
+            errors(r#"{"oneOf":[{"minimum":1},{"minimum":2}]}"#, "3"),
+            [
+                r#"<nil>: Invalid value: "": "a" must validate one and only one schema (oneOf). Found 2 valid alternatives"#
+            ]
+        );
+        assert_eq!(
+            errors(r#"{"allOf":[{"minimum":1},{"minimum":1}],"not":{"maximum":0}}"#, "0"),
+            [
+                "a: Invalid value: 0: a in body should be greater than or equal to 1",
+                r#"<nil>: Invalid value: "": "a" must validate all the schemas (allOf). None validated"#,
+                r#"<nil>: Invalid value: "": "a" must not validate the schema (not)"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn places_below_a_bare_node_begin_with_a_dot() {
+        let n = node(r#"{"additionalProperties":{"type":"integer"}}"#);
+        let errors = validate(&json(r#"{"k":""}"#), &n, &FieldPath::new("default"));
+        assert_eq!(
+            texts(&errors),
+            [r#"default.k: Invalid value: "string": .k in body must be of type integer: "string""#]
+        );
     }
 }

@@ -11,6 +11,7 @@
 use super::Schema;
 use crate::value::Value;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// A pair of nodes in a [`Correlation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +21,7 @@ pub struct Pair(u32);
 #[derive(Debug)]
 pub struct Correlation<'a> {
     nodes: Vec<Node<'a>>,
-    children: HashMap<(Pair, Step<'a>), Option<Pair>>,
+    children: HashMap<(Pair, Step<'a>), Pair>,
 }
 
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl<'a> Correlation<'a> {
     /// The pair of a member, if it is on both sides and has a schema.
     pub fn key(&mut self, pair: Pair, name: &'a str) -> Option<Pair> {
         if let Some(known) = self.children.get(&(pair, Step::Member(name))) {
-            return *known;
+            return Some(*known);
         }
         let child = self.node(pair).and_then(|n| {
             let schema = n.schema.properties.get(name).or_else(|| n.schema.additional_properties_schema())?;
@@ -75,7 +76,7 @@ impl<'a> Correlation<'a> {
     /// The pair of an item of a list-type map, if the old list has an item with its key.
     pub fn index(&mut self, pair: Pair, index: usize) -> Option<Pair> {
         if let Some(known) = self.children.get(&(pair, Step::Item(index))) {
-            return *known;
+            return Some(*known);
         }
         let node = self.nodes.get_mut(pair.0 as usize)?;
         let (Value::Array(new), Value::Array(old)) = (node.new, node.old) else { return None };
@@ -101,7 +102,7 @@ impl<'a> Correlation<'a> {
     fn add(&mut self, parent: Pair, step: Step<'a>, (new, old, schema): (&'a Value, &'a Value, &'a Schema)) -> Pair {
         let pair = Pair(self.nodes.len() as u32);
         self.nodes.push(Node { new, old, schema, equal: None, old_by_key: None });
-        self.children.insert((parent, step), Some(pair));
+        self.children.insert((parent, step), pair);
         pair
     }
     /// Whether new and old are the same.
@@ -163,7 +164,9 @@ fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
             Value::Bool(b) => text.push_str(if *b { "true" } else { "false" }),
             Value::Int(i) => text.push_str(&i.to_string()),
             // Six digits, as the server: floats closer than that are one key.
-            Value::Float(x) => text.push_str(&format!("{x:.6}")),
+            Value::Float(x) => {
+                let _ = write!(text, "{x:.6}");
+            }
             Value::String(s) => text.push_str(&crate::value::quote::go_quote(s)),
             _ => return None,
         }

@@ -31,7 +31,7 @@ struct Reader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn mismatch(&self, layout_element: &str) -> String {
         let (whole, rest) = (quote(self.whole), quote(self.rest));
         format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(self.layout), quote(layout_element))
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         if !matches!(self.byte(0), Some(b'.' | b',')) || self.digit(1).is_none() {
             return Ok(0);
         }
-        let digits = (1..).take_while(|i| self.digit(*i).is_some()).count();
+        let digits = (1..self.rest.len()).take_while(|i| self.digit(*i).is_some()).count();
         let mut nanos = 0;
         for i in 1..=9 {
             nanos = nanos * 10 + if i <= digits { self.digit(i).unwrap_or(0) as u32 } else { 0 };
