@@ -13,6 +13,8 @@ pub mod conditions;
 mod decode;
 mod default;
 mod encode;
+pub mod strategy;
+pub mod validation;
 
 pub use decode::{Decoded, decode, unknown_field};
 
@@ -57,7 +59,7 @@ pub struct Spec {
     pub versions: Vec<CrdVersion>,
     /// The columns that all versions have.
     pub columns: Vec<Column>,
-    /// The selectable fields (JSONPaths) that all versions have.
+    /// The selectable fields (JSON paths) that all versions have.
     pub selectable_fields: Vec<String>,
     /// `conversion`
     pub conversion: Option<Conversion>,
@@ -101,7 +103,7 @@ pub struct CrdVersion {
     pub subresources: Option<Subresources>,
     /// `additionalPrinterColumns`, unless all versions have the same
     pub columns: Vec<Column>,
-    /// `selectableFields` (JSONPaths), unless all versions have the same
+    /// `selectableFields` (JSON paths), unless all versions have the same
     pub selectable_fields: Vec<String>,
 }
 

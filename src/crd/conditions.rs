@@ -1,10 +1,14 @@
 //! What the server's controllers make of a CRD after it was stored, as pure functions (`pkg/controller/{status,establish,
 //! nonstructuralschema,apiapproval,finalizer}`).
 //!
-//! They run one after the other here, so the order of the conditions is always the same; on the server, NamesAccepted
-//! and Established come first and the other two as they happen.
+//! They run one after the other here, so the order of the conditions is always the same; on the server, `NamesAccepted`
+//! and `Established` usually come first and the other two as they happen.
 
-use super::{API_APPROVED_ANNOTATION, Condition, CustomResourceDefinition, Names};
+use super::validation::structural;
+use super::{API_APPROVED_ANNOTATION, CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::value::Value;
+use crate::value::url::Url;
 use std::collections::BTreeSet;
 
 /// Runs the controllers until nothing changes. `others` are the other CRDs of the store; `now` is RFC 3339. Returns
@@ -17,6 +21,7 @@ pub fn settle<'a>(
     let before = crd.status.clone();
     names(crd, others, now);
     establish(crd, now);
+    non_structural(crd, now);
     api_approval(crd, now);
     crd.status != before
 }
@@ -48,7 +53,7 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
     }
 }
 
-/// Accepts names that no other CRD of the group has: acceptedNames, NamesAccepted, and Established for a start.
+/// Accepts names that no other CRD of the group has: acceptedNames, `NamesAccepted`, and Established for a start.
 fn names<'a>(
     crd: &mut CustomResourceDefinition,
     others: impl Iterator<Item = &'a CustomResourceDefinition>,
@@ -92,7 +97,7 @@ fn names<'a>(
         if faults.is_empty() {
             accepted.short_names.clone_from(&asked.short_names);
         } else {
-            fault = Some(("ShortNamesConflict", aggregate(&faults)));
+            fault = Some(("ShortNamesConflict", aggregate(faults.into_iter())));
         }
     }
     let mut one =
@@ -130,15 +135,14 @@ fn names<'a>(
 }
 
 /// How Go prints several errors as one.
-fn aggregate(messages: &[String]) -> String {
-    match messages {
-        [one] => one.clone(),
-        _ => {
-            let mut seen = BTreeSet::new();
-            let distinct: Vec<_> = messages.iter().filter(|m| seen.insert(m.as_str())).map(String::as_str).collect();
-            if let [one] = distinct.as_slice() { (*one).to_owned() } else { format!("[{}]", distinct.join(", ")) }
+pub(super) fn aggregate(messages: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for message in messages {
+        if !distinct.contains(&message) {
+            distinct.push(message);
         }
     }
+    if let [one] = distinct.as_slice() { one.clone() } else { format!("[{}]", distinct.join(", ")) }
 }
 
 /// Established: once the names are accepted, and the webhook's CA bundle can be read.
@@ -146,7 +150,56 @@ fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
         return;
     }
-    set(crd, condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"), now);
+    let new = if super::validation::has_invalid_ca_bundle(&crd.spec) {
+        condition("Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
+    } else {
+        condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+    };
+    set(crd, new, now);
+}
+
+/// `NonStructuralSchema`: only CRDs from before v1 can have it. It goes away with its reasons.
+fn non_structural(crd: &mut CustomResourceDefinition, now: &str) {
+    const TYPE: &str = "NonStructuralSchema";
+    let new = match structural_faults(&crd.spec) {
+        Ok(faults) if faults.is_empty() => {
+            if crd.condition(TYPE).is_some()
+                && let Some(conditions) = &mut crd.status.conditions
+            {
+                conditions.retain(|c| c.type_ != TYPE);
+            }
+            return;
+        }
+        Ok(faults) => condition(TYPE, "True", "Violations", aggregate(faults.iter().map(ToString::to_string))),
+        Err(reason) => condition(TYPE, "Unknown", "StructuralError", reason),
+    };
+    let same = crd
+        .condition(TYPE)
+        .is_some_and(|c| c.status == new.status && c.reason == new.reason && c.message == new.message);
+    if !same {
+        set(crd, new, now);
+    }
+}
+
+/// All that keeps a CRD's schemas from being structural; `Err` when one cannot even be judged.
+pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
+    let mut faults = Vec::new();
+    let path = FieldPath::new("spec");
+    if spec.preserves_unknown_fields() {
+        let path = path.child("preserveUnknownFields");
+        faults.push(FieldError::invalid(&path, Value::Bool(true), "must be false"));
+    }
+    let path = path.child("versions");
+    for (i, v) in spec.versions.iter().enumerate() {
+        let Some(schema) = spec.schema(&v.name) else { continue };
+        if let Some(reason) = structural::unsupported(schema) {
+            return Err(format!("failed to check validation schema for version {}: {reason}", v.name));
+        }
+        let path = path.index(i);
+        let path = path.child("schema");
+        faults.append(&mut structural::validate(schema, &path.child("openAPIV3Schema")));
+    }
+    Ok(faults)
 }
 
 /// Whether a group belongs to Kubernetes, so that its APIs need approval.
@@ -178,22 +231,11 @@ pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
         (Approval::Missing, format!("{must}, {see}"))
     } else if annotation.starts_with("unapproved") {
         (Approval::Bypassed, format!("not approved: {}", crate::value::quote::go_quote(annotation)))
-    } else if is_url(annotation) {
+    } else if Url::parse_request_uri(annotation).is_ok_and(|u| !u.host.is_empty() && !u.scheme.is_empty()) {
         (Approval::Approved, format!("approved in {annotation}"))
     } else {
         (Approval::Invalid, format!("{must} with either a URL or a reason starting with \"unapproved\", {see}"))
     }
-}
-
-/// Whether Go's `url.ParseRequestURI` takes it, with a scheme and a host.
-fn is_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once("://") else { return false };
-    let host = rest.split(['/', '?']).next().unwrap_or_default();
-    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
-        && !host.is_empty()
-        && !text.chars().any(|c| c.is_ascii_control())
-        && !host.contains(' ')
 }
 
 fn api_approval(crd: &mut CustomResourceDefinition, now: &str) {
@@ -214,6 +256,19 @@ fn api_approval(crd: &mut CustomResourceDefinition, now: &str) {
     if !same {
         set(crd, new, now);
     }
+}
+
+/// What a first request to delete does, besides the deletion timestamp: the finalizer, and `Terminating`.
+pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
+    let finalizers = crd.metadata.entry("finalizers".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(finalizers) = finalizers {
+        let ours = Value::from(CLEANUP_FINALIZER);
+        if !finalizers.contains(&ours) {
+            finalizers.push(ours);
+        }
+    }
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    set(crd, condition("Terminating", "True", "InstanceDeletionPending", message), now);
 }
 
 /// Marks the CRD as going away, while its objects are removed.

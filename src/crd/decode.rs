@@ -6,7 +6,6 @@
 pub(super) mod base64;
 mod build;
 mod check;
-mod metadata;
 mod types;
 
 use super::{CustomResourceDefinition, default};

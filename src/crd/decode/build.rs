@@ -4,6 +4,7 @@ use crate::crd::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, ServiceReference, Spec, Status,
     Subresources, Validation, WebhookClientConfig,
 };
+use crate::pipeline::object_meta;
 use crate::schema::Schema;
 use crate::value::Value;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ fn texts(v: &Value, key: &str) -> Vec<String> {
 /// The CRD, not yet defaulted and not yet in the internal form.
 pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, String> {
     Ok(CustomResourceDefinition {
-        metadata: super::metadata::normalize(get(object, "metadata")),
+        metadata: object_meta::normalize(get(object, "metadata").clone())?.metadata,
         spec: spec(get(object, "spec"), beta)?,
         status: status(get(object, "status")),
     })

@@ -6,9 +6,10 @@
 //! ends the reading, so it wins over earlier ones elsewhere. Members are visited sorted, not in the order of the text.
 
 use super::base64;
-use super::types::{Struct, Type};
-use crate::value::{Map, Value, number};
+use super::types::{self, Struct, Type};
+use crate::value::{Map, Value, number, time};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// The server stops collecting unknown fields here.
 const MAX_UNKNOWN: usize = 100;
@@ -104,27 +105,24 @@ impl Reader {
     /// `Err` ends the reading.
     fn value(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
         match (type_, value) {
-            (Type::Any | Type::SchemaOrBool, Value::Null) | (Type::Any, _) => Ok(()),
-            (Type::SchemaOrList | Type::SchemaOrNames, _) => match value {
-                Value::Object(_) => inner(value, Type::Struct(|| &super::types::SCHEMA)),
-                Value::Array(_) if matches!(type_, Type::SchemaOrNames) => inner(value, super::types::STRINGS),
-                Value::Array(_) => inner(value, super::types::SCHEMAS),
-                _ => Ok(()),
-            },
-            (Type::SchemaOrBool, Value::Object(_)) => inner(value, Type::Struct(|| &super::types::SCHEMA)),
-            (Type::SchemaOrBool, Value::Bool(_)) => Ok(()),
+            (Type::SchemaOrList | Type::SchemaOrNames, Value::Array(_)) => {
+                inner(value, if matches!(type_, Type::SchemaOrNames) { types::STRINGS } else { types::SCHEMAS })
+            }
+            (Type::SchemaOrList | Type::SchemaOrNames | Type::SchemaOrBool, Value::Object(_)) => {
+                inner(value, Type::Struct(|| &types::SCHEMA))
+            }
+            (Type::Any | Type::SchemaOrList | Type::SchemaOrNames, _)
+            | (_, Value::Null)
+            | (Type::SchemaOrBool | Type::Bool, Value::Bool(_))
+            | (Type::String(_), Value::String(_))
+            | (Type::Float64, Value::Int(_) | Value::Float(_))
+            | (Type::Int64, Value::Int(_)) => Ok(()),
+            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => Ok(()),
             (Type::SchemaOrBool, _) => Err(Error::Plain("boolean or JSON schema expected".to_owned())),
-            (Type::Time, Value::Null) => Ok(()),
-            (Type::Time, Value::String(_)) => Ok(()),
+            (Type::Time, Value::String(text)) => time::parse(text).map(|_| ()).map_err(Error::Plain),
             (Type::Time, _) => {
                 Err(Error::Type { value: kind(value).to_owned(), type_: "string", struct_: "", field: String::new() })
             }
-            (_, Value::Null)
-            | (Type::String(_), Value::String(_))
-            | (Type::Bool, Value::Bool(_))
-            | (Type::Float64, Value::Int(_) | Value::Float(_)) => Ok(()),
-            (Type::Int64, Value::Int(_)) => Ok(()),
-            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => Ok(()),
             (Type::Int32 | Type::Int64, Value::Int(_) | Value::Float(_)) => {
                 let value = format!("number {}", literal(value));
                 self.save(Error::Type { value, type_: type_.go_name(), struct_: "", field: String::new() });
@@ -140,7 +138,7 @@ impl Reader {
                 let length = self.path.len();
                 for (i, v) in items.iter().enumerate() {
                     if self.strict {
-                        self.path.push_str(&format!("[{i}]"));
+                        let _ = write!(self.path, "[{i}]");
                     }
                     self.value(v, *item)?;
                     self.path.truncate(length);

@@ -1,4 +1,4 @@
-//! The Go types of a CRD, as far as reading and writing JSON needs them: names of types and fields, what is left out when empty.
+//! The Go types of a CRD, as far as reading JSON needs them: the names of types and fields.
 
 /// A Go type.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +50,6 @@ pub struct Field {
     pub name: &'static str,
     /// The type.
     pub type_: Type,
-    /// Whether it is written when empty.
-    pub always: bool,
     /// The embedded struct that has it.
     pub embedded: Option<&'static str>,
 }
@@ -77,27 +75,19 @@ impl Type {
 }
 
 impl Struct {
-    /// All fields.
-    pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
-        self.fields.iter()
-    }
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|f| f.name == name)
     }
 }
 
-/// A field that is left out when it is empty.
-const fn optional(name: &'static str, type_: Type) -> Field {
-    Field { name, type_, always: false, embedded: None }
+/// A field.
+const fn field(name: &'static str, type_: Type) -> Field {
+    Field { name, type_, embedded: None }
 }
-/// A field that is always written.
-const fn always(name: &'static str, type_: Type) -> Field {
-    Field { name, type_, always: true, embedded: None }
-}
-/// A field of the embedded TypeMeta.
+/// A field of the embedded `TypeMeta`.
 const fn type_meta(name: &'static str) -> Field {
-    Field { name, type_: STRING, always: false, embedded: Some("TypeMeta") }
+    Field { name, type_: STRING, embedded: Some("TypeMeta") }
 }
 
 const STRING: Type = Type::String("string");
@@ -135,232 +125,232 @@ structs! {
     pub CRD_V1 = "v1" "CustomResourceDefinition" {
         type_meta("kind"),
         type_meta("apiVersion"),
-        optional("metadata", Type::Struct(|| &METADATA)),
-        always("spec", Type::Struct(|| &SPEC)),
-        always("status", Type::Struct(|| &STATUS)),
+        field("metadata", Type::Struct(|| &METADATA)),
+        field("spec", Type::Struct(|| &SPEC)),
+        field("status", Type::Struct(|| &STATUS)),
     }
     /// `apiextensions/v1beta1.CustomResourceDefinition`
     pub CRD_V1BETA1 = "v1beta1" "CustomResourceDefinition" {
         type_meta("kind"),
         type_meta("apiVersion"),
-        optional("metadata", Type::Struct(|| &METADATA)),
-        always("spec", Type::Struct(|| &SPEC_V1BETA1)),
-        always("status", Type::Struct(|| &STATUS)),
+        field("metadata", Type::Struct(|| &METADATA)),
+        field("spec", Type::Struct(|| &SPEC_V1BETA1)),
+        field("status", Type::Struct(|| &STATUS)),
     }
     /// `meta/v1.ObjectMeta`
     pub METADATA = "v1" "ObjectMeta" {
-        optional("name", STRING),
-        optional("generateName", STRING),
-        optional("namespace", STRING),
-        optional("selfLink", STRING),
-        optional("uid", Type::String("types.UID")),
-        optional("resourceVersion", STRING),
-        optional("generation", Type::Int64),
-        optional("creationTimestamp", Type::Time),
-        optional("deletionTimestamp", Type::Time),
-        optional("deletionGracePeriodSeconds", Type::Int64),
-        optional("labels", STRING_MAP),
-        optional("annotations", STRING_MAP),
-        optional("ownerReferences", Type::List("[]v1.OwnerReference", &OWNER_TYPE)),
-        optional("finalizers", STRINGS),
-        optional("managedFields", Type::List("[]v1.ManagedFieldsEntry", &MANAGED_TYPE)),
+        field("name", STRING),
+        field("generateName", STRING),
+        field("namespace", STRING),
+        field("selfLink", STRING),
+        field("uid", Type::String("types.UID")),
+        field("resourceVersion", STRING),
+        field("generation", Type::Int64),
+        field("creationTimestamp", Type::Time),
+        field("deletionTimestamp", Type::Time),
+        field("deletionGracePeriodSeconds", Type::Int64),
+        field("labels", STRING_MAP),
+        field("annotations", STRING_MAP),
+        field("ownerReferences", Type::List("[]v1.OwnerReference", &OWNER_TYPE)),
+        field("finalizers", STRINGS),
+        field("managedFields", Type::List("[]v1.ManagedFieldsEntry", &MANAGED_TYPE)),
     }
     OWNER = "v1" "OwnerReference" {
-        always("apiVersion", STRING),
-        always("kind", STRING),
-        always("name", STRING),
-        always("uid", Type::String("types.UID")),
-        optional("controller", Type::Bool),
-        optional("blockOwnerDeletion", Type::Bool),
+        field("apiVersion", STRING),
+        field("kind", STRING),
+        field("name", STRING),
+        field("uid", Type::String("types.UID")),
+        field("controller", Type::Bool),
+        field("blockOwnerDeletion", Type::Bool),
     }
     MANAGED = "v1" "ManagedFieldsEntry" {
-        optional("manager", STRING),
-        optional("operation", Type::String("v1.ManagedFieldsOperationType")),
-        optional("apiVersion", STRING),
-        optional("time", Type::Time),
-        optional("fieldsType", STRING),
-        optional("fieldsV1", Type::Any),
-        optional("subresource", STRING),
+        field("manager", STRING),
+        field("operation", Type::String("v1.ManagedFieldsOperationType")),
+        field("apiVersion", STRING),
+        field("time", Type::Time),
+        field("fieldsType", STRING),
+        field("fieldsV1", Type::Any),
+        field("subresource", STRING),
     }
     SPEC = "v1" "CustomResourceDefinitionSpec" {
-        always("group", STRING),
-        always("names", Type::Struct(|| &NAMES)),
-        always("scope", Type::String("v1.ResourceScope")),
-        always("versions", Type::List("[]v1.CustomResourceDefinitionVersion", &VERSION_TYPE)),
-        optional("conversion", Type::Struct(|| &CONVERSION)),
-        optional("preserveUnknownFields", Type::Bool),
+        field("group", STRING),
+        field("names", Type::Struct(|| &NAMES)),
+        field("scope", Type::String("v1.ResourceScope")),
+        field("versions", Type::List("[]v1.CustomResourceDefinitionVersion", &VERSION_TYPE)),
+        field("conversion", Type::Struct(|| &CONVERSION)),
+        field("preserveUnknownFields", Type::Bool),
     }
     SPEC_V1BETA1 = "v1beta1" "CustomResourceDefinitionSpec" {
-        always("group", STRING),
-        optional("version", STRING),
-        always("names", Type::Struct(|| &NAMES)),
-        always("scope", Type::String("v1beta1.ResourceScope")),
-        optional("validation", Type::Struct(|| &VALIDATION)),
-        optional("subresources", Type::Struct(|| &SUBRESOURCES)),
-        optional("versions", Type::List("[]v1beta1.CustomResourceDefinitionVersion", &VERSION_V1BETA1_TYPE)),
-        optional("additionalPrinterColumns", COLUMNS_V1BETA1),
-        optional("selectableFields", SELECTABLE_FIELDS),
-        optional("conversion", Type::Struct(|| &CONVERSION_V1BETA1)),
-        optional("preserveUnknownFields", Type::Bool),
+        field("group", STRING),
+        field("version", STRING),
+        field("names", Type::Struct(|| &NAMES)),
+        field("scope", Type::String("v1beta1.ResourceScope")),
+        field("validation", Type::Struct(|| &VALIDATION)),
+        field("subresources", Type::Struct(|| &SUBRESOURCES)),
+        field("versions", Type::List("[]v1beta1.CustomResourceDefinitionVersion", &VERSION_V1BETA1_TYPE)),
+        field("additionalPrinterColumns", COLUMNS_V1BETA1),
+        field("selectableFields", SELECTABLE_FIELDS),
+        field("conversion", Type::Struct(|| &CONVERSION_V1BETA1)),
+        field("preserveUnknownFields", Type::Bool),
     }
     NAMES = "v1" "CustomResourceDefinitionNames" {
-        always("plural", STRING),
-        optional("singular", STRING),
-        optional("shortNames", STRINGS),
-        always("kind", STRING),
-        optional("listKind", STRING),
-        optional("categories", STRINGS),
+        field("plural", STRING),
+        field("singular", STRING),
+        field("shortNames", STRINGS),
+        field("kind", STRING),
+        field("listKind", STRING),
+        field("categories", STRINGS),
     }
     VERSION = "v1" "CustomResourceDefinitionVersion" {
-        always("name", STRING),
-        always("served", Type::Bool),
-        always("storage", Type::Bool),
-        optional("deprecated", Type::Bool),
-        optional("deprecationWarning", STRING),
-        optional("schema", Type::Struct(|| &VALIDATION)),
-        optional("subresources", Type::Struct(|| &SUBRESOURCES)),
-        optional("additionalPrinterColumns", COLUMNS),
-        optional("selectableFields", SELECTABLE_FIELDS),
+        field("name", STRING),
+        field("served", Type::Bool),
+        field("storage", Type::Bool),
+        field("deprecated", Type::Bool),
+        field("deprecationWarning", STRING),
+        field("schema", Type::Struct(|| &VALIDATION)),
+        field("subresources", Type::Struct(|| &SUBRESOURCES)),
+        field("additionalPrinterColumns", COLUMNS),
+        field("selectableFields", SELECTABLE_FIELDS),
     }
     VERSION_V1BETA1 = "v1beta1" "CustomResourceDefinitionVersion" {
-        always("name", STRING),
-        always("served", Type::Bool),
-        always("storage", Type::Bool),
-        optional("deprecated", Type::Bool),
-        optional("deprecationWarning", STRING),
-        optional("schema", Type::Struct(|| &VALIDATION)),
-        optional("subresources", Type::Struct(|| &SUBRESOURCES)),
-        optional("additionalPrinterColumns", COLUMNS_V1BETA1),
-        optional("selectableFields", SELECTABLE_FIELDS),
+        field("name", STRING),
+        field("served", Type::Bool),
+        field("storage", Type::Bool),
+        field("deprecated", Type::Bool),
+        field("deprecationWarning", STRING),
+        field("schema", Type::Struct(|| &VALIDATION)),
+        field("subresources", Type::Struct(|| &SUBRESOURCES)),
+        field("additionalPrinterColumns", COLUMNS_V1BETA1),
+        field("selectableFields", SELECTABLE_FIELDS),
     }
     VALIDATION = "v1" "CustomResourceValidation" {
-        optional("openAPIV3Schema", Type::Struct(|| &SCHEMA)),
+        field("openAPIV3Schema", Type::Struct(|| &SCHEMA)),
     }
     SUBRESOURCES = "v1" "CustomResourceSubresources" {
-        optional("status", Type::Struct(|| &SUBRESOURCE_STATUS)),
-        optional("scale", Type::Struct(|| &SUBRESOURCE_SCALE)),
+        field("status", Type::Struct(|| &SUBRESOURCE_STATUS)),
+        field("scale", Type::Struct(|| &SUBRESOURCE_SCALE)),
     }
     SUBRESOURCE_STATUS = "v1" "CustomResourceSubresourceStatus" {}
     SUBRESOURCE_SCALE = "v1" "CustomResourceSubresourceScale" {
-        always("specReplicasPath", STRING),
-        always("statusReplicasPath", STRING),
-        optional("labelSelectorPath", STRING),
+        field("specReplicasPath", STRING),
+        field("statusReplicasPath", STRING),
+        field("labelSelectorPath", STRING),
     }
     COLUMN = "v1" "CustomResourceColumnDefinition" {
-        always("name", STRING),
-        always("type", STRING),
-        optional("format", STRING),
-        optional("description", STRING),
-        optional("priority", Type::Int32),
-        always("jsonPath", STRING),
+        field("name", STRING),
+        field("type", STRING),
+        field("format", STRING),
+        field("description", STRING),
+        field("priority", Type::Int32),
+        field("jsonPath", STRING),
     }
     COLUMN_V1BETA1 = "v1beta1" "CustomResourceColumnDefinition" {
-        always("name", STRING),
-        always("type", STRING),
-        optional("format", STRING),
-        optional("description", STRING),
-        optional("priority", Type::Int32),
-        always("JSONPath", STRING),
+        field("name", STRING),
+        field("type", STRING),
+        field("format", STRING),
+        field("description", STRING),
+        field("priority", Type::Int32),
+        field("JSONPath", STRING),
     }
     SELECTABLE_FIELD = "v1" "SelectableField" {
-        always("jsonPath", STRING),
+        field("jsonPath", STRING),
     }
     CONVERSION = "v1" "CustomResourceConversion" {
-        always("strategy", Type::String("v1.ConversionStrategyType")),
-        optional("webhook", Type::Struct(|| &WEBHOOK)),
+        field("strategy", Type::String("v1.ConversionStrategyType")),
+        field("webhook", Type::Struct(|| &WEBHOOK)),
     }
     CONVERSION_V1BETA1 = "v1beta1" "CustomResourceConversion" {
-        always("strategy", Type::String("v1beta1.ConversionStrategyType")),
-        optional("webhookClientConfig", Type::Struct(|| &CLIENT_CONFIG)),
-        optional("conversionReviewVersions", STRINGS),
+        field("strategy", Type::String("v1beta1.ConversionStrategyType")),
+        field("webhookClientConfig", Type::Struct(|| &CLIENT_CONFIG)),
+        field("conversionReviewVersions", STRINGS),
     }
     WEBHOOK = "v1" "WebhookConversion" {
-        optional("clientConfig", Type::Struct(|| &CLIENT_CONFIG)),
-        always("conversionReviewVersions", STRINGS),
+        field("clientConfig", Type::Struct(|| &CLIENT_CONFIG)),
+        field("conversionReviewVersions", STRINGS),
     }
     CLIENT_CONFIG = "v1" "WebhookClientConfig" {
-        optional("url", STRING),
-        optional("service", Type::Struct(|| &SERVICE)),
-        optional("caBundle", Type::Bytes),
+        field("url", STRING),
+        field("service", Type::Struct(|| &SERVICE)),
+        field("caBundle", Type::Bytes),
     }
     SERVICE = "v1" "ServiceReference" {
-        always("namespace", STRING),
-        always("name", STRING),
-        optional("path", STRING),
-        optional("port", Type::Int32),
+        field("namespace", STRING),
+        field("name", STRING),
+        field("path", STRING),
+        field("port", Type::Int32),
     }
     STATUS = "v1" "CustomResourceDefinitionStatus" {
-        always("conditions", Type::List("[]v1.CustomResourceDefinitionCondition", &CONDITION_TYPE)),
-        always("acceptedNames", Type::Struct(|| &NAMES)),
-        always("storedVersions", STRINGS),
-        optional("observedGeneration", Type::Int64),
+        field("conditions", Type::List("[]v1.CustomResourceDefinitionCondition", &CONDITION_TYPE)),
+        field("acceptedNames", Type::Struct(|| &NAMES)),
+        field("storedVersions", STRINGS),
+        field("observedGeneration", Type::Int64),
     }
     CONDITION = "v1" "CustomResourceDefinitionCondition" {
-        always("type", Type::String("v1.CustomResourceDefinitionConditionType")),
-        always("status", Type::String("v1.ConditionStatus")),
-        always("lastTransitionTime", Type::Time),
-        optional("reason", STRING),
-        optional("message", STRING),
-        optional("observedGeneration", Type::Int64),
+        field("type", Type::String("v1.CustomResourceDefinitionConditionType")),
+        field("status", Type::String("v1.ConditionStatus")),
+        field("lastTransitionTime", Type::Time),
+        field("reason", STRING),
+        field("message", STRING),
+        field("observedGeneration", Type::Int64),
     }
     /// `JSONSchemaProps`
     pub SCHEMA = "v1" "JSONSchemaProps" {
-        optional("id", STRING),
-        optional("$schema", Type::String("v1.JSONSchemaURL")),
-        optional("$ref", STRING),
-        optional("description", STRING),
-        optional("type", STRING),
-        optional("format", STRING),
-        optional("title", STRING),
-        optional("default", Type::Any),
-        optional("maximum", Type::Float64),
-        optional("exclusiveMaximum", Type::Bool),
-        optional("minimum", Type::Float64),
-        optional("exclusiveMinimum", Type::Bool),
-        optional("maxLength", Type::Int64),
-        optional("minLength", Type::Int64),
-        optional("pattern", STRING),
-        optional("maxItems", Type::Int64),
-        optional("minItems", Type::Int64),
-        optional("uniqueItems", Type::Bool),
-        optional("multipleOf", Type::Float64),
-        optional("enum", Type::List("[]v1.JSON", &ANY_TYPE)),
-        optional("maxProperties", Type::Int64),
-        optional("minProperties", Type::Int64),
-        optional("required", STRINGS),
-        optional("items", Type::SchemaOrList),
-        optional("allOf", SCHEMAS),
-        optional("oneOf", SCHEMAS),
-        optional("anyOf", SCHEMAS),
-        optional("not", Type::Struct(|| &SCHEMA)),
-        optional("properties", SCHEMA_MAP),
-        optional("additionalProperties", Type::SchemaOrBool),
-        optional("patternProperties", SCHEMA_MAP),
-        optional("dependencies", Type::Map("v1.JSONSchemaDependencies", &SCHEMA_OR_NAMES_TYPE)),
-        optional("additionalItems", Type::SchemaOrBool),
-        optional("definitions", Type::Map("v1.JSONSchemaDefinitions", &SCHEMA_TYPE)),
-        optional("externalDocs", Type::Struct(|| &EXTERNAL_DOCS)),
-        optional("example", Type::Any),
-        optional("nullable", Type::Bool),
-        optional("x-kubernetes-preserve-unknown-fields", Type::Bool),
-        optional("x-kubernetes-embedded-resource", Type::Bool),
-        optional("x-kubernetes-int-or-string", Type::Bool),
-        optional("x-kubernetes-list-map-keys", STRINGS),
-        optional("x-kubernetes-list-type", STRING),
-        optional("x-kubernetes-map-type", STRING),
-        optional("x-kubernetes-validations", Type::List("v1.ValidationRules", &RULE_TYPE)),
+        field("id", STRING),
+        field("$schema", Type::String("v1.JSONSchemaURL")),
+        field("$ref", STRING),
+        field("description", STRING),
+        field("type", STRING),
+        field("format", STRING),
+        field("title", STRING),
+        field("default", Type::Any),
+        field("maximum", Type::Float64),
+        field("exclusiveMaximum", Type::Bool),
+        field("minimum", Type::Float64),
+        field("exclusiveMinimum", Type::Bool),
+        field("maxLength", Type::Int64),
+        field("minLength", Type::Int64),
+        field("pattern", STRING),
+        field("maxItems", Type::Int64),
+        field("minItems", Type::Int64),
+        field("uniqueItems", Type::Bool),
+        field("multipleOf", Type::Float64),
+        field("enum", Type::List("[]v1.JSON", &ANY_TYPE)),
+        field("maxProperties", Type::Int64),
+        field("minProperties", Type::Int64),
+        field("required", STRINGS),
+        field("items", Type::SchemaOrList),
+        field("allOf", SCHEMAS),
+        field("oneOf", SCHEMAS),
+        field("anyOf", SCHEMAS),
+        field("not", Type::Struct(|| &SCHEMA)),
+        field("properties", SCHEMA_MAP),
+        field("additionalProperties", Type::SchemaOrBool),
+        field("patternProperties", SCHEMA_MAP),
+        field("dependencies", Type::Map("v1.JSONSchemaDependencies", &SCHEMA_OR_NAMES_TYPE)),
+        field("additionalItems", Type::SchemaOrBool),
+        field("definitions", Type::Map("v1.JSONSchemaDefinitions", &SCHEMA_TYPE)),
+        field("externalDocs", Type::Struct(|| &EXTERNAL_DOCS)),
+        field("example", Type::Any),
+        field("nullable", Type::Bool),
+        field("x-kubernetes-preserve-unknown-fields", Type::Bool),
+        field("x-kubernetes-embedded-resource", Type::Bool),
+        field("x-kubernetes-int-or-string", Type::Bool),
+        field("x-kubernetes-list-map-keys", STRINGS),
+        field("x-kubernetes-list-type", STRING),
+        field("x-kubernetes-map-type", STRING),
+        field("x-kubernetes-validations", Type::List("v1.ValidationRules", &RULE_TYPE)),
     }
     EXTERNAL_DOCS = "v1" "ExternalDocumentation" {
-        optional("description", STRING),
-        optional("url", STRING),
+        field("description", STRING),
+        field("url", STRING),
     }
     RULE = "v1" "ValidationRule" {
-        always("rule", STRING),
-        optional("message", STRING),
-        optional("messageExpression", STRING),
-        optional("reason", Type::String("v1.FieldValueErrorReason")),
-        optional("fieldPath", STRING),
-        optional("optionalOldSelf", Type::Bool),
+        field("rule", STRING),
+        field("message", STRING),
+        field("messageExpression", STRING),
+        field("reason", Type::String("v1.FieldValueErrorReason")),
+        field("fieldPath", STRING),
+        field("optionalOldSelf", Type::Bool),
     }
 }
 

@@ -1,0 +1,152 @@
+//! What the server has against a CRD (`apis/apiextensions/validation/validation.go`). Give it CRDs in the internal form,
+//! after [`super::strategy`] has prepared them.
+//!
+//! ```text
+//! validation: metadata · spec · status · storedVersions · api approval · preserveUnknownFields
+//!   spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
+//!   schema: structural · defaults · lists · rules (field_path)
+//! options: what an update may keep        golang: Go structs as error messages show them
+//! ```
+
+mod ca_bundle;
+mod conversion;
+mod defaults;
+mod field_path;
+mod golang;
+mod lists;
+mod options;
+pub mod rules;
+mod schema;
+mod spec;
+pub mod structural;
+
+use super::conditions::{Approval, approval, is_protected};
+use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::pipeline::metadata::{self, Metadata, NameRule};
+use crate::value::Value;
+pub use conversion::has_invalid_ca_bundle;
+pub use options::schemas;
+
+use options::Options;
+
+const METADATA: FieldPath<'static> = FieldPath::new("metadata");
+
+/// The faults of a new CRD.
+pub fn validate_create(crd: &CustomResourceDefinition) -> ErrorList {
+    let m = Metadata::new(&crd.metadata);
+    let mut errors = metadata::validate(m, false, NameRule::Subdomain, &METADATA);
+    for key in ["generateName", "name"] {
+        let name = m.text(key);
+        if !name.is_empty() && name != format!("{}.{}", crd.spec.names.plural, crd.spec.group) {
+            let detail = r#"must be spec.names.plural+"."+spec.group"#;
+            errors.push(FieldError::invalid(&METADATA.child(key), name, detail));
+        }
+    }
+    spec::validate(&crd.spec, &Options::create(), &FieldPath::new("spec"), &mut errors);
+    rest(crd, None, &mut errors);
+    if errors.is_empty() {
+        errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA);
+    }
+    errors
+}
+
+/// The faults of an update.
+pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
+    let options = Options::update(new, old);
+    let mut errors = changed_metadata(new, old);
+    let path = FieldPath::new("spec");
+    spec::validate(&new.spec, &options, &path, &mut errors);
+    let names = path.child("names");
+    let mut immutable = |path: &FieldPath<'_>, new: &str, old: &str| {
+        if new != old {
+            errors.push(FieldError::invalid(path, new, "field is immutable"));
+        }
+    };
+    if options.immutable_names {
+        immutable(&path.child("scope"), &new.spec.scope, &old.spec.scope);
+        immutable(&names.child("kind"), &new.spec.names.kind, &old.spec.names.kind);
+    }
+    immutable(&path.child("group"), &new.spec.group, &old.spec.group);
+    immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
+    rest(new, Some(old), &mut errors);
+    errors
+}
+
+/// The faults of an update of `/status`.
+pub fn validate_status_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
+    let mut errors = changed_metadata(new, old);
+    status(new, &mut errors);
+    errors
+}
+
+/// Metadata is judged twice on an update: for all resources, and for CRDs.
+fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
+    let (new, old) = (Metadata::new(&new.metadata), Metadata::new(&old.metadata));
+    let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA);
+    errors.extend(metadata::validate_update(new, old, &METADATA));
+    errors.extend(metadata::validate_update(new, old, &METADATA));
+    errors
+}
+
+fn status(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
+    spec::names(&crd.status.accepted_names, &FieldPath::new("status").child("acceptedNames"), errors);
+}
+
+/// What follows the spec.
+fn rest(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut ErrorList) {
+    status(crd, errors);
+    stored_versions(crd, errors);
+    api_approval(crd, old, errors);
+    if crd.spec.preserves_unknown_fields() && !old.is_some_and(|o| o.spec.preserves_unknown_fields()) {
+        let detail =
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+        let path = FieldPath::new("spec");
+        errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), Value::Bool(true), detail));
+    }
+}
+
+fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
+    let path = FieldPath::new("status");
+    let path = path.child("storedVersions");
+    let stored = &crd.status.stored_versions;
+    if stored.is_empty() {
+        errors.push(FieldError::invalid(&path, golang::strings(stored), "must have at least one stored version"));
+        return;
+    }
+    for v in crd.spec.versions.iter().filter(|v| v.storage && !stored.contains(&v.name)) {
+        let detail = format!("must have the storage version {}", v.name);
+        errors.push(FieldError::invalid(&path, golang::strings(stored), detail));
+    }
+    for (i, v) in stored.iter().enumerate() {
+        // Of a version that is there twice, the last place is told.
+        let last = stored.iter().rposition(|s| s == v) == Some(i);
+        if last && crd.spec.version(v).is_none() {
+            let detail = format!(
+                "missing from spec.versions; {v} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {v} and removes {v} from status.storedVersions"
+            );
+            errors.push(FieldError::invalid(&path.index(i), v.as_str(), detail));
+        }
+    }
+}
+
+fn api_approval(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut ErrorList) {
+    if !is_protected(&crd.spec.group) {
+        return;
+    }
+    let (state, reason) = approval(crd);
+    if old.is_some_and(|old| approval(old).0 == state) {
+        return;
+    }
+    let path = FieldPath::new("metadata");
+    let path = path.child("annotations");
+    let path = path.key(API_APPROVED_ANNOTATION);
+    match state {
+        Approval::Invalid => {
+            let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
+            errors.push(FieldError::invalid(&path, annotation, reason));
+        }
+        Approval::Missing => errors.push(FieldError::required(&path, reason)),
+        Approval::Approved | Approval::Bypassed => {}
+    }
+}

@@ -1,0 +1,146 @@
+//! `conversion`: the strategy, and the webhook that it may need (`apiserver/pkg/util/webhook/validation.go`).
+
+use super::golang;
+use super::options::Options;
+use super::spec::enum_text;
+use crate::crd::{Conversion, ServiceReference, Spec};
+use crate::field::names::{dns1035_label, dns1123_subdomain};
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::value::Value;
+use crate::value::url::Url;
+use std::collections::BTreeSet;
+
+/// The versions of `ConversionReview` that the server speaks.
+const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+
+/// Whether the server speaks that version of `ConversionReview`.
+pub fn is_accepted_review_version(v: &str) -> bool {
+    REVIEW_VERSIONS.contains(&v)
+}
+
+/// The faults of `conversion`.
+pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    enum_text(&conversion.strategy, &["None", "Webhook"], &path.child("strategy"), errors);
+    let config_path = path.child("webhookClientConfig");
+    let versions_path = path.child("conversionReviewVersions");
+    if conversion.strategy != "Webhook" {
+        let detail = "should not be set when strategy is not set to Webhook";
+        if conversion.client_config.is_some() {
+            errors.push(FieldError::forbidden(&config_path, detail));
+        }
+        if !conversion.review_versions.is_empty() {
+            errors.push(FieldError::forbidden(&versions_path, detail));
+        }
+        return;
+    }
+    match &conversion.client_config {
+        None => errors.push(FieldError::required(&config_path, "required when strategy is set to Webhook")),
+        Some(config) => {
+            match (&config.url, &config.service) {
+                (None, None) | (Some(_), Some(_)) => {
+                    errors.push(FieldError::required(&config_path, "exactly one of url or service is required"));
+                }
+                (Some(url), None) => webhook_url(url, &config_path.child("url"), errors),
+                (None, Some(s)) => service(s, &config_path.child("service"), errors),
+            }
+            if !config.ca_bundle.is_empty()
+                && !options.invalid_ca_bundle
+                && let Err(e) = super::ca_bundle::check(&config.ca_bundle)
+            {
+                let shown = crate::crd::decode::base64::encode(&config.ca_bundle);
+                errors.push(FieldError::invalid(&config_path.child("caBundle"), shown, e));
+            }
+        }
+    }
+    review_versions(&conversion.review_versions, options, &versions_path, errors);
+}
+
+/// Whether the CRD has a CA bundle that cannot be read.
+pub fn has_invalid_ca_bundle(spec: &Spec) -> bool {
+    let config = spec.conversion.as_ref().and_then(|c| c.client_config.as_ref());
+    config.is_some_and(|c| !c.ca_bundle.is_empty() && super::ca_bundle::check(&c.ca_bundle).is_err())
+}
+
+fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if versions.is_empty() {
+        errors.push(FieldError::required(path, ""));
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for (i, v) in versions.iter().enumerate() {
+        if !seen.insert(v) {
+            errors.push(FieldError::invalid(&path.index(i), v.as_str(), "duplicate version"));
+            continue;
+        }
+        for complaint in dns1035_label(v.as_bytes()) {
+            errors.push(FieldError::invalid(&path.index(i), v.as_str(), complaint));
+        }
+    }
+    if options.recognized_review_version && !versions.iter().any(|v| is_accepted_review_version(v)) {
+        let detail = format!("must include at least one of {}", REVIEW_VERSIONS.join(", "));
+        errors.push(FieldError::invalid(path, golang::strings(versions), detail));
+    }
+}
+
+fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    const FORM: &str = "; desired format: https://host[/path]";
+    let url = match Url::parse(text) {
+        Ok(url) => url,
+        Err(e) => {
+            errors.push(FieldError::required(path, format!("url must be a valid URL: {e}{FORM}")));
+            return;
+        }
+    };
+    let mut invalid = |shown: &str, detail: String| errors.push(FieldError::invalid(path, shown, detail));
+    if url.scheme != "https" {
+        invalid(&url.scheme, format!("'https' is the only allowed URL scheme{FORM}"));
+    }
+    if url.host.is_empty() {
+        invalid("", format!("host must be specified{FORM}"));
+    }
+    if let Some(user) = &url.user {
+        invalid(user, "user information is not permitted in the URL".to_owned());
+    }
+    if !url.fragment.is_empty() {
+        invalid(&url.fragment, "fragments are not permitted in the URL".to_owned());
+    }
+    if !url.query.is_empty() {
+        invalid(&url.query, "query parameters are not permitted in the URL".to_owned());
+    }
+}
+
+/// The server mixes up the two: a missing name is told at `namespace`, and the other way round.
+fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if s.namespace.is_empty() {
+        errors.push(FieldError::required(&path.child("name"), ""));
+    }
+    if s.name.is_empty() {
+        errors.push(FieldError::required(&path.child("namespace"), ""));
+    }
+    let port = s.port.unwrap_or_default();
+    if !(1..=65535).contains(&port) {
+        let detail = "port is not valid: must be between 1 and 65535, inclusive";
+        errors.push(FieldError::invalid(&path.child("port"), Value::Int(port.into()), detail));
+    }
+    let Some(url_path) = s.path.as_deref().filter(|p| !matches!(*p, "" | "/")) else { return };
+    let path = path.child("path");
+    let mut invalid = |detail: String| errors.push(FieldError::invalid(&path, url_path, detail));
+    if url_path == "//" {
+        return invalid("segment[0] may not be empty".to_owned());
+    }
+    if !url_path.starts_with('/') {
+        invalid("must start with a '/'".to_owned());
+    }
+    // Whatever the first byte is, it is not looked at again.
+    let rest = url_path.as_bytes().get(1..).unwrap_or_default();
+    let rest = rest.strip_suffix(b"/").unwrap_or(rest);
+    for (i, segment) in rest.split(|b| *b == b'/').enumerate() {
+        if segment.is_empty() {
+            invalid(format!("segment[{i}] may not be empty"));
+            continue;
+        }
+        for complaint in dns1123_subdomain(segment) {
+            invalid(format!("segment[{i}]: {complaint}"));
+        }
+    }
+}

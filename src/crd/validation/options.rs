@@ -1,0 +1,154 @@
+//! What an update may keep because the old CRD already had it.
+
+use super::structural;
+use crate::crd::{CustomResourceDefinition, Spec};
+use crate::schema::Schema;
+use std::collections::BTreeSet;
+
+/// The types a schema may name.
+pub const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+/// More selectable fields than this are refused.
+pub const MAX_SELECTABLE_FIELDS: usize = 8;
+
+/// How strictly to judge (`validationOptions`).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Conversion webhooks must take a `ConversionReview` version that the server knows.
+    pub recognized_review_version: bool,
+    /// Scope and kind may not change.
+    pub immutable_names: bool,
+    /// Every version needs a schema.
+    pub schema: bool,
+    /// Types must be those of OpenAPI.
+    pub valid_types: bool,
+    /// Schemas must be structural.
+    pub structural: bool,
+    /// Defaults must not have unknown fields.
+    pub pruned_defaults: bool,
+    /// Items of sets must be atomic.
+    pub atomic_sets: bool,
+    /// Items of maps and sets must not be nullable, and their keys required or defaulted.
+    pub list_map_keys: bool,
+    /// The webhook's CA bundle may be unreadable.
+    pub invalid_ca_bundle: bool,
+    /// What rules and message expressions the old CRD has.
+    pub preexisting: Preexisting,
+    /// The versions whose schema did not change.
+    pub unchanged_versions: BTreeSet<String>,
+    /// The versions (`""` for all) that may keep too many selectable fields.
+    pub many_selectable_fields: BTreeSet<String>,
+}
+
+/// The expressions of the old CRD: they may use what is not yet allowed in new ones.
+#[derive(Clone, Debug, Default)]
+pub struct Preexisting {
+    /// `rule`
+    pub rules: BTreeSet<String>,
+    /// `messageExpression`
+    pub message_expressions: BTreeSet<String>,
+}
+
+impl Options {
+    /// For a new CRD.
+    pub fn create() -> Self {
+        Self {
+            recognized_review_version: true,
+            immutable_names: false,
+            schema: true,
+            valid_types: true,
+            structural: true,
+            pruned_defaults: true,
+            atomic_sets: true,
+            list_map_keys: true,
+            invalid_ca_bundle: true,
+            preexisting: Preexisting::default(),
+            unchanged_versions: BTreeSet::new(),
+            many_selectable_fields: BTreeSet::new(),
+        }
+    }
+
+    /// For an update of `old` to `new`.
+    pub fn update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> Self {
+        let spec = &old.spec;
+        let schemas = || schemas(spec);
+        let has = |found: fn(&Schema) -> bool| schemas().any(|s| s.any(&mut |s| found(s)));
+        let review_versions = spec.conversion.as_ref().map_or(&[][..], |c| &c.review_versions);
+        Self {
+            recognized_review_version: review_versions.is_empty()
+                || review_versions.iter().any(|v| super::conversion::is_accepted_review_version(v)),
+            immutable_names: old.is_true("Established"),
+            schema: spec.validation.as_ref().is_some_and(|v| v.schema.is_some())
+                || spec.versions.iter().all(|v| v.schema.as_ref().is_some_and(|v| v.schema.is_some())),
+            valid_types: !has(|s| !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str())),
+            structural: schemas().all(structural::is_structural),
+            pruned_defaults: !schemas().any(super::defaults::has_unpruned),
+            atomic_sets: !has(super::lists::is_non_atomic_set),
+            list_map_keys: !has(super::lists::has_loose_keys),
+            invalid_ca_bundle: !immutable(old) || super::conversion::has_invalid_ca_bundle(spec),
+            preexisting: Preexisting::of(spec),
+            unchanged_versions: unchanged_versions(&new.spec, spec),
+            many_selectable_fields: many_selectable_fields(&new.spec, spec),
+        }
+    }
+}
+
+fn immutable(old: &CustomResourceDefinition) -> bool {
+    old.is_true("Established")
+}
+
+/// Every schema of a spec, shared or of a version.
+pub fn schemas(spec: &Spec) -> impl Iterator<Item = &Schema> {
+    let versions = spec.versions.iter().filter_map(|v| v.schema.as_ref());
+    spec.validation.iter().chain(versions).filter_map(|v| v.schema.as_deref())
+}
+
+impl Preexisting {
+    fn of(spec: &Spec) -> Self {
+        let mut found = Self::default();
+        for schema in schemas(spec) {
+            schema.any(&mut |s| {
+                for rule in &s.x_validations {
+                    found.rules.insert(rule.rule.clone());
+                    if !rule.message_expression.is_empty() {
+                        found.message_expressions.insert(rule.message_expression.clone());
+                    }
+                }
+                false
+            });
+        }
+        found
+    }
+}
+
+fn unchanged_versions(new: &Spec, old: &Spec) -> BTreeSet<String> {
+    // A spec with both shared and own schemas is malformed, and one of several versions must have the version asked for.
+    let malformed = |s: &Spec| s.validation.is_some() && s.versions.iter().any(|v| v.schema.is_some());
+    if malformed(new) || malformed(old) {
+        return BTreeSet::new();
+    }
+    let knows = |s: &Spec, name: &str| s.versions.iter().all(|v| v.schema.is_none()) || s.version(name).is_some();
+    new.versions
+        .iter()
+        .filter(|v| knows(old, &v.name) && new.validation(&v.name) == old.validation(&v.name))
+        .map(|v| v.name.clone())
+        .collect()
+}
+
+fn many_selectable_fields(new: &Spec, old: &Spec) -> BTreeSet<String> {
+    let mut allowed = BTreeSet::new();
+    let keeps = |new: &[String], old: &[String]| old.len() > MAX_SELECTABLE_FIELDS && new == old;
+    if keeps(&new.selectable_fields, &old.selectable_fields) {
+        allowed.insert(String::new());
+    }
+    for v in &new.versions {
+        if old
+            .versions
+            .iter()
+            .rfind(|o| o.name == v.name)
+            .is_some_and(|o| keeps(&v.selectable_fields, &o.selectable_fields))
+        {
+            allowed.insert(v.name.clone());
+        }
+    }
+    allowed
+}
