@@ -6,7 +6,9 @@
 //! ```
 
 pub mod ast;
+pub mod check;
 pub mod decl;
+pub mod env;
 pub mod issues;
 pub mod library;
 pub mod syntax;

@@ -1,6 +1,7 @@
 //! The syntax tree, with the shape and ids of cel-go's: macros are already expanded.
 
-use super::types::Type;
+use super::{library::Overload, types::Type};
+use std::sync::Arc;
 
 /// Identifies a node in one expression, from 1 on, in the order cel-go's parser hands them out.
 pub type ExprId = u32;
@@ -153,7 +154,7 @@ impl SourceInfo {
 }
 
 /// What checking found out about an expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CheckedAst {
     /// The expression; qualified names are already resolved to identifiers.
     pub ast: Ast,
@@ -174,6 +175,14 @@ impl CheckedAst {
         self.references.get(id as usize).and_then(Option::as_ref)
     }
 
+    /// The overloads a call may run; none for what is no call.
+    pub fn overloads(&self, id: ExprId) -> &[&'static Overload] {
+        match self.reference(id) {
+            Some(Reference::Overloads(overloads)) => overloads,
+            _ => &[],
+        }
+    }
+
     /// The type of the whole expression.
     pub fn result_type(&self) -> &Type {
         self.type_of(self.ast.expr.id)
@@ -181,15 +190,14 @@ impl CheckedAst {
 }
 
 /// What a name or call refers to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Reference {
-    /// A variable or constant.
-    Ident {
-        /// Its full name.
-        name: String,
-        /// Its value, for an enum constant.
-        value: Option<Literal>,
-    },
-    /// The ids of the overloads that fit, as cel-go names them (`add_int64`).
-    Overloads(Vec<&'static str>),
+    /// A variable of the environment; loop variables have no reference.
+    Variable(Arc<str>),
+    /// The name of a type.
+    Type(Type),
+    /// A named number.
+    Constant(i64),
+    /// The overloads that fit, in the order of the library's tables.
+    Overloads(Vec<&'static Overload>),
 }

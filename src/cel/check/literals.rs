@@ -1,0 +1,116 @@
+//! Literals that would fail at run time are refused when an expression is checked: durations, timestamps, regular
+//! expressions, and lists and maps of mixed types.
+
+use crate::cel::{
+    ast::{CheckedAst, Expr, ExprId, ExprKind, Literal},
+    env::Env,
+    issues::Issues,
+    library,
+    types::Type,
+    value::Value,
+};
+use crate::regexp::Regexp;
+
+/// Looks at every literal.
+pub(super) fn validate(env: &Env, checked: &CheckedAst) -> Result<(), Issues> {
+    let mut validator = Validator { env, checked, issues: None };
+    validator.visit(&checked.ast.expr);
+    validator.issues.map_or(Ok(()), Err)
+}
+
+struct Validator<'a> {
+    env: &'a Env,
+    checked: &'a CheckedAst,
+    issues: Option<Issues>,
+}
+
+impl Validator<'_> {
+    fn report(&mut self, id: ExprId, message: String) {
+        let info = &self.checked.ast.source_info;
+        self.issues.get_or_insert_with(|| Issues::new(&info.source)).report(info.offset(id), message);
+    }
+
+    fn visit(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => {}
+            ExprKind::Select { operand, .. } => self.visit(operand),
+            ExprKind::Call { target, function, args } => {
+                if let Some(target) = target {
+                    self.visit(target);
+                }
+                args.iter().for_each(|arg| self.visit(arg));
+                if let Some(arg) = args.first()
+                    && let ExprKind::Literal(value) = &arg.kind
+                    && !is_valid_argument(function, value)
+                {
+                    self.report(arg.id, format!("invalid {function} argument"));
+                }
+            }
+            ExprKind::List { elements, optional_indices } => {
+                elements.iter().for_each(|element| self.visit(element));
+                self.check_list(elements, optional_indices);
+            }
+            ExprKind::Map(entries) => {
+                let mut first: Option<(&Type, &Type)> = None;
+                for entry in entries {
+                    self.visit(&entry.key);
+                    self.visit(&entry.value);
+                    let checked = self.checked;
+                    let key = checked.type_of(entry.key.id);
+                    let value = unwrapped(checked.type_of(entry.value.id), entry.optional);
+                    let (keys, values) = *first.get_or_insert((key, value));
+                    self.expect_same(entry.key.id, keys, key);
+                    self.expect_same(entry.value.id, values, value);
+                }
+            }
+            ExprKind::Struct { fields, .. } => fields.iter().for_each(|field| self.visit(&field.value)),
+            ExprKind::Comprehension(fold) => {
+                for part in [&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result] {
+                    self.visit(part);
+                }
+            }
+        }
+    }
+
+    fn check_list(&mut self, elements: &[Expr], optional_indices: &[usize]) {
+        let mut first: Option<&Type> = None;
+        for (index, element) in elements.iter().enumerate() {
+            let type_ = unwrapped(self.checked.type_of(element.id), optional_indices.contains(&index));
+            if !self.expect_same(element.id, first.get_or_insert(type_), type_) {
+                return;
+            }
+        }
+    }
+
+    fn expect_same(&mut self, id: ExprId, expected: &Type, found: &Type) -> bool {
+        let same = expected == found;
+        if !same {
+            let (expected, found) = (self.env.type_name(expected), self.env.type_name(found));
+            self.report(id, format!("expected type '{expected}' but found '{found}'"));
+        }
+        same
+    }
+}
+
+fn unwrapped(type_: &Type, optional: bool) -> &Type {
+    match type_ {
+        Type::Optional(inner) if optional => inner,
+        other => other,
+    }
+}
+
+/// Whether a call with this first argument can succeed, as far as literals tell.
+fn is_valid_argument(function: &str, value: &Literal) -> bool {
+    match (function, value) {
+        ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
+        ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
+        ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
+        ("timestamp", Literal::Int(seconds)) => converts("int64_to_timestamp", Value::Int(*seconds)),
+        _ => true,
+    }
+}
+
+fn converts(overload: &str, value: Value) -> bool {
+    let overload = library::overloads().find(|candidate| candidate.id == overload);
+    overload.and_then(|overload| overload.call).is_none_or(|call| call(&[value]).is_ok())
+}

@@ -1,0 +1,64 @@
+//! The few messages an expression can make: Google's well-known types.
+
+use crate::cel::types::Type;
+
+/// The message a type is made by; none if it is no message.
+pub(super) fn of(type_: &Type) -> Option<&'static str> {
+    Some(match type_ {
+        Type::Any => "google.protobuf.Any",
+        Type::Timestamp => "google.protobuf.Timestamp",
+        Type::Duration => "google.protobuf.Duration",
+        Type::Dyn => "google.protobuf.Value",
+        Type::Null => "google.protobuf.NullValue",
+        Type::Wrapper(of) => match **of {
+            Type::Bool => "google.protobuf.BoolValue",
+            Type::Bytes => "google.protobuf.BytesValue",
+            Type::Double => "google.protobuf.DoubleValue",
+            Type::Int => "google.protobuf.Int64Value",
+            Type::String => "google.protobuf.StringValue",
+            Type::Uint => "google.protobuf.UInt64Value",
+            _ => return None,
+        },
+        Type::List(item) if **item == Type::Dyn => "google.protobuf.ListValue",
+        Type::Map(key, value) if **key == Type::String && **value == Type::Dyn => "google.protobuf.Struct",
+        _ => return None,
+    })
+}
+
+/// The name of a type without what it is made of.
+pub(super) fn declared_name(type_: &Type) -> String {
+    match type_ {
+        Type::List(_) => "list".to_owned(),
+        Type::Map(..) => "map".to_owned(),
+        Type::Optional(_) => "optional_type".to_owned(),
+        Type::Type(_) => "type".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The type of a message's field: none for no message, `Some(None)` for no field of it.
+pub(super) fn field(message: &str, name: &str) -> Option<Option<Type>> {
+    let json_map = || Type::map(Type::String, Type::Dyn);
+    let fields: &[(&str, Type)] = match message.strip_prefix("google.protobuf.")? {
+        "Any" => &[("type_url", Type::String), ("value", Type::Bytes)],
+        "BoolValue" => &[("value", Type::Bool)],
+        "BytesValue" => &[("value", Type::Bytes)],
+        "DoubleValue" => &[("value", Type::Double)],
+        "Int64Value" => &[("value", Type::Int)],
+        "StringValue" => &[("value", Type::String)],
+        "UInt64Value" => &[("value", Type::Uint)],
+        "Timestamp" | "Duration" => &[("seconds", Type::Int), ("nanos", Type::Int)],
+        "ListValue" => &[("values", Type::list(Type::Dyn))],
+        "Struct" => &[("fields", json_map())],
+        "Value" => &[
+            ("null_value", Type::Int),
+            ("number_value", Type::Double),
+            ("string_value", Type::String),
+            ("bool_value", Type::Bool),
+            ("struct_value", json_map()),
+            ("list_value", Type::list(Type::Dyn)),
+        ],
+        _ => return None,
+    };
+    Some(fields.iter().find(|(field, _)| *field == name).map(|(_, type_)| type_.clone()))
+}

@@ -1,0 +1,232 @@
+//! What an expression may name: the functions, types and macros of a Kubernetes version, and variables.
+//!
+//! Follows `k8s.io/apiserver/pkg/cel/environment`. A version's part ([`BaseEnv`]) is built once; an [`Env`] adds
+//! variables to it and costs next to nothing.
+
+mod signature;
+
+use super::{
+    ast::CheckedAst,
+    check,
+    decl::DeclType,
+    issues::Issues,
+    library::{self, Overload},
+    syntax::{self, Macro, MacroSet, ParseOptions},
+    types::Type,
+};
+use crate::version::Version;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+/// The version whose environment has everything there is: the one that stored expressions are read with.
+pub const STORED: Version = Version(u16::MAX);
+
+/// The overloads of one name, ready for the checker.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub candidates: Vec<Candidate>,
+}
+
+/// An overload with its signature read: type parameters are variables from 0 on.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub overload: &'static Overload,
+    pub params: Vec<Type>,
+    pub result: Type,
+    pub variables: u32,
+}
+
+/// What a name of the language stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Named {
+    Type(Type),
+    Constant(i64),
+}
+
+/// The functions, types and macros of one version.
+#[derive(Debug)]
+pub struct BaseEnv {
+    /// The version.
+    pub version: Version,
+    /// What the parser accepts.
+    pub parse_options: ParseOptions,
+    /// Literals are checked for what they would do at run time.
+    pub(super) validators: bool,
+    pub(super) functions: HashMap<&'static str, Function>,
+    pub(super) names: HashMap<&'static str, Named>,
+    /// First parts of function names with dots.
+    pub(super) function_roots: Vec<&'static str>,
+    /// First parts of other names with dots.
+    pub(super) name_roots: Vec<&'static str>,
+}
+
+impl BaseEnv {
+    /// The environment of a version, built on first use.
+    pub fn of(version: Version) -> Arc<Self> {
+        static BUILT: OnceLock<Mutex<BTreeMap<Version, Arc<BaseEnv>>>> = OnceLock::new();
+        let built = BUILT.get_or_init(Mutex::default);
+        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(built.entry(version).or_insert_with(|| Arc::new(Self::build(version))))
+    }
+
+    fn build(version: Version) -> Self {
+        let mut functions: HashMap<&'static str, Function> = HashMap::new();
+        for overload in library::overloads().filter(|overload| overload.introduced <= version) {
+            if version < Version(28) && compares_across_types(overload.id) {
+                continue;
+            }
+            if let Some(candidate) = signature::read(overload) {
+                let function = functions.entry(overload.function).or_insert(Function { candidates: Vec::new() });
+                function.candidates.push(candidate);
+            }
+        }
+        let names = names(version);
+        Self {
+            version,
+            parse_options: ParseOptions { optional_syntax: version >= Version(28), macros: macros(version) },
+            validators: version >= Version(29),
+            function_roots: roots(functions.keys()),
+            name_roots: roots(names.keys()),
+            functions,
+            names,
+        }
+    }
+}
+
+fn roots<'k>(names: impl Iterator<Item = &'k &'static str>) -> Vec<&'static str> {
+    let mut roots: Vec<&'static str> = names.filter_map(|name| name.split_once('.')).map(|(root, _)| root).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}
+
+/// `1 < 1.5` and the like.
+fn compares_across_types(id: &str) -> bool {
+    let Some(types) = ["less_equals_", "less_", "greater_equals_", "greater_"].iter().find_map(|p| id.strip_prefix(p))
+    else {
+        return false;
+    };
+    types.split_once('_').is_some_and(|(a, b)| [a, b].iter().all(|t| matches!(*t, "int64" | "uint64" | "double")))
+}
+
+/// The macros of a version.
+pub fn macros(version: Version) -> MacroSet {
+    let introduced = |which| match which {
+        Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Version::ALWAYS,
+        Macro::OptMap | Macro::OptFlatMap => Version(28),
+        Macro::SortBy => Version(34),
+        Macro::All2
+        | Macro::Exists2
+        | Macro::ExistsOne2
+        | Macro::TransformList
+        | Macro::TransformMap
+        | Macro::TransformMapEntry => Version(32),
+    };
+    let there = Macro::FORMS.iter().map(|(which, ..)| *which).filter(|which| introduced(*which) <= version);
+    there.fold(MacroSet::default(), MacroSet::with)
+}
+
+/// The names of types and numbers of a version.
+fn names(version: Version) -> HashMap<&'static str, Named> {
+    let wrapper = |of| Type::Wrapper(Arc::new(of));
+    let json_map = || Type::map(Type::String, Type::Dyn);
+    let always = [
+        ("bool", Type::Bool),
+        ("bytes", Type::Bytes),
+        ("double", Type::Double),
+        ("duration", Type::Duration),
+        ("google.protobuf.Any", Type::Any),
+        ("google.protobuf.BoolValue", wrapper(Type::Bool)),
+        ("google.protobuf.BytesValue", wrapper(Type::Bytes)),
+        ("google.protobuf.DoubleValue", wrapper(Type::Double)),
+        ("google.protobuf.Duration", Type::Duration),
+        ("google.protobuf.Int32Value", wrapper(Type::Int)),
+        ("google.protobuf.Int64Value", wrapper(Type::Int)),
+        ("google.protobuf.ListValue", Type::list(Type::Dyn)),
+        ("google.protobuf.StringValue", wrapper(Type::String)),
+        ("google.protobuf.Struct", json_map()),
+        ("google.protobuf.Timestamp", Type::Timestamp),
+        ("google.protobuf.UInt64Value", wrapper(Type::Uint)),
+        ("google.protobuf.Value", Type::Dyn),
+        ("int", Type::Int),
+        ("list", Type::list(Type::Dyn)),
+        ("map", Type::map(Type::Dyn, Type::Dyn)),
+        ("null_type", Type::Null),
+        ("string", Type::String),
+        ("timestamp", Type::Timestamp),
+        ("type", Type::Opaque("type".into())),
+        ("uint", Type::Uint),
+    ];
+    let mut names: HashMap<&'static str, Named> =
+        always.into_iter().map(|(name, type_)| (name, Named::Type(type_))).collect();
+    names.insert("google.protobuf.NullValue.NULL_VALUE", Named::Constant(0));
+    if version >= Version(28) {
+        names.insert("optional_type", Named::Type(Type::optional(Type::Dyn)));
+    }
+    if version >= Version(30) {
+        for name in ["net.IP", "net.CIDR"] {
+            names.insert(name, Named::Type(Type::Opaque(name.into())));
+        }
+    }
+    names
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub type_: Type,
+}
+
+/// The objects types may name, by the name in [`Type::Object`].
+pub type Objects = HashMap<Arc<str>, Arc<DeclType>>;
+
+/// An environment: a version's and variables.
+#[derive(Clone, Debug)]
+pub struct Env {
+    /// The version's part.
+    pub base: Arc<BaseEnv>,
+    /// The variables.
+    pub variables: Vec<Variable>,
+    /// The objects there are.
+    pub objects: Arc<Objects>,
+    /// How the names of objects begin, and what messages write instead.
+    pub rename: Option<(Arc<str>, &'static str)>,
+}
+
+impl Env {
+    /// Without variables.
+    pub fn new(base: Arc<BaseEnv>) -> Self {
+        Self { base, variables: Vec::new(), objects: Arc::default(), rename: None }
+    }
+
+    /// With one more variable.
+    pub fn with_variable(mut self, name: &str, type_: Type) -> Self {
+        self.variables.push(Variable { name: name.into(), type_ });
+        self
+    }
+
+    /// Parses and checks an expression.
+    pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
+        check::check(self, syntax::parse(source, self.base.parse_options)?)
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().find(|variable| *variable.name == *name)
+    }
+
+    /// The name of a type in messages.
+    pub fn type_name(&self, type_: &Type) -> String {
+        type_.in_messages(&|name| match &self.rename {
+            Some((from, to)) => match name.strip_prefix(&**from) {
+                Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{to}{rest}"),
+                _ => name.to_owned(),
+            },
+            None => name.to_owned(),
+        })
+    }
+}
