@@ -69,6 +69,8 @@ impl fmt::Display for FieldPath<'_> {
         for node in chain.into_iter().rev() {
             match node.segment {
                 Segment::Root => continue,
+                // Go tells a name from an index by its not being empty.
+                Segment::Child("") => f.write_str("[]")?,
                 Segment::Child(name) => {
                     if !first {
                         f.write_char('.')?;

@@ -170,7 +170,7 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
         errors.extend(match metadata::read(object) {
-            Ok(m) => metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA),
+            Ok(m) => metadata::told_once(metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA)),
             Err(e) => vec![e],
         });
         if let Some(root) = &rv.root {
@@ -272,7 +272,7 @@ fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorLi
 /// `validateObjectMetaUpdateDeclaratively`
 fn changed_metadata(object: &Value, old: &Value) -> ErrorList {
     match metadata::read(object).and_then(|new| Ok((new, metadata::read(old)?))) {
-        Ok((new, old)) => metadata::validate_update(new, old, &METADATA),
+        Ok((new, old)) => metadata::told_once(metadata::validate_update(new, old, &METADATA)),
         Err(e) => vec![e],
     }
 }

@@ -78,7 +78,8 @@ fn resource(members: &Map, path: &FieldPath<'_>, errors: &mut ErrorList) {
             // A name is not required here.
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
-            errors.extend(metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place));
+            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place);
+            errors.extend(metadata::told_once(found));
         }
     }
 }

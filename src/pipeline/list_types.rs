@@ -135,8 +135,8 @@ mod tests {
     fn keys_of_maps_differ() {
         let one = r#"{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"]}"#;
         assert_eq!(errors(one, r#"[{"k":1},{"k":2},{"k":1,"v":0}]"#), [r#"l[2]: Duplicate value: {"k":1}"#]);
-        assert_eq!(errors(one, r#"[{},null]"#), ["l[1]: Duplicate value: {}"]);
-        assert_eq!(errors(one, r#"[3]"#), ["l[0]: Invalid value: 3: must be an object for an array of list-type map"]);
+        assert_eq!(errors(one, r"[{},null]"), ["l[1]: Duplicate value: {}"]);
+        assert_eq!(errors(one, r"[3]"), ["l[0]: Invalid value: 3: must be an object for an array of list-type map"]);
         let two = r#"{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","p"]}"#;
         assert_eq!(errors(two, r#"[{"k":"a"},{"k":"a","p":1},{"k":"a"}]"#), [r#"l[2]: Duplicate value: {"k":"a"}"#]);
     }

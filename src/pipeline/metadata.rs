@@ -69,6 +69,15 @@ impl<'a> Metadata<'a> {
     }
 }
 
+/// `ValidateObjectMetaDeclaratively` tells each text once, the plain validation does not.
+pub fn told_once(mut errors: ErrorList) -> ErrorList {
+    if errors.len() > 1 {
+        let mut seen = BTreeSet::new();
+        errors.retain(|e| seen.insert(e.to_string()));
+    }
+    errors
+}
+
 /// `ValidateObjectMeta` of something new.
 pub fn validate(m: Metadata<'_>, namespaced: bool, rule: NameRule, path: &FieldPath<'_>) -> ErrorList {
     validate_named(m, m.text("name"), namespaced, rule, path)
