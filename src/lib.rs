@@ -29,6 +29,8 @@ pub mod api;
 
 pub mod output;
 
+pub mod input;
+
 pub mod cluster;
 
 pub mod cli;

@@ -3,8 +3,12 @@
 //!
 //! - [`yaml`] reads YAML 1.1 as `sigs.k8s.io/yaml` 1.6 does (YAML to JSON text, that to int64 and float64).
 //! - [`json`] reads request bodies as `sigs.k8s.io/json` does and writes what `kubectl -o json` writes.
+//! - [`documents`] splits a stream into documents as `k8s.io/apimachinery/pkg/util/yaml` does.
+//! - [`spans`] finds the line and column of a field, on demand.
 
+pub mod documents;
 pub mod json;
+pub mod spans;
 pub mod yaml;
 
 use std::fmt;
@@ -30,6 +34,20 @@ impl Position {
         }
         let column = current.iter().filter(|b| (**b & 0xc0) != 0x80).count() + 1;
         Self { line, column }
+    }
+
+    /// The byte offset of this place in `text`.
+    pub(crate) fn offset(self, text: &[u8]) -> usize {
+        let line = text.split(|b| *b == b'\n').take(self.line.saturating_sub(1)).map(|l| l.len() + 1).sum::<usize>();
+        let rest = text.get(line..).unwrap_or_default();
+        let starts = rest.iter().enumerate().filter(|(_, b)| (**b & 0xc0) != 0x80).map(|(i, _)| i);
+        line + starts.chain([rest.len()]).nth(self.column.saturating_sub(1)).unwrap_or(rest.len())
+    }
+
+    /// This place of a text, as a place of the source in which that text begins at `start`.
+    pub fn within(self, start: Self) -> Self {
+        let column = if self.line == 1 { self.column + start.column - 1 } else { self.column };
+        Self { line: self.line + start.line - 1, column }
     }
 }
 
@@ -61,6 +79,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON.
+    Json,
+    /// YAML, which most JSON is as well.
+    Yaml,
+}
 
 /// Whether `text` is read as JSON (`IsJSONBuffer`): its first character that is not white space is `{`.
 pub fn looks_like_json(text: &[u8]) -> bool {
@@ -99,6 +126,13 @@ mod tests {
         assert!(!looks_like_json(b"[1]"));
         assert!(!looks_like_json("\u{feff}{".as_bytes()));
         assert!(!looks_like_json(b""));
+    }
+
+    #[test]
+    fn places_add_up() {
+        let start = Position { line: 5, column: 3 };
+        assert_eq!(Position { line: 1, column: 2 }.within(start), Position { line: 5, column: 4 });
+        assert_eq!(Position { line: 2, column: 2 }.within(start), Position { line: 6, column: 2 });
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod syntax;
 mod token;
 mod tree;
 
+use super::spans::Outline;
 use super::{Error, Position};
 use crate::value::Value;
 use source::Source;
@@ -26,6 +27,8 @@ pub struct Strict {
     pub value: Value,
     /// Keys that are there twice, in the order in which the server tells them.
     pub duplicates: Vec<Duplicate>,
+    /// Where another document begins, which is ignored.
+    pub rest: Option<Position>,
 }
 
 /// A key that is there twice in one mapping.
@@ -37,6 +40,13 @@ pub struct Duplicate {
     pub first: Position,
     /// Where it is again.
     pub second: Position,
+}
+
+impl Duplicate {
+    /// The places as those of the source in which the text begins at `start`.
+    pub(super) fn within(self, start: Position) -> Self {
+        Self { message: self.message, first: self.first.within(start), second: self.second.within(start) }
+    }
 }
 
 impl Strict {
@@ -62,7 +72,14 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let found = decode::decode(&tree, &source.text, false)?;
     // Only what a key replaced can be a duplicate, so nearly all texts are done here.
     let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
-    Ok(Strict { value: found.value, duplicates })
+    let rest = tree.rest.map(|mark| Position::of(source.text.as_bytes(), mark.at as usize));
+    Ok(Strict { value: found.value, duplicates, rest })
+}
+
+/// Where the nodes of the first document stand; nothing if it cannot be read.
+pub(super) fn outline(text: &[u8]) -> Outline {
+    let source = Source::new(text);
+    tree::parse(&source).map_or_else(|_| Outline::default(), |tree| decode::outline(&tree))
 }
 
 #[cfg(test)]
@@ -120,6 +137,14 @@ mod tests {
             format!("a: &a {}x{}\nb: {}*a{}", "[".repeat(6000), "]".repeat(6000), "[".repeat(6000), "]".repeat(6000));
         let error = read(deep.as_bytes()).unwrap_err();
         assert_eq!(error.message, "invalid character '[' exceeded max depth");
+    }
+
+    #[test]
+    fn only_the_first_document_is_read() {
+        let rest = |text: &str| read_strict(text.as_bytes()).unwrap().rest;
+        assert_eq!(rest("a: 1\n...\nb: 2"), Some(Position { line: 2, column: 1 }));
+        assert_eq!(rest("a: 1\n--- b"), Some(Position { line: 2, column: 1 }));
+        assert_eq!(rest("---\na: 1\n...\n# end\n"), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::resolve::{self, Scalar};
 use super::syntax;
 use super::tree::{Node, NodeKind, Tree};
 use super::{Duplicate, TAG_PREFIX};
+use crate::text::spans::{Outline, Place, Shape};
 use crate::text::{Error, Position, json};
 use crate::value::{Map, Value, number};
 use std::borrow::Cow;
@@ -55,6 +56,36 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         return Err(Error::new(format!("json: unsupported value: {}", number::format_v(x)), None));
     }
     Ok(Decoded { value, repeated: decoder.repeated, duplicates: decoder.duplicates })
+}
+
+/// The places of the nodes, keys as the text they become.
+pub fn outline(tree: &Tree<'_>) -> Outline {
+    let mut places = Vec::with_capacity(tree.nodes.len());
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let children = || {
+            let mut at = index + 1;
+            std::iter::from_fn(move || {
+                let child = (at < node.next).then_some(at)?;
+                at = tree.nodes.get(child)?.next;
+                Some(child)
+            })
+        };
+        let shape = match &node.kind {
+            NodeKind::Alias { target, .. } => Shape::Alias(*target),
+            NodeKind::Sequence => Shape::Sequence(children().collect()),
+            NodeKind::Mapping => {
+                let all: Vec<usize> = children().collect();
+                Shape::Mapping(all.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).collect())
+            }
+            NodeKind::Scalar { .. } if is_merge(node) => Shape::Merge,
+            NodeKind::Scalar { value, tag, implicit } => {
+                let scalar = scalar(value, tag.as_deref(), *implicit).ok();
+                Shape::Scalar(scalar.as_ref().and_then(key_text))
+            }
+        };
+        places.push(Place { range: node.start.at as usize..node.end.at as usize, shape });
+    }
+    Outline { nodes: places }
 }
 
 /// The value JSON text gives back for a float: an integer if it is written as one.

@@ -1,0 +1,208 @@
+//! Where the fields of a document stand in its text. Built only when an error is to be shown.
+//!
+//! The server names fields by paths that cannot be taken apart without the object (`spec.a.b` may be one key or two), so a
+//! path is matched against the tree: [`Spans::locate`].
+
+mod outline;
+
+use super::yaml::Duplicate;
+use super::{Position, Syntax};
+pub(super) use outline::{Outline, Place, Shape};
+use std::ops::Range;
+
+/// A stretch of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Where it begins.
+    pub start: Position,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+/// A place found for a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The key, if the node is a member of an object.
+    pub key: Option<Span>,
+    /// The value.
+    pub value: Span,
+    /// Whether all of the path was found; else this is the nearest node around what it names.
+    pub exact: bool,
+}
+
+/// The places of the nodes of one document.
+#[derive(Debug)]
+pub struct Spans<'a> {
+    text: &'a [u8],
+    outline: Outline,
+}
+
+/// How many steps the search for a path may take.
+const BUDGET: usize = 10_000;
+
+impl<'a> Spans<'a> {
+    /// The places in `text`, a document that could be read (else the tree ends where reading did).
+    pub fn of(text: &'a [u8], syntax: Syntax) -> Self {
+        let outline = match syntax {
+            Syntax::Json => outline::json(text),
+            Syntax::Yaml => super::yaml::outline(text),
+        };
+        Self { text, outline }
+    }
+
+    /// The node that a path of the server names (`spec.a[0].b`, `spec.map[a.b/c]`), or the nearest one around it.
+    /// Empty and `<nil>` are the whole document.
+    pub fn locate(&self, path: &str) -> Found {
+        let mut best = Best { node: 0, key: None, left: usize::MAX };
+        let mut budget = BUDGET;
+        let path = if path == "<nil>" { "" } else { path };
+        self.search(0, None, path, &mut best, &mut budget);
+        Found {
+            key: best.key.and_then(|key| self.span(key)),
+            value: self.span(best.node).unwrap_or_default(),
+            exact: best.left == 0,
+        }
+    }
+
+    /// As [`Spans::locate`], for a path inside the node at `prefix` (`items[3]`).
+    pub fn locate_in(&self, prefix: &str, path: &str) -> Found {
+        let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
+        self.locate(&format!("{prefix}{dot}{path}"))
+    }
+
+    /// Gives places to duplicates that are only known in words (`duplicate field "spec.x"`).
+    pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
+        let mut found = self.outline.repeated().into_iter();
+        let place = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
+        let pair = |message: &String| {
+            let (first, second) = found.next().map_or((None, None), |(a, b)| (Some(a), Some(b)));
+            Duplicate { message: message.clone(), first: place(first), second: place(second) }
+        };
+        messages.iter().map(pair).collect()
+    }
+
+    fn span(&self, index: usize) -> Option<Span> {
+        let node = self.outline.nodes.get(index)?;
+        Some(Span { start: Position::of(self.text, node.range.start), range: node.range.clone() })
+    }
+
+    /// Searches `rest` below `node`; true once all of it is found.
+    fn search(&self, node: usize, key: Option<usize>, rest: &str, best: &mut Best, budget: &mut usize) -> bool {
+        if rest.len() < best.left {
+            *best = Best { node, key, left: rest.len() };
+        }
+        if rest.is_empty() {
+            return true;
+        }
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        let Some(this) = self.outline.nodes.get(self.outline.resolve(node)) else { return false };
+        match &this.shape {
+            Shape::Sequence(items) => {
+                let Some((index, rest)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) else { return false };
+                let item = index.parse::<usize>().ok().and_then(|i| items.get(i));
+                item.is_some_and(|item| self.search(*item, None, rest, best, budget))
+            }
+            Shape::Mapping(members) => {
+                // The longest key first: `a.b` before `a`; the last of equal ones, which is the one that counts.
+                let mut fits: Vec<(usize, usize, &str)> = self
+                    .outline
+                    .members(members)
+                    .into_iter()
+                    .filter_map(|(key, value)| {
+                        let name = self.outline.nodes.get(key)?.shape.text()?;
+                        Some((key, value, behind(rest, name)?))
+                    })
+                    .collect();
+                fits.reverse();
+                fits.sort_by_key(|(_, _, rest)| rest.len());
+                fits.into_iter().any(|(key, value, rest)| self.search(value, Some(key), rest, best, budget))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The best node so far.
+struct Best {
+    node: usize,
+    key: Option<usize>,
+    /// How much of the path is not found.
+    left: usize,
+}
+
+/// What follows member `name` in a path: it stands there as `.name`, `name` or `[name]`.
+fn behind<'p>(path: &'p str, name: &str) -> Option<&'p str> {
+    if let Some(inner) = path.strip_prefix('[') {
+        return inner.strip_prefix(name)?.strip_prefix(']');
+    }
+    let rest = path.strip_prefix('.').unwrap_or(path).strip_prefix(name)?;
+    (rest.is_empty() || rest.starts_with(['.', '['])).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, syntax: Syntax, path: &str) -> String {
+        let found = Spans::of(text.as_bytes(), syntax).locate(path);
+        let value = text.get(found.value.range.clone()).unwrap().lines().next().unwrap_or_default().to_owned();
+        let key = found.key.map_or("-".to_owned(), |k| k.start.to_string());
+        format!("{key} {} {value}{}", found.value.start, if found.exact { "" } else { " near" })
+    }
+
+    #[test]
+    fn fields_of_yaml() {
+        let text = "spec:\n  a:\n  - b: 1\n  - b: &x {c: d}\n  map: {a.b/c: 2, 'q': *x}\n  a.b: {c: 3}\n  é: !!str 4\n";
+        for (path, want) in [
+            ("spec.a[0].b", "3:5 3:8 1"),
+            ("spec.a[1].b.c", "4:12 4:15 d"),
+            ("spec.a[2].b", "2:3 3:3 - b: 1 near"),
+            ("spec.map[a.b/c]", "5:9 5:16 2"),
+            ("spec.map.q", "5:19 5:24 *x"),
+            ("spec.map[q].c", "4:12 4:15 d"),
+            ("spec.a.b.c", "6:9 6:12 3"),
+            ("spec.é", "7:3 7:6 !!str 4"),
+            ("spec.missing.x", "1:1 2:3 a: near"),
+            ("other", "- 1:1 spec: near"),
+            ("", "- 1:1 spec:"),
+            ("<nil>", "- 1:1 spec:"),
+        ] {
+            assert_eq!(at(text, Syntax::Yaml, path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn merged_fields() {
+        let text = "a: &a {x: 1}\nb:\n  <<: [*a, {w: 2}]\n  z: 3\n";
+        assert_eq!(at(text, Syntax::Yaml, "b.x"), "1:8 1:11 1");
+        assert_eq!(at(text, Syntax::Yaml, "b.w"), "3:13 3:16 2");
+    }
+
+    #[test]
+    fn fields_of_json() {
+        let text = "{\"spec\": {\"a\\u0062\": [1, {\"x\": \"y\"}], \"b\": 1,\n \"b\": 2}}";
+        for (path, want) in [
+            ("spec.ab[1].x", "1:27 1:32 \"y\""),
+            ("spec.ab[7]", "1:11 1:22 [1, {\"x\": \"y\"}] near"),
+            ("spec.b", "2:2 2:7 2"),
+        ] {
+            assert_eq!(at(text, Syntax::Json, path), want, "{path}");
+        }
+        let spans = Spans::of(text.as_bytes(), Syntax::Json);
+        let found = spans.duplicates(&["duplicate field \"spec.b\"".to_owned()]);
+        assert_eq!(
+            (found[0].first, found[0].second),
+            (Position { line: 1, column: 39 }, Position { line: 2, column: 2 })
+        );
+    }
+
+    #[test]
+    fn hostile_paths_end() {
+        let text = "a: &a\n  a: &b\n    a: &c {a: 1, a.a: 2}\n    a.a: *c\n  a.a: *b\n";
+        let path = vec!["a"; 3000].join(".");
+        assert!(!Spans::of(text.as_bytes(), Syntax::Yaml).locate(&path).exact);
+    }
+}

@@ -1,0 +1,162 @@
+//! A document as places: what the readers throw away.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Merges could be endless.
+const MAX_MERGED: usize = 10_000;
+
+/// A document; the first node is its root.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// The nodes.
+    pub nodes: Vec<Place>,
+}
+
+/// A node.
+#[derive(Debug)]
+pub struct Place {
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+    /// What it is.
+    pub shape: Shape,
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub enum Shape {
+    /// A scalar, with its text if it is a key.
+    Scalar(Option<String>),
+    /// The items.
+    Sequence(Vec<usize>),
+    /// Keys and values.
+    Mapping(Vec<(usize, usize)>),
+    /// Stands for another node.
+    Alias(usize),
+    /// The key `<<`: what its value holds belongs to the object around it.
+    Merge,
+}
+
+impl Shape {
+    /// The text of a key.
+    pub fn text(&self) -> Option<&str> {
+        if let Self::Scalar(Some(text)) = self { Some(text) } else { None }
+    }
+}
+
+impl Outline {
+    /// The members of an object, then those merged into it (one level of `<<` lists and aliases at a time).
+    pub fn members(&self, members: &[(usize, usize)]) -> Vec<(usize, usize)> {
+        let mut all = members.to_vec();
+        let mut at = 0;
+        while let Some((key, value)) = all.get(at).copied() {
+            at += 1;
+            if !matches!(self.nodes.get(key).map(|n| &n.shape), Some(Shape::Merge)) || all.len() > MAX_MERGED {
+                continue;
+            }
+            let merged = match self.nodes.get(self.resolve(value)).map(|n| &n.shape) {
+                Some(Shape::Sequence(items)) => items.clone(),
+                _ => vec![value],
+            };
+            for object in merged {
+                if let Some(Shape::Mapping(more)) = self.nodes.get(self.resolve(object)).map(|n| &n.shape) {
+                    all.extend(more);
+                }
+            }
+        }
+        all
+    }
+
+    /// The node that `index` stands for.
+    pub fn resolve(&self, index: usize) -> usize {
+        match self.nodes.get(index).map(|n| &n.shape) {
+            Some(Shape::Alias(target)) => *target,
+            _ => index,
+        }
+    }
+
+    /// Keys that repeat an earlier one of the same object, and that one, in the order of the text.
+    pub fn repeated(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for place in &self.nodes {
+            if let Shape::Mapping(members) = &place.shape {
+                let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+                for (key, _) in members {
+                    let Some(name) = self.nodes.get(*key).and_then(|n| n.shape.text()) else { continue };
+                    match seen.get(name) {
+                        Some(first) => found.push((*first, *key)),
+                        None => {
+                            seen.insert(name, *key);
+                        }
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|(_, second)| *second);
+        found
+    }
+}
+
+/// The outline of a JSON text that could be read; of any other text, something.
+pub fn json(text: &[u8]) -> Outline {
+    let mut outline = Outline::default();
+    let mut open: Vec<usize> = Vec::new();
+    // The key whose value comes next, per open container.
+    let mut keys: Vec<Option<usize>> = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text.get(at) {
+        let start = at;
+        at += 1;
+        let shape = match c {
+            b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' => continue,
+            b'}' | b']' => {
+                keys.pop();
+                if let Some(place) = open.pop().and_then(|i| outline.nodes.get_mut(i)) {
+                    place.range.end = at;
+                }
+                continue;
+            }
+            b'{' => Shape::Mapping(Vec::new()),
+            b'[' => Shape::Sequence(Vec::new()),
+            b'"' => {
+                while let Some(c) = text.get(at) {
+                    at += if *c == b'\\' { 2 } else { 1 };
+                    if *c == b'"' {
+                        break;
+                    }
+                }
+                Shape::Scalar(None)
+            }
+            _ => {
+                let is_word = |c: &u8| !matches!(c, b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' | b'}' | b']');
+                at += text.get(at..).unwrap_or_default().iter().take_while(|c| is_word(c)).count();
+                Shape::Scalar(None)
+            }
+        };
+        let index = outline.nodes.len();
+        let container = matches!(shape, Shape::Mapping(_) | Shape::Sequence(_));
+        outline.nodes.push(Place { range: start..at.min(text.len()), shape });
+        let parent = open.last().and_then(|i| outline.nodes.get_mut(*i));
+        match (parent.map(|p| &mut p.shape), keys.last_mut()) {
+            (Some(Shape::Sequence(items)), _) => items.push(index),
+            (Some(Shape::Mapping(members)), Some(key)) => {
+                if let Some(key) = key.take() {
+                    members.push((key, index));
+                } else {
+                    *key = Some(index);
+                    let literal = text.get(start..at).unwrap_or_default();
+                    let name = crate::text::json::read(literal).ok().and_then(|v| v.as_str().map(str::to_owned));
+                    if let Some(place) = outline.nodes.get_mut(index) {
+                        place.shape = Shape::Scalar(name);
+                    }
+                }
+            }
+            _ => {}
+        }
+        if container {
+            open.push(index);
+            keys.push(None);
+        }
+    }
+    outline
+}
