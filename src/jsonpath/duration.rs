@@ -31,9 +31,9 @@ pub fn human(nanos: i64) -> String {
     match seconds {
         ..-1 => "<invalid>".to_owned(),
         -1 => "0s".to_owned(),
-        ..120 => format!("{seconds}s"),
-        ..600 => pair(minutes, 'm', seconds % 60, 's'),
-        ..10_800 => format!("{minutes}m"),
+        0..120 => format!("{seconds}s"),
+        120..600 => pair(minutes, 'm', seconds % 60, 's'),
+        600..10_800 => format!("{minutes}m"),
         _ if hours < 8 => pair(hours, 'h', minutes % 60, 'm'),
         _ if hours < 48 => format!("{hours}h"),
         _ if days < 8 => pair(days, 'd', hours % 24, 'h'),

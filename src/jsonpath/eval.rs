@@ -91,8 +91,8 @@ impl<'a> Run<'a> {
             Node::Field(name) => self.field(&input, name),
             Node::Identifier(name) => self.identifier(input, name),
             Node::Array(params) => array(input, *params),
-            Node::Exists(path) => self.exists(input, path),
-            Node::Compare { left, operator, right } => self.compare(input, left, operator, right),
+            Node::Exists(path) => self.exists(&input, path),
+            Node::Compare { left, operator, right } => self.compare(&input, left, operator, right),
             Node::Int(i) => Ok(vec![Item::Int(*i); input.len()]),
             Node::Float(value) | Node::Bool(value) => Ok(vec![Item::Value(value); input.len()]),
             Node::Wildcard => Ok(input.into_iter().flat_map(children).collect()),
@@ -154,10 +154,10 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn exists(&mut self, input: Vec<Item<'a>>, path: &'a [Node]) -> Found<'a> {
+    fn exists(&mut self, input: &[Item<'a>], path: &'a [Node]) -> Found<'a> {
         let mut out = Vec::new();
-        for item in &input {
-            let Some(elements) = elements(*item) else { return Err((input.clone(), not_filterable(*item))) };
+        for item in input {
+            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
             for element in elements {
                 let element = Item::Value(element);
                 let (Ok(found) | Err((found, _))) = self.list(vec![element], path);
@@ -170,21 +170,21 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn compare(&mut self, input: Vec<Item<'a>>, left: &'a [Node], operator: &str, right: &'a [Node]) -> Found<'a> {
+    fn compare(&mut self, input: &[Item<'a>], left: &'a [Node], operator: &str, right: &'a [Node]) -> Found<'a> {
         let mut out = Vec::new();
-        for item in &input {
-            let Some(elements) = elements(*item) else { return Err((input.clone(), not_filterable(*item))) };
+        for item in input {
+            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
             for element in elements {
                 let element = Item::Value(element);
                 let mut sides = [Item::Missing; 2];
                 let mut missing = false;
                 for (side, path) in sides.iter_mut().zip([left, right]) {
                     match self.list(vec![element], path) {
-                        Err((_, error)) => return Err((input.clone(), error)),
+                        Err((_, error)) => return Err((input.to_vec(), error)),
                         Ok(found) => match found.as_slice() {
                             [] => missing = true,
                             [only] => *side = *only,
-                            _ => return Err((input.clone(), "can only compare one element at a time".to_owned())),
+                            _ => return Err((input.to_vec(), "can only compare one element at a time".to_owned())),
                         },
                     }
                     if missing {

@@ -253,11 +253,8 @@ impl<'a> Parser<'a> {
 
 /// `%#U`
 fn code_point(c: char) -> String {
-    let mut text = format!("U+{:04X}", c as u32);
-    if quote::is_print(c) {
-        text.push_str(&format!(" '{c}'"));
-    }
-    text
+    let code = c as u32;
+    if quote::is_print(c) { format!("U+{code:04X} '{c}'") } else { format!("U+{code:04X}") }
 }
 
 /// What ends a key or a word.
