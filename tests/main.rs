@@ -2,6 +2,7 @@
 
 mod architecture;
 mod facts_cel_parse;
+mod facts_formats;
 mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;

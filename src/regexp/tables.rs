@@ -166,6 +166,12 @@ pub fn is_digit(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_digit() } else { in_table(&DIGITS, "Nd", c) }
 }
 
+/// `unicode.IsSymbol`
+pub fn is_symbol(c: char) -> bool {
+    static SYMBOLS: OnceLock<Ranges> = OnceLock::new();
+    in_table(&SYMBOLS, "S", c)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,8 @@
-// Command unicode_tables prints src/regexp/unicode.txt: go run unicode_tables.go > ../../../src/regexp/unicode.txt
+// Command unicode_tables prints the Unicode tables that Go's regexp uses; from tests/apiserver:
+//
+//	go run facts/unicode_tables.go > ../../src/regexp/unicode.txt
 //
 //go:build ignore
-
 
 package main
 
