@@ -103,6 +103,26 @@ pub struct Schema {
     pub x_map_type: Option<String>,
     /// `x-kubernetes-validations`
     pub x_validations: Vec<ValidationRule>,
+    /// What was written as an empty list or map.
+    pub empty: Empty,
+}
+
+/// The names of fields that were written as an empty list or map. The server tells them from absent ones in a few odd
+/// places, but does not take schemas for different because of them.
+#[derive(Clone, Debug, Default)]
+pub struct Empty(pub Vec<&'static str>);
+
+impl PartialEq for Empty {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Empty {
+    /// Whether the field was written so.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains(&name)
+    }
 }
 
 /// `items`: one schema, or a list of them (never structural).

@@ -29,6 +29,7 @@ pub use conversion::has_invalid_ca_bundle;
 pub use options::schemas;
 
 use options::Options;
+use std::collections::BTreeSet;
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 
@@ -114,14 +115,19 @@ fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
         errors.push(FieldError::invalid(&path, golang::strings(stored), "must have at least one stored version"));
         return;
     }
-    for v in crd.spec.versions.iter().filter(|v| v.storage && !stored.contains(&v.name)) {
+    let mut missing: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
+    for v in &crd.spec.versions {
+        // Once it has been seen it is missing again: several storage versions of one name are told here too.
+        if missing.remove(v.name.as_str()) || !v.storage {
+            continue;
+        }
         let detail = format!("must have the storage version {}", v.name);
         errors.push(FieldError::invalid(&path, golang::strings(stored), detail));
     }
     for (i, v) in stored.iter().enumerate() {
         // Of a version that is there twice, the last place is told.
         let last = stored.iter().rposition(|s| s == v) == Some(i);
-        if last && crd.spec.version(v).is_none() {
+        if last && missing.contains(v.as_str()) {
             let detail = format!(
                 "missing from spec.versions; {v} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {v} and removes {v} from status.storedVersions"
             );

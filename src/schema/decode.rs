@@ -3,7 +3,7 @@
 //! Unknown keys are ignored. `default: null` and an empty `enum` vanish; so do `items: null` and other nulls. The reader
 //! stops at [`MAX_DEPTH`] levels.
 
-use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use super::{Empty, ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -182,7 +182,31 @@ fn schema(v: &Value, path: &str, depth: usize) -> Result<Schema, String> {
         x_list_type: r.optional_text("x-kubernetes-list-type")?,
         x_map_type: r.optional_text("x-kubernetes-map-type")?,
         x_validations: r.list("x-kubernetes-validations")?.iter().map(|v| rule(v, path)).collect::<Result<_, _>>()?,
+        empty: empty(members),
     })
+}
+
+fn empty(members: &Map) -> Empty {
+    const NAMES: [&str; 11] = [
+        "enum",
+        "required",
+        "allOf",
+        "oneOf",
+        "anyOf",
+        "properties",
+        "patternProperties",
+        "dependencies",
+        "definitions",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-validations",
+    ];
+    let is_empty = |v: &Value| match v {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    let names = members.iter().filter(|(_, v)| is_empty(v));
+    Empty(names.filter_map(|(key, _)| NAMES.into_iter().find(|name| name == key)).collect())
 }
 
 fn rule(v: &Value, path: &str) -> Result<ValidationRule, String> {

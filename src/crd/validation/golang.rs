@@ -1,7 +1,7 @@
 //! The server's internal Go structs as JSON: error messages that show a whole schema, rule or version show them so.
 //! The names are those of the Go fields, in their order, and what is absent is null.
 
-use crate::crd::{Column, CrdVersion, Subresources, Validation};
+use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
 use crate::field::BadValue;
 use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crate::value::{Value, json};
@@ -20,8 +20,15 @@ pub fn items(i: &Items) -> BadValue {
     show(|w| w.items(i))
 }
 /// `versions`
-pub fn versions(versions: &[CrdVersion]) -> BadValue {
-    show(|w| w.list(versions, Writer::version))
+pub fn versions(spec: &Spec) -> BadValue {
+    show(|w| match spec.versions.as_slice() {
+        [] if spec.versions_given => w.raw("[]"),
+        versions => w.list(versions, Writer::version),
+    })
+}
+/// A text that Go has a pointer to: it is quoted as JSON quotes, not as Go does.
+pub fn text(text: &str) -> BadValue {
+    show(|w| w.string(text))
 }
 /// A list of strings.
 pub fn strings(items: &[String]) -> BadValue {
@@ -74,9 +81,13 @@ impl Writer {
     fn integer(&mut self, name: &str, v: Option<i64>) {
         self.optional(name, v, |w, i| w.value(&Value::Int(i)));
     }
-    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+    fn list<T>(&mut self, items: &[T], write: impl FnMut(&mut Self, &T)) {
+        self.given_list(items, false, write);
+    }
+    /// A list that is not null when it was given empty.
+    fn given_list<T>(&mut self, items: &[T], given: bool, mut write: impl FnMut(&mut Self, &T)) {
         if items.is_empty() {
-            return self.raw("null");
+            return self.raw(if given { "[]" } else { "null" });
         }
         for (i, item) in items.iter().enumerate() {
             self.raw(if i == 0 { "[" } else { "," });
@@ -87,10 +98,10 @@ impl Writer {
     fn strings(&mut self, items: &[String]) {
         self.list(items, |w, s| w.string(s));
     }
-    fn map<T>(&mut self, name: &str, members: &BTreeMap<String, T>, mut write: impl FnMut(&mut Self, &T)) {
+    fn map<T>(&mut self, name: &str, members: &BTreeMap<String, T>, given: bool, mut write: impl FnMut(&mut Self, &T)) {
         self.key(name);
         if members.is_empty() {
-            return self.raw("null");
+            return self.raw(if given { "{}" } else { "null" });
         }
         self.raw("{");
         for (key, v) in members {
@@ -104,9 +115,9 @@ impl Writer {
         }
         self.raw("}");
     }
-    fn schemas(&mut self, name: &str, schemas: &[Schema]) {
+    fn schemas(&mut self, name: &str, schemas: &[Schema], given: bool) {
         self.key(name);
-        self.list(schemas, Self::schema);
+        self.given_list(schemas, given, Self::schema);
     }
 
     fn schema(&mut self, s: &Schema) {
@@ -132,20 +143,20 @@ impl Writer {
         self.flag("UniqueItems", s.unique_items);
         self.number("MultipleOf", s.multiple_of);
         self.key("Enum");
-        self.list(&s.enum_, Self::value);
+        self.given_list(&s.enum_, s.empty.has("enum"), Self::value);
         self.integer("MaxProperties", s.max_properties);
         self.integer("MinProperties", s.min_properties);
         self.key("Required");
-        self.strings(&s.required);
+        self.given_list(&s.required, s.empty.has("required"), |w, s| w.string(s));
         self.optional("Items", s.items.as_ref(), Self::items);
-        self.schemas("AllOf", &s.all_of);
-        self.schemas("OneOf", &s.one_of);
-        self.schemas("AnyOf", &s.any_of);
+        self.schemas("AllOf", &s.all_of, s.empty.has("allOf"));
+        self.schemas("OneOf", &s.one_of, s.empty.has("oneOf"));
+        self.schemas("AnyOf", &s.any_of, s.empty.has("anyOf"));
         self.optional("Not", s.not.as_deref(), Self::schema);
-        self.map("Properties", &s.properties, Self::schema);
+        self.map("Properties", &s.properties, s.empty.has("properties"), Self::schema);
         self.optional("AdditionalProperties", s.additional_properties.as_ref(), Self::schema_or_bool);
-        self.map("PatternProperties", &s.pattern_properties, Self::schema);
-        self.map("Dependencies", &s.dependencies, |w, d| {
+        self.map("PatternProperties", &s.pattern_properties, s.empty.has("patternProperties"), Self::schema);
+        self.map("Dependencies", &s.dependencies, s.empty.has("dependencies"), |w, d| {
             let (schema, names) = match d {
                 SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
                 SchemaOrNames::Names(names) => (None, names.as_slice()),
@@ -157,7 +168,7 @@ impl Writer {
             w.raw("}");
         });
         self.optional("AdditionalItems", s.additional_items.as_ref(), Self::schema_or_bool);
-        self.map("Definitions", &s.definitions, Self::schema);
+        self.map("Definitions", &s.definitions, s.empty.has("definitions"), Self::schema);
         self.optional("ExternalDocs", s.external_docs.as_ref(), |w, ExternalDocumentation { description, url }| {
             w.raw("{");
             w.text("Description", description);
@@ -169,11 +180,11 @@ impl Writer {
         self.flag("XEmbeddedResource", s.x_embedded_resource);
         self.flag("XIntOrString", s.x_int_or_string);
         self.key("XListMapKeys");
-        self.strings(&s.x_list_map_keys);
+        self.given_list(&s.x_list_map_keys, s.empty.has("x-kubernetes-list-map-keys"), |w, s| w.string(s));
         self.optional("XListType", s.x_list_type.as_deref(), Self::string);
         self.optional("XMapType", s.x_map_type.as_deref(), Self::string);
         self.key("XValidations");
-        self.list(&s.x_validations, Self::rule);
+        self.given_list(&s.x_validations, s.empty.has("x-kubernetes-validations"), Self::rule);
         self.raw("}");
     }
     fn items(&mut self, i: &Items) {
@@ -183,7 +194,7 @@ impl Writer {
         };
         self.raw("{");
         self.optional("Schema", one, Self::schema);
-        self.schemas("JSONSchemas", many);
+        self.schemas("JSONSchemas", many, false);
         self.raw("}");
     }
     fn schema_or_bool(&mut self, s: &SchemaOrBool) {

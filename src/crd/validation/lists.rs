@@ -2,7 +2,7 @@
 
 use super::golang;
 use super::options::Options;
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::schema::{Items, Schema};
 use crate::value::Value;
 use std::collections::BTreeSet;
@@ -79,7 +79,7 @@ fn atomic_items(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(items) = s.items_schema().filter(|_| is_non_atomic_set(s)) else { return };
     let name = if items.type_ == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
     // The list type is shown for both, even where there is none.
-    let shown = items.x_list_type.as_deref().map_or(Value::Null, Value::from);
+    let shown = items.x_list_type.as_deref().map_or(BadValue::Value(Value::Null), golang::text);
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
     errors.push(FieldError::invalid(&path.child("items").child(name), shown, detail));
 }

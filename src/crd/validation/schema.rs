@@ -88,7 +88,11 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
         || s.x_int_or_string
         || !s.x_list_map_keys.is_empty()
         || s.x_list_type.is_some()
-        || s.x_map_type.is_some();
+        || s.x_map_type.is_some()
+        || ["enum", "allOf", "oneOf", "anyOf", "patternProperties", "dependencies", "definitions"]
+            .iter()
+            .any(|name| s.empty.has(name))
+        || s.empty.has("x-kubernetes-list-map-keys");
     // The first fault, in the order of the fields, is the only one told.
     if !before_type && !s.type_.is_empty() && s.type_ != "object" {
         let detail =
@@ -193,7 +197,8 @@ impl Walk<'_> {
         forbid("additionalItems", "additionalItems is not supported", s.additional_items.is_some());
         forbid("patternProperties", "patternProperties is not supported", !s.pattern_properties.is_empty());
         forbid("definitions", "definitions is not supported", !s.definitions.is_empty());
-        forbid("dependencies", "dependencies is not supported", !s.dependencies.is_empty());
+        let dependencies = !s.dependencies.is_empty() || s.empty.has("dependencies");
+        forbid("dependencies", "dependencies is not supported", dependencies);
         forbid("$ref", "$ref is not supported", s.reference.is_some());
         forbid("type", "type cannot be set to null, use nullable as an alternative", s.type_ == "null");
         let many_items = matches!(&s.items, Some(Items::Schemas(many)) if !many.is_empty());

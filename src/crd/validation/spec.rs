@@ -6,7 +6,7 @@ use super::options::{MAX_SELECTABLE_FIELDS, Options, schemas};
 use super::schema;
 use crate::crd::{Column, CrdVersion, Names, Spec, Subresources, Validation};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::schema::Schema;
 use crate::value::{Value, quote};
 use std::collections::BTreeSet;
@@ -136,7 +136,7 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
     );
 
     let mut invalid = |detail: &str| {
-        errors.push(FieldError::invalid(&versions_path, golang::versions(&spec.versions), detail));
+        errors.push(FieldError::invalid(&versions_path, golang::versions(spec), detail));
     };
     let identical = |same: &dyn Fn(&CrdVersion, &CrdVersion) -> bool| {
         spec.versions.first().is_some_and(|first| spec.versions.iter().all(|v| same(v, first)))
@@ -203,7 +203,7 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
 
 fn deprecation_warning(v: &CrdVersion, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(warning) = v.deprecation_warning.as_deref() else { return };
-    let mut invalid = |detail: String| errors.push(FieldError::invalid(path, warning, detail));
+    let mut invalid = |detail: String| errors.push(FieldError::invalid(path, golang::text(warning), detail));
     if !v.deprecated {
         return invalid("can only be set for deprecated versions".to_owned());
     }
@@ -317,7 +317,8 @@ fn subresources(s: Option<&Subresources>, path: &FieldPath<'_>, errors: &mut Err
         if text.is_empty() {
             errors.push(FieldError::required(&path, ""));
         } else if simple_path(text, &path, errors) && !prefixes.iter().any(|p| text.starts_with(p)) {
-            errors.push(FieldError::invalid(&path, text, format!("should be a json path under {place}")));
+            let shown = if name.ends_with("labelSelectorPath") { golang::text(text) } else { BadValue::from(text) };
+            errors.push(FieldError::invalid(&path, shown, format!("should be a json path under {place}")));
         }
     };
     under("scale.specReplicasPath", &scale.spec_replicas_path, &[".spec."], ".spec");

@@ -170,6 +170,10 @@ fn only_names(metadata: &Schema) -> bool {
 
 /// Whether a schema is empty once `clear` has cleared parts of it.
 fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
+    // The server takes an empty list for something.
+    if ["required", "x-kubernetes-list-map-keys", "x-kubernetes-validations"].iter().any(|name| s.empty.has(name)) {
+        return false;
+    }
     // Deep parts other than properties are rare here and decide at once.
     if !(s.all_of.is_empty() && s.any_of.is_empty() && s.one_of.is_empty())
         || s.not.is_some()
@@ -189,6 +193,7 @@ pub fn is_int_or_string_any_of(s: &Schema) -> bool {
     let is_only = |s: &Schema, type_: &str| {
         s.type_ == type_
             && s.properties.is_empty()
+            && !s.empty.has("properties")
             && is_empty_but(s, |rest| {
                 rest.type_ = String::new();
                 rest.reference = None;
