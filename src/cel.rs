@@ -7,6 +7,7 @@
 
 pub mod ast;
 pub mod check;
+pub mod cost;
 pub mod decl;
 pub mod env;
 pub mod issues;

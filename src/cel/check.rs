@@ -1,5 +1,6 @@
 //! The type checker, as cel-go's: what each name and call refers to, what type each node has, and what is wrong.
 
+mod format_string;
 mod literals;
 mod message;
 mod unify;

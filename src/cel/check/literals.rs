@@ -1,6 +1,7 @@
 //! Literals that would fail at run time are refused when an expression is checked: durations, timestamps, regular
-//! expressions, and lists and maps of mixed types.
+//! expressions, format strings, and lists and maps of mixed types (which the arguments of `format` may be).
 
+use super::format_string;
 use crate::cel::{
     ast::{CheckedAst, Expr, ExprId, ExprKind, Literal},
     env::Env,
@@ -13,7 +14,7 @@ use crate::regexp::Regexp;
 
 /// Looks at every literal.
 pub(super) fn validate(env: &Env, checked: &CheckedAst) -> Result<(), Issues> {
-    let mut validator = Validator { env, checked, issues: None };
+    let mut validator = Validator { env, checked, issues: None, formats: 0 };
     validator.visit(&checked.ast.expr);
     validator.issues.map_or(Ok(()), Err)
 }
@@ -22,6 +23,8 @@ struct Validator<'a> {
     env: &'a Env,
     checked: &'a CheckedAst,
     issues: Option<Issues>,
+    /// How many calls of `format` are around.
+    formats: u32,
 }
 
 impl Validator<'_> {
@@ -35,10 +38,16 @@ impl Validator<'_> {
             ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => {}
             ExprKind::Select { operand, .. } => self.visit(operand),
             ExprKind::Call { target, function, args } => {
+                let is_format = function == "format";
+                self.formats += u32::from(is_format);
                 if let Some(target) = target {
                     self.visit(target);
                 }
                 args.iter().for_each(|arg| self.visit(arg));
+                self.formats -= u32::from(is_format);
+                if is_format {
+                    self.check_format(expr.id, target.as_deref(), args);
+                }
                 if let Some(arg) = args.first()
                     && let ExprKind::Literal(value) = &arg.kind
                     && !is_valid_argument(function, value)
@@ -72,6 +81,15 @@ impl Validator<'_> {
         }
     }
 
+    fn check_format(&mut self, call: ExprId, target: Option<&Expr>, args: &[Expr]) {
+        if let Some(Expr { kind: ExprKind::Literal(Literal::String(text)), .. }) = target
+            && let [Expr { kind: ExprKind::List { elements, .. }, .. }] = args
+            && let Some((at, message)) = format_string::problem(self.checked, text, elements)
+        {
+            self.report(at.unwrap_or(call), message);
+        }
+    }
+
     fn check_list(&mut self, elements: &[Expr], optional_indices: &[usize]) {
         let mut first: Option<&Type> = None;
         for (index, element) in elements.iter().enumerate() {
@@ -83,7 +101,7 @@ impl Validator<'_> {
     }
 
     fn expect_same(&mut self, id: ExprId, expected: &Type, found: &Type) -> bool {
-        let same = expected == found;
+        let same = self.formats > 0 || expected == found;
         if !same {
             let (expected, found) = (self.env.type_name(expected), self.env.type_name(found));
             self.report(id, format!("expected type '{expected}' but found '{found}'"));

@@ -1,0 +1,64 @@
+//! Least and most: of a cost or a size. Nothing overflows; what would is the largest number.
+
+/// From `min` to `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The least.
+    pub min: u64,
+    /// The most.
+    pub max: u64,
+}
+
+impl Interval {
+    /// 0
+    pub const ZERO: Self = Self::fixed(0);
+    /// What every union leaves unchanged.
+    pub(super) const NOTHING: Self = Self::new(u64::MAX, 0);
+    /// Anything.
+    pub const UNKNOWN: Self = Self::new(0, u64::MAX);
+
+    /// From `min` to `max`.
+    pub const fn new(min: u64, max: u64) -> Self {
+        Self { min, max }
+    }
+
+    /// Exactly this.
+    pub const fn fixed(value: u64) -> Self {
+        Self::new(value, value)
+    }
+
+    pub(super) const fn add(self, other: Self) -> Self {
+        Self::new(self.min.saturating_add(other.min), self.max.saturating_add(other.max))
+    }
+
+    pub(super) const fn multiply(self, other: Self) -> Self {
+        Self::new(self.min.saturating_mul(other.min), self.max.saturating_mul(other.max))
+    }
+
+    /// Times a factor, rounded up.
+    pub(super) fn scale(self, factor: f64) -> Self {
+        Self::new(scale(self.min, factor), scale(self.max, factor))
+    }
+
+    pub(super) fn union(self, other: Self) -> Self {
+        Self::new(self.min.min(other.min), self.max.max(other.max))
+    }
+}
+
+/// 2 to the 64th.
+const TOO_LARGE: f64 = 18_446_744_073_709_551_616.0;
+
+fn scale(value: u64, factor: f64) -> u64 {
+    let value = value as f64;
+    if value > 0.0 && factor > 0.0 && value > TOO_LARGE / factor {
+        return u64::MAX;
+    }
+    let scaled = (value * factor).ceil();
+    if scaled >= TOO_LARGE { u64::MAX } else { scaled as u64 }
+}
+
+/// A quotient, rounded up and converted as Go converts: what is too large becomes 2 to the 63rd.
+pub(super) fn divide(value: u64, by: u64) -> u64 {
+    let quotient = (value as f64 / by as f64).ceil();
+    if quotient >= TOO_LARGE || quotient.is_nan() { 1 << 63 } else { quotient as u64 }
+}

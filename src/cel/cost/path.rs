@@ -1,0 +1,100 @@
+//! Where in the declared types a value comes from: `self`, a field, `@items`, …
+//!
+//! cel-go keeps paths in Go slices and appends to slices that share memory. So a path can change after it was made: of
+//! `x.tags` and `x.name`, read one after the other, the first path may from then on say `name`. Whether it does depends on
+//! how much memory Go reserved, and the estimate with it; [`Paths`] keeps the same books.
+
+/// A path: the first parts of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Path {
+    buffer: usize,
+    length: usize,
+}
+
+impl Path {
+    /// No path.
+    pub const NONE: Self = Self { buffer: usize::MAX, length: 0 };
+}
+
+/// The buffers of all paths.
+#[derive(Debug, Default)]
+pub(super) struct Paths<'a> {
+    buffers: Vec<Buffer<'a>>,
+}
+
+#[derive(Debug)]
+struct Buffer<'a> {
+    parts: Vec<&'a str>,
+    /// How many parts Go has room for.
+    room: usize,
+}
+
+impl<'a> Paths<'a> {
+    /// A variable's path.
+    pub fn of_variable(&mut self, name: &'a str) -> Path {
+        self.buffers.push(Buffer { parts: vec![name], room: 1 });
+        Path { buffer: self.buffers.len() - 1, length: 1 }
+    }
+
+    /// The path and one more part: in the same memory where there is room behind it, whatever stood there.
+    pub fn append(&mut self, path: Path, part: &'a str) -> Path {
+        let length = path.length + 1;
+        let mut parts = Vec::new();
+        let mut room = 0;
+        if let Some(buffer) = self.buffers.get_mut(path.buffer) {
+            if length <= buffer.room {
+                match buffer.parts.get_mut(path.length) {
+                    Some(slot) => *slot = part,
+                    None => buffer.parts.push(part),
+                }
+                return Path { length, ..path };
+            }
+            parts = buffer.parts.get(..path.length).unwrap_or_default().to_vec();
+            room = buffer.room;
+        }
+        parts.push(part);
+        // Go doubles small slices; from 256 on it grows them by less.
+        let room = if room < 256 { room * 2 } else { room + (room + 768) / 4 };
+        self.buffers.push(Buffer { parts, room: room.max(length) });
+        Path { buffer: self.buffers.len() - 1, length }
+    }
+
+    /// A path of its own with one more part.
+    pub fn copy_and_append(&mut self, path: Path, part: &'a str) -> Path {
+        let mut parts = self.parts(path).to_vec();
+        parts.push(part);
+        let length = parts.len();
+        self.buffers.push(Buffer { parts, room: length });
+        Path { buffer: self.buffers.len() - 1, length }
+    }
+
+    /// What the path says now.
+    pub fn parts(&self, path: Path) -> &[&'a str] {
+        self.buffers.get(path.buffer).and_then(|buffer| buffer.parts.get(..path.length)).unwrap_or_default()
+    }
+
+    /// The variable it begins with.
+    pub fn first(&self, path: Path) -> Option<&'a str> {
+        self.parts(path).first().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Paths;
+
+    #[test]
+    fn a_fourth_part_overwrites_its_sibling() {
+        let mut paths = Paths::default();
+        let variable = paths.of_variable("self");
+        let list = paths.append(variable, "list");
+        let item = paths.append(list, "@items");
+        let tags = paths.append(item, "tags");
+        assert_eq!(paths.parts(tags), ["self", "list", "@items", "tags"]);
+        let name = paths.append(item, "name");
+        assert_eq!(paths.parts(tags), paths.parts(name));
+        let other = paths.append(list, "@items");
+        assert_ne!(other, item);
+        assert_eq!(paths.parts(item), ["self", "list", "@items"]);
+    }
+}

@@ -1,0 +1,242 @@
+//! A call's own cost and the size of its result, from the price in the library's table.
+
+use super::{Call, Estimator, Interval, Node, interval::divide};
+use crate::cel::{
+    ast::{ExprKind, Literal},
+    library::{Overload, Price},
+    types::Type,
+};
+
+/// Reading text, per code point.
+const TEXT: f64 = 0.1;
+/// A regular expression, per code point of its pattern.
+const PATTERN: f64 = 0.25;
+/// The longest pattern behind a named format.
+const LONGEST_FORMAT_PATTERN: f64 = 128.0;
+/// The longest text of a format, when formats are compared.
+const LONGEST_FORMAT: u64 = 64;
+
+impl<'a> Estimator<'a> {
+    /// What the call adds to its arguments, and the size of its result where it is known.
+    pub(super) fn price(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
+        let one = Interval::fixed(1);
+        let size = |estimator: &Self, index: usize| {
+            call.args.get(index).map_or(Interval::UNKNOWN, |node| estimator.node_size(node))
+        };
+        match overload.price {
+            // Joining lists costs the same whatever their size, but the size of the result is known.
+            Price::One if overload.id == "add_list" => (one, Some(self.joined(call))),
+            Price::One | Price::Free => (one, None),
+            Price::Scan(index) => {
+                let size = size(self, index.into());
+                (size.scale(TEXT), converted_size(overload.id, size))
+            }
+            Price::Transform => {
+                let size = size(self, 0);
+                (size.scale(TEXT), Some(size))
+            }
+            Price::ScanTwice => (size(self, 0).scale(2.0 * TEXT), None),
+            Price::Replace => {
+                let (text, old, new) = (size(self, 0), size(self, 1), size(self, 2));
+                (text.scale(2.0 * TEXT), Some(replaced_size(text, old, new)))
+            }
+            Price::Split => {
+                let text = size(self, 0);
+                let most = match call.args.get(2).and_then(|node| node.expr).map(|expr| &expr.kind) {
+                    Some(ExprKind::Literal(Literal::Int(limit))) => *limit as u64,
+                    _ => text.max,
+                };
+                (text.scale(2.0 * TEXT), Some(Interval::new(0, most)))
+            }
+            Price::Join => {
+                let count = size(self, 0);
+                let mut total = Interval::ZERO;
+                if let Some(element) = call.args.first().and_then(|list| self.element(list)) {
+                    total = count.multiply(self.node_size(&element));
+                }
+                if call.args.len() > 1 {
+                    let gaps = Interval::new(count.min.saturating_sub(1), count.max.saturating_sub(1));
+                    total = total.add(size(self, 1).multiply(gaps));
+                }
+                (total.scale(TEXT), Some(total))
+            }
+            Price::Search => (size(self, 1).scale(1.0), None),
+            Price::Compare => self.compare(call, overload),
+            Price::Concatenate => {
+                let total = self.joined(call);
+                (total.scale(TEXT), Some(total))
+            }
+            Price::Contains => (size(self, 0).scale(TEXT).multiply(size(self, 1).scale(TEXT)), None),
+            Price::Match => {
+                let text = size(self, 0).add(one).scale(TEXT);
+                (text.multiply(size(self, 1).scale(PATTERN)), None)
+            }
+            Price::Find => {
+                let text = size(self, 0);
+                let cost = text.add(one).scale(TEXT).multiply(size(self, 1).scale(PATTERN));
+                (cost, Some(Interval::new(0, text.max)))
+            }
+            Price::Walk => (self.walk(call, overload), None),
+            Price::ContainsIp { parse } => {
+                let parsing = if parse { size(self, 1).scale(TEXT) } else { Interval::ZERO };
+                (address().add(address()).scale(TEXT).add(parsing), None)
+            }
+            Price::ContainsCidr { parse } => {
+                let parsing = if parse { size(self, 1).scale(TEXT) } else { Interval::ZERO };
+                let masking = address().scale(TEXT).add(one);
+                (address().add(address()).scale(TEXT).add(masking).add(parsing), None)
+            }
+            Price::Validate => (size(self, 1).scale(TEXT).scale(LONGEST_FORMAT_PATTERN * PATTERN), None),
+            Price::Sets(factor) => (size(self, 0).multiply(size(self, 1)).scale(f64::from(factor)).add(one), None),
+            Price::Slice => {
+                let list = size(self, 0);
+                let (from, to) = (number(call.args.get(1), 0), number(call.args.get(2), list.max));
+                new_list(1.0, Interval::fixed(to.wrapping_sub(from)))
+            }
+            Price::Range => new_list(1.0, Interval::fixed(number(call.args.first(), u64::MAX))),
+            Price::Reverse => new_list(1.0, size(self, 0)),
+            Price::Flatten => {
+                let depth = if call.args.len() > 1 { number(call.args.get(1), u64::MAX) } else { 1 };
+                new_list(depth as f64, size(self, 0))
+            }
+            Price::Distinct => {
+                let list = size(self, 0);
+                new_list(2.0, list.multiply(list))
+            }
+            Price::Sort(by) => {
+                let keys = size(self, by.into());
+                let is_text = ["string", "bytes"]
+                    .iter()
+                    .any(|type_| overload.id.strip_prefix("list_").is_some_and(|rest| rest.starts_with(type_)));
+                new_list(if is_text { 2.0 + TEXT } else { 2.0 }, keys.multiply(keys))
+            }
+            Price::Authorize => (Interval::fixed(350_000), None),
+            Price::Selector => {
+                let selector = size(self, 1);
+                let requirements = selector.scale(0.5).scale(50.0);
+                (Interval::fixed(10).add(selector.scale(TEXT)).add(requirements), None)
+            }
+        }
+    }
+
+    /// Size of two lists or texts put together.
+    fn joined(&mut self, call: &Call<'_, 'a>) -> Interval {
+        let [left, right, ..] = call.args else { return Interval::UNKNOWN };
+        if let (Some(a), Some(b)) = (left.expr, right.expr)
+            && let (Some(a), Some(b)) = (self.entries_of(a), self.entries_of(b))
+        {
+            self.set_entries(call.expr.id, a.union(b));
+        }
+        left.size.unwrap_or(Interval::UNKNOWN).add(right.size.unwrap_or(Interval::UNKNOWN))
+    }
+
+    fn compare(&self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
+        let [left, right, ..] = call.args else { return (Interval::fixed(1), None) };
+        if overload.function == "_==_"
+            && let Some(cost) = compare_kubernetes(left, right)
+        {
+            return (cost, None);
+        }
+        let size = |node: &Node| node.size.unwrap_or(Interval::UNKNOWN).max;
+        let smaller = size(left).min(size(right));
+        (Interval::new(u64::from(smaller > 0), smaller).scale(TEXT), None)
+    }
+
+    /// Visiting every element of a list, and reading it if it is text.
+    fn walk(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> Interval {
+        let one = Interval::fixed(1);
+        let Some(target) = call.args.first().filter(|_| call.member) else { return one };
+        let size = self.node_size(target);
+        match self.element(target) {
+            Some(element) => {
+                let each = if matches!(element.type_, Type::String | Type::Bytes) {
+                    one.add(self.node_size(&element).scale(TEXT))
+                } else {
+                    one
+                };
+                size.multiply(each)
+            }
+            None if overload.function == "includes" => size.multiply(one),
+            None => size.scale(TEXT),
+        }
+    }
+
+    /// What a list holds, as an argument.
+    fn element(&mut self, list: &Node<'a>) -> Option<Node<'a>> {
+        let [Some(type_), _] = list.type_.parameters() else { return None };
+        let path = match list.path {
+            super::Path::NONE => super::Path::NONE,
+            path => self.paths.copy_and_append(path, "@items"),
+        };
+        Some(Node { path, type_, expr: None, size: None })
+    }
+}
+
+/// The bytes of an IP address.
+const fn address() -> Interval {
+    Interval::new(4, 16)
+}
+
+/// Making a list of this size, at `factor` per element.
+fn new_list(factor: f64, size: Interval) -> (Interval, Option<Interval>) {
+    (size.scale(factor).add(Interval::fixed(11)), Some(size))
+}
+
+/// The number an argument is written as.
+fn number(node: Option<&Node>, otherwise: u64) -> u64 {
+    match node.and_then(|node| node.expr).map(|expr| &expr.kind) {
+        Some(ExprKind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
+        _ => otherwise,
+    }
+}
+
+/// The size of what a conversion that reads its argument makes.
+fn converted_size(overload: &str, from: Interval) -> Option<Interval> {
+    match overload {
+        "string_to_bytes" => Some(Interval::new(from.min, from.max.wrapping_mul(4))),
+        "bytes_to_string" => Some(Interval::new(from.min / 4, from.max)),
+        "strings_quote" => Some(Interval::new(from.min.wrapping_add(2), from.max.wrapping_mul(2).wrapping_add(2))),
+        _ => None,
+    }
+}
+
+/// The size of `text.replace(old, new)`.
+fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
+    let (mut count, mut kept) = (Interval::ZERO, Interval::ZERO);
+    if old.min == 0 {
+        // Between all characters, and none is lost.
+        count.max = text.max.saturating_add(1);
+        kept.max = text.max;
+    } else if new.max <= old.min {
+        kept.max = text.max;
+    } else {
+        count.max = divide(text.max, old.min);
+    }
+    if old.max == 0 {
+        count.min = text.min.saturating_add(1);
+        kept.min = text.min;
+    } else if old.max <= new.min {
+        kept.min = text.min;
+    } else {
+        count.min = divide(text.min, old.max);
+    }
+    count.multiply(new).add(kept)
+}
+
+/// Equality of values of Kubernetes' own types.
+fn compare_kubernetes(left: &Node, right: &Node) -> Option<Interval> {
+    if left.type_ != right.type_ {
+        return None;
+    }
+    let (Type::Opaque(name) | Type::Object(name)) = left.type_ else { return None };
+    match &**name {
+        "kubernetes.NamedFormat" => Some(Interval::new(1, LONGEST_FORMAT).scale(TEXT)),
+        "kubernetes.URL" => {
+            let longest = right.size.map_or(1, |size| size.max);
+            Some(Interval::new(1, longest).scale(TEXT))
+        }
+        "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some(Interval::fixed(1)),
+        name if name.starts_with("kubernetes.authorization.") => Some(Interval::fixed(1)),
+        _ => None,
+    }
+}

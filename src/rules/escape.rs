@@ -1,0 +1,101 @@
+//! Property names as CEL identifiers (`k8s.io/apiserver/pkg/cel/escaping.go`).
+
+/// Names CEL keeps for itself.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// The identifier for a property name; none if there is none.
+pub fn escape(name: &str) -> Option<String> {
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if RESERVED.contains(&name) {
+        return Some(format!("__{name}__"));
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '_' if rest.next_if_eq(&'_').is_some() => out.push_str("__underscores__"),
+            '.' => out.push_str("__dot__"),
+            '-' => out.push_str("__dash__"),
+            '/' => out.push_str("__slash__"),
+            '_' | 'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(c),
+            _ => return None,
+        }
+    }
+    Some(out)
+}
+
+/// The property name an identifier stands for; none if its escapes make no sense.
+pub fn unescape(identifier: &str) -> Option<String> {
+    let mut out = String::with_capacity(identifier.len());
+    let mut rest = identifier;
+    while let Some((before, after)) = rest.split_once("__") {
+        // An escape is the shortest `__…__` without underscores inside.
+        let end = after.find('_').filter(|end| *end > 0 && after.get(*end..*end + 2) == Some("__"));
+        let Some(end) = end else {
+            // Not an escape here: go on behind the first underscore.
+            out.push_str(before);
+            out.push('_');
+            rest = rest.get(before.len() + 1..)?;
+            continue;
+        };
+        out.push_str(before);
+        let (word, behind) = (after.get(..end)?, after.get(end + 2..)?);
+        match word {
+            "underscores" => out.push_str("__"),
+            "dot" => out.push('.'),
+            "dash" => out.push('-'),
+            "slash" => out.push('/'),
+            _ if RESERVED.contains(&word) && word.len() + 4 == identifier.len() => out.push_str(word),
+            _ => return None,
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, unescape};
+
+    #[test]
+    fn names_come_back() {
+        for (name, escaped) in [
+            ("a", "a"),
+            ("a.b-c/d", "a__dot__b__dash__c__slash__d"),
+            ("__k", "__underscores__k"),
+            ("___", "__underscores___"),
+            ("namespace", "__namespace__"),
+        ] {
+            assert_eq!(escape(name).as_deref(), Some(escaped));
+            assert_eq!(unescape(escaped).as_deref(), Some(name));
+        }
+        assert_eq!(escape("1a"), None);
+        assert_eq!(escape("a b"), None);
+        assert_eq!(unescape("__nope__"), None);
+    }
+}
