@@ -11,7 +11,6 @@ mod escape;
 mod factor;
 mod parse;
 mod replace;
-pub mod tables;
 mod tree;
 mod vm;
 

@@ -8,6 +8,7 @@ pub mod number;
 pub mod print;
 pub mod quote;
 pub mod time;
+pub mod unicode;
 pub mod url;
 
 use std::collections::BTreeMap;

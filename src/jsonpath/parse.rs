@@ -4,7 +4,7 @@
 //! `]` whatever is quoted, an index may be `['a.b[0]']`, which is read as the path `.a.b[0]`.
 
 use super::node::{Node, Param};
-use crate::regexp::tables::{is_digit, is_letter};
+use crate::value::unicode::{is_digit, is_letter};
 use crate::value::{Value, quote};
 
 /// Filters and unions are read by a reader of their own; this many of them may be nested.

@@ -1,6 +1,6 @@
 //! Sets of code points while a class is read.
 
-use super::tables::{self, MAX, Ranges};
+use crate::value::unicode::{self as tables, MAX, Ranges};
 
 /// Adds `lo..=hi`, widening one of the last two ranges where it touches them, so that folded alphabets stay short.
 pub fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {

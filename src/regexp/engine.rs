@@ -1,9 +1,9 @@
 //! The tree on an engine: regex-automata's, or our own [`vm`](super::vm) for patterns that would take too much memory there.
 
 use super::parse::Pattern;
-use super::tables::{self, MAX, Ranges};
 use super::tree::{Greed, Look, Node, Op};
 use super::vm::Program;
+use crate::value::unicode::{self as tables, MAX, Ranges};
 use regex_automata::Input;
 use regex_automata::meta::{Builder, Config, Regex};
 use regex_automata::util::primitives::NonMaxUsize;

@@ -2,7 +2,7 @@
 
 use super::class;
 use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
-use super::tables::{self, MAX, Ranges};
+use crate::value::unicode::{self as tables, MAX, Ranges};
 
 impl Parser<'_> {
     /// One character written with a backslash, and the place behind it.

@@ -4,8 +4,8 @@
 
 use super::class;
 use super::parse::{Limit, MAX_HEIGHT, Parser};
-use super::tables::{MAX, Ranges};
 use super::tree::{Node, Op};
+use crate::value::unicode::{MAX, Ranges};
 
 impl Parser<'_> {
     /// One node of several alternatives. `depth` counts levels of common beginnings, each of which is a level of the tree.

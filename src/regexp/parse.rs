@@ -5,8 +5,8 @@
 //! depth and size look at the tree after alternatives with a common beginning were joined ([`factor`](super::factor)).
 
 use super::class;
-use super::tables::{self, Ranges};
 use super::tree::{Greed, Look, Node, Op};
+use crate::value::unicode::{self as tables, Ranges};
 
 /// An error of a pattern: what is wrong, and where.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Replacement texts: `$1`, `$name`, `${name}`, `$$`.
 
-use super::tables;
+use crate::value::unicode as tables;
 
 /// A replacement text, read once.
 pub struct Template<'a> {

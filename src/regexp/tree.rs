@@ -1,6 +1,6 @@
 //! The syntax tree of a pattern, with the measures that Go limits.
 
-use super::tables::Ranges;
+use crate::value::unicode::Ranges;
 
 /// A node.
 #[derive(Debug)]

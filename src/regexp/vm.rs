@@ -4,8 +4,8 @@
 //! and what nests too deeply for it.
 
 use super::class;
-use super::tables::{MAX, Ranges};
 use super::tree::{Greed, Look, Node, Op};
+use crate::value::unicode::{MAX, Ranges};
 use std::sync::Arc;
 
 /// A compiled pattern.

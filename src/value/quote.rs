@@ -1,18 +1,7 @@
 //! Text as Go quotes it.
 
+pub use super::unicode::is_print;
 use std::fmt::Write as _;
-
-/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
-pub fn is_print(c: char) -> bool {
-    if c.is_ascii() {
-        return (' '..='~').contains(&c);
-    }
-    // `escape_debug` of a whole string leaves printable characters alone; a letter in front keeps it from escaping marks.
-    let mut text = String::with_capacity(8);
-    text.push('a');
-    text.push(c);
-    text.escape_debug().nth(1) == Some(c)
-}
 
 /// `strconv.Quote`, which is also `%q`.
 pub fn go_quote(s: &str) -> String {

@@ -1,6 +1,6 @@
 //! Host names and Kubernetes names.
 
-use crate::regexp::tables::{is_letter, is_symbol};
+use crate::value::unicode::{is_letter, is_symbol};
 
 /// A letter or symbol of any script, or an ASCII digit.
 fn is_host_char(c: char) -> bool {

@@ -1,7 +1,8 @@
 //! Go's Unicode tables: categories, scripts and simple case folding.
 //!
-//! The engine's own tables are of another Unicode version, so a `\p{Lu}` would not mean the same. `unicode.txt` is
-//! printed from Go's package `unicode` (the program is `tests/apiserver/facts/unicode_tables.go`) and read on first use.
+//! Rust's and the regular expression engine's own tables are of other Unicode versions, so neither a letter nor `\p{Lu}` would
+//! mean the same. `unicode.txt` is printed from Go's package `unicode` by `tests/apiserver/facts/unicode_tables.go` and read on
+//! first use.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -148,8 +149,13 @@ pub fn min_fold(c: u32) -> u32 {
     min
 }
 
-fn in_table(table: &'static OnceLock<Ranges>, name: &str, c: char) -> bool {
-    let ranges = table.get_or_init(|| named(name).map(|n| n.ranges).unwrap_or_default());
+/// Whether a category holds `c`.
+fn in_categories(ranges: &'static OnceLock<Ranges>, names: &[&str], c: char) -> bool {
+    let ranges = ranges.get_or_init(|| {
+        let mut ranges: Ranges = names.iter().filter_map(|name| named(name)).flat_map(|n| n.ranges).collect();
+        ranges.sort_unstable();
+        ranges
+    });
     let i = ranges.partition_point(|r| r.1 < c as u32);
     ranges.get(i).is_some_and(|r| r.0 <= c as u32)
 }
@@ -157,19 +163,28 @@ fn in_table(table: &'static OnceLock<Ranges>, name: &str, c: char) -> bool {
 /// `unicode.IsLetter`
 pub fn is_letter(c: char) -> bool {
     static LETTERS: OnceLock<Ranges> = OnceLock::new();
-    if c.is_ascii() { c.is_ascii_alphabetic() } else { in_table(&LETTERS, "L", c) }
+    if c.is_ascii() { c.is_ascii_alphabetic() } else { in_categories(&LETTERS, &["L"], c) }
 }
 
 /// `unicode.IsDigit`: decimal digits of any script.
 pub fn is_digit(c: char) -> bool {
     static DIGITS: OnceLock<Ranges> = OnceLock::new();
-    if c.is_ascii() { c.is_ascii_digit() } else { in_table(&DIGITS, "Nd", c) }
+    if c.is_ascii() { c.is_ascii_digit() } else { in_categories(&DIGITS, &["Nd"], c) }
 }
 
 /// `unicode.IsSymbol`
 pub fn is_symbol(c: char) -> bool {
     static SYMBOLS: OnceLock<Ranges> = OnceLock::new();
-    in_table(&SYMBOLS, "S", c)
+    in_categories(&SYMBOLS, &["S"], c)
+}
+
+/// `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
+pub fn is_print(c: char) -> bool {
+    static PRINTABLE: OnceLock<Ranges> = OnceLock::new();
+    if c.is_ascii() {
+        return (' '..='~').contains(&c);
+    }
+    in_categories(&PRINTABLE, &["L", "M", "N", "P", "S"], c)
 }
 
 #[cfg(test)]
@@ -192,6 +207,8 @@ mod tests {
         assert_eq!(orbit('1'), [0x31]);
         assert_eq!(min_fold(0x3B8), 0x398);
         assert_eq!(folds().len(), 2878);
+        let printable = (char::MIN..=char::MAX).filter(|c| is_print(*c)).count();
+        assert_eq!(printable, 148_998);
     }
 
     #[test]
