@@ -5,6 +5,7 @@ mod builtin;
 mod exit;
 mod get;
 mod serve;
+mod terminal;
 mod validate;
 
 pub use exit::Exit;

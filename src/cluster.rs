@@ -25,20 +25,22 @@ pub struct Target {
 }
 
 /// Why the cluster did not tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
     /// What went wrong.
     pub message: String,
     /// What can be done about it.
     pub help: Option<String>,
+    /// Whether nothing could be reached, so that asking on is of no use.
+    pub unreachable: bool,
 }
 
 impl Error {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None }
+        Self { message: message.into(), ..Self::default() }
     }
 
-    fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: Some(help.into()) }
+    fn unreachable(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: Some(help.into()), unreachable: true }
     }
 }

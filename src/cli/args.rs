@@ -1,5 +1,6 @@
 //! What can be asked on the command line. Flags are named as kubectl names them.
 
+use crate::cluster;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -54,10 +55,10 @@ A CRD may also stand among the objects, earlier or later; it is judged, too. Kin
 pub struct Validate {
     /// Files or directories with objects (YAML or JSON), `-` for standard input
     #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
-    pub filenames: Vec<PathBuf>,
+    pub filenames: Vec<String>,
     /// Files or directories with CustomResourceDefinitions
     #[arg(long, value_name = "PATH", num_args = 1..)]
-    pub crds: Vec<PathBuf>,
+    pub crds: Vec<String>,
     /// Go into the directories below those given
     #[arg(short = 'R', long)]
     pub recursive: bool,
@@ -138,6 +139,14 @@ pub struct Cluster {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,
+}
+
+impl Cluster {
+    /// The cluster that is meant.
+    pub fn target(&self) -> cluster::Target {
+        let Self { kubeconfig, context, server, .. } = self.clone();
+        cluster::Target { kubeconfig, context, server }
+    }
 }
 
 /// `--field-validation`

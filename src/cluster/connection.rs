@@ -62,7 +62,8 @@ impl Connection {
                 }
                 _ => None,
             };
-            return Err(Error { message: format!("the cluster answered {code} to GET {path}: {said}"), help });
+            let message = format!("the cluster answered {code} to GET {path}: {said}");
+            return Err(Error { message, help, unreachable: false });
         }
         match value {
             Ok(value) => Ok(Some(value)),
@@ -97,7 +98,7 @@ impl Connection {
             .body(Body::empty())
             .map_err(|e| Error::new(format!("cannot ask for {path}: {e}")))?;
         let failed = |e: &kube::Error| {
-            Error::with_help(
+            Error::unreachable(
                 format!("cannot reach the cluster at {}: {}", self.url, root_cause(e)),
                 "check --context and --server, or give the CRDs in files with --crds and --offline",
             )
@@ -143,7 +144,7 @@ fn url(server: &str) -> Result<http::Uri, Error> {
 }
 
 fn no_configuration(error: &dyn std::error::Error) -> Error {
-    Error::with_help(
+    Error::unreachable(
         format!("no cluster is configured: {}", root_cause(error)),
         "choose one with --kubeconfig, --context or --server, or give the CRDs in files with --crds and --offline",
     )

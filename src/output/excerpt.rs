@@ -1,5 +1,6 @@
 //! A message under the source line it speaks of.
 
+use crate::text::Position;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,32 +41,60 @@ impl Spot {
         Self { source: Arc::clone(source), line, ..Self::default() }
     }
 
-    /// The part `part` (bytes) of `text`, a text whose first line is line `first_line` of `source`. The part ends at
-    /// the end of its first line.
-    pub fn within(source: &Arc<str>, text: &str, first_line: usize, part: Range<usize>) -> Self {
-        let start = floor(text, part.start);
-        let before = text.get(..start).unwrap_or_default();
-        let line = first_line + before.bytes().filter(|b| *b == b'\n').count();
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        let from_line = text.get(line_start..).unwrap_or_default();
-        let whole = from_line.lines().next().unwrap_or_default();
-        let (from, to) = (start - line_start, floor(text, part.end.max(start)) - line_start);
-        let excerpt = (whole.len() <= LONGEST_LINE && from <= whole.len()).then(|| Excerpt {
-            line: whole.to_owned(),
-            part: from..to.clamp(from, whole.len()).max((from + 1).min(whole.len())),
-        });
-        let column = text.get(line_start..start).map_or(0, |s| s.chars().count()) + 1;
-        Self { source: Arc::clone(source), line, column, excerpt }
+    /// The part `part` (bytes) of `text`, a text that begins at `start` in `source`. The part ends at the end of its
+    /// first line.
+    pub fn within(source: &Arc<str>, text: &[u8], start: Position, part: Range<usize>) -> Self {
+        let from = part.start.min(text.len());
+        let at = Position::of(text, from);
+        let mut spot = Self { excerpt: None, ..Self::at(source, text, start, at.within(start)) };
+        let line_start =
+            text.get(..from).and_then(|before| before.iter().rposition(|b| *b == b'\n')).map_or(0, |i| i + 1);
+        spot.excerpt = excerpt(text, start, line_start, from, part.end);
+        spot
+    }
+
+    /// The position `position` of `source`, in a text that begins at `start` in it.
+    pub fn at(source: &Arc<str>, text: &[u8], start: Position, position: Position) -> Self {
+        let lines_before = position.line.saturating_sub(start.line);
+        let mut line_start = 0;
+        for _ in 0..lines_before {
+            let next = text.get(line_start..).and_then(|rest| rest.iter().position(|b| *b == b'\n'));
+            line_start += next.map_or(text.len(), |i| i + 1);
+        }
+        let line = text.get(line_start..).unwrap_or_default();
+        let from = line_start + byte_of(line, position.column.saturating_sub(1));
+        Self {
+            source: Arc::clone(source),
+            line: position.line,
+            column: position.column,
+            excerpt: excerpt(text, start, line_start, from, from + 1),
+        }
     }
 }
 
-/// The nearest character boundary at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
+/// Where character `column` (from 0) of `line` begins.
+fn byte_of(line: &[u8], column: usize) -> usize {
+    let boundaries = line.iter().enumerate().filter(|(_, b)| (**b & 0xc0) != 0x80 && **b != b'\n');
+    boundaries.map(|(i, _)| i).nth(column).unwrap_or_else(|| line.iter().take_while(|b| **b != b'\n').count())
+}
+
+/// The line at `line_start` and the part `from..to` of it. None for a line that is long, or of which `text` holds only the
+/// end.
+fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usize) -> Option<Excerpt> {
+    if line_start == 0 && start.column > 1 {
+        return None;
     }
-    at
+    let line = text.get(line_start..)?;
+    let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
+    let line = line.get(..length).filter(|line| line.len() <= LONGEST_LINE)?;
+    let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
+    // Counted in the text that is shown, in which bytes that are not UTF-8 are replaced.
+    let shown = |part: Option<&[u8]>| String::from_utf8_lossy(part.unwrap_or_default()).into_owned();
+    let (before, part) = (shown(line.get(..from)), shown(line.get(from..to.max(from))));
+    let whole = format!("{before}{part}{}", shown(line.get(to.max(from)..)));
+    let end = (before.len() + part.len()).max(before.len() + 1).min(whole.len().max(before.len()));
+    let end = (end..=whole.len()).find(|i| whole.is_char_boundary(*i)).unwrap_or(whole.len());
+    Some(Excerpt { part: before.len()..end, line: whole })
 }
 
 impl std::fmt::Display for Spot {
@@ -119,19 +148,43 @@ pub fn render(grade: Grade, message: &str, spot: &Spot, help: Option<&str>, colo
 mod tests {
     use super::*;
 
+    const FIRST: Position = Position { line: 1, column: 1 };
+
     #[test]
     fn a_spot_counts_lines_and_characters() {
-        let text = "a: 1\r\nü: 'x'\r\nc: |\n  long\n";
-        let spot = Spot::within(&Arc::from("f"), text, 10, text.find("'x'").unwrap()..text.find("c:").unwrap());
+        let text = "a: 1\nü: 'x'\nc: |\n  long\n";
+        let source = Arc::from("f");
+        let start = Position { line: 10, column: 1 };
+        let part = text.find("'x'").unwrap()..text.find("long").unwrap();
+        let spot = Spot::within(&source, text.as_bytes(), start, part);
         assert_eq!(spot.to_string(), "f:11:4");
         assert_eq!(spot.excerpt, Some(Excerpt { line: "ü: 'x'".to_owned(), part: 4..7 }));
+        assert_eq!(
+            Spot::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
+            4..5
+        );
         // Past the end is the end.
-        assert_eq!(Spot::within(&Arc::from("f"), "a", 1, 5..9).to_string(), "f:1:2");
+        assert_eq!(Spot::within(&source, b"a", FIRST, 5..9).to_string(), "f:1:2");
+        assert_eq!(Spot::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
+    }
+
+    #[test]
+    fn a_line_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
+        let spot = Spot::within(&Arc::from("f"), b"\xff: \xfe!", FIRST, 3..4);
+        assert_eq!(spot.excerpt, Some(Excerpt { line: "\u{fffd}: \u{fffd}!".to_owned(), part: 5..8 }));
+    }
+
+    #[test]
+    fn a_line_that_begins_elsewhere_is_not_shown() {
+        let start = Position { line: 1, column: 5 };
+        let spot = Spot::within(&Arc::from("f"), b"{}\n{}", start, 0..2);
+        assert_eq!((spot.to_string().as_str(), spot.excerpt), ("f:1:5", None));
     }
 
     #[test]
     fn a_message_shows_its_line() {
-        let spot = Spot::within(&Arc::from("dir/a.yaml"), "spec:\n  replicas: many\n", 3, 18..22);
+        let start = Position { line: 3, column: 1 };
+        let spot = Spot::within(&Arc::from("dir/a.yaml"), b"spec:\n  replicas: many\n", start, 18..22);
         let text = render(Grade::Error, "spec.replicas: Invalid value", &spot, Some("try 3"), false);
         assert_eq!(
             text,

@@ -4,7 +4,7 @@ use super::{Aligned, Cell, Paint};
 use crate::value::{Value, json, number};
 
 /// Which columns are shown and what stands in front of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// Columns of every priority, not only of 0.
     pub wide: bool,
@@ -12,6 +12,8 @@ pub struct View {
     pub namespace: bool,
     /// Whether cells may be coloured.
     pub color: bool,
+    /// What stands before the name, and a `/`: the kind, where several are printed.
+    pub prefix: Option<String>,
 }
 
 /// Tables of one resource, one behind the other under one header.
@@ -25,7 +27,8 @@ pub struct TableText {
 impl TableText {
     /// Nothing printed yet.
     pub fn new(view: View) -> Self {
-        Self { view, aligned: Aligned::new(view.color), headed: false }
+        let aligned = Aligned::new(view.color);
+        Self { view, aligned, headed: false }
     }
 
     /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
@@ -57,7 +60,10 @@ impl TableText {
             }
             let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
             let values = values.iter().enumerate().filter(|(i, _)| shown(*i));
-            cells.extend(values.map(|(_, value)| Cell::from(cell(value))));
+            cells.extend(values.map(|(i, value)| match &self.view.prefix {
+                Some(prefix) if i == 0 => Cell::from(format!("{prefix}/{}", cell(value))),
+                _ => Cell::from(cell(value)),
+            }));
             cells.extend(more.iter().map(Cell::from));
             self.aligned.push(cells);
         }
@@ -103,7 +109,7 @@ mod tests {
         let mut text = TableText::new(View::default());
         text.add(&sample(), &[], &[]);
         assert_eq!(text.finish(), "NAME   SPEC   REPLICAS\na             3\n");
-        let mut text = TableText::new(View { wide: true, namespace: true, color: false });
+        let mut text = TableText::new(View { wide: true, namespace: true, ..View::default() });
         text.add(&sample(), &["SCALE"], &["2".to_owned()]);
         assert_eq!(
             text.finish(),

@@ -25,8 +25,8 @@ pub struct Route {
 pub enum Installed {
     /// The server answered: a code of 201 means it is served now.
     Answered(Box<Response>),
-    /// The same CRD was given before.
-    Same,
+    /// The same CRD was given before, there.
+    Same(Spot),
     /// Another CRD of that name was given before, there.
     Conflict(Spot),
 }
@@ -54,7 +54,7 @@ impl Definitions {
         if let Some((first, known)) = self.given.get(&name) {
             let same =
                 *known == spec || stored_spec(crd.clone(), manner) == stored_spec(with_spec(&crd, known), manner);
-            return if same { Installed::Same } else { Installed::Conflict(first.clone()) };
+            return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
         let response = server.handle(&request::create(request::DEFINITIONS, crd, manner));
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {

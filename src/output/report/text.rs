@@ -181,11 +181,12 @@ mod tests {
     use super::*;
     use crate::output::excerpt::Spot;
     use crate::output::report::{Answer, Identity};
+    use crate::text::Position;
     use std::sync::Arc;
 
     fn rejected() -> Item {
         let source = Arc::from("a.yaml");
-        let text = "kind: CronTab\nspec: 1\n";
+        let text = b"kind: CronTab\nspec: 1\n";
         let mut item = Item::new(Spot::line(&source, 1), Verdict::Rejected, "");
         item.identity = Identity {
             api_version: "stable.example.com/v1".to_owned(),
@@ -198,7 +199,7 @@ mod tests {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
-            spot: Some(Spot::within(&source, text, 1, 20..21)),
+            spot: Some(Spot::within(&source, text, Position { line: 1, column: 1 }, 20..21)),
         });
         item
     }

@@ -1,0 +1,41 @@
+//! Standard output and error, and the clock: where the program meets the world.
+
+use super::args::Color;
+use crate::api::Timestamp;
+use std::io::{self, IsTerminal, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A stream and whether it shows colours.
+pub struct Stream {
+    /// Where to write.
+    pub write: Box<dyn Write>,
+    /// Whether colours may be written.
+    pub color: bool,
+}
+
+impl Stream {
+    /// Standard output.
+    pub fn stdout(color: Color) -> Self {
+        Self { color: colored(color, io::stdout().is_terminal()), write: Box::new(io::stdout()) }
+    }
+
+    /// Standard error.
+    pub fn stderr(color: Color) -> Self {
+        Self { color: colored(color, io::stderr().is_terminal()), write: Box::new(io::stderr()) }
+    }
+}
+
+/// `NO_COLOR` counts when it is not empty (no-color.org).
+fn colored(color: Color, terminal: bool) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
+}
+
+/// The time.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
+}

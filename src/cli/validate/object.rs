@@ -1,0 +1,162 @@
+//! An object of the input on its way to the server.
+
+use super::judge::Places;
+use crate::crd;
+use crate::input::{self, Document, Note};
+use crate::output::excerpt::Spot;
+use crate::output::report::{Identity, Item, Problem, Verdict};
+use crate::text::Position;
+use crate::value::Value;
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+/// Group, version and kind.
+pub type Kind = (String, String, String);
+
+/// An object and what is to be said of its text.
+#[derive(Debug)]
+pub struct Object {
+    /// Where it stands.
+    pub document: Document,
+    /// What kubectl passes over in silence.
+    pub warnings: Vec<Problem>,
+}
+
+impl Object {
+    /// The object itself.
+    pub fn value(&self) -> &Value {
+        &self.document.value
+    }
+
+    /// Takes the object out; what is left still knows its place.
+    pub fn take_value(&mut self) -> Value {
+        std::mem::take(&mut self.document.value)
+    }
+
+    /// Whether this is a CRD.
+    pub fn is_definition(&self) -> bool {
+        let group = self.value().str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
+        self.value().str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
+    }
+
+    /// Its group, version and kind; kubectl sends nothing that does not say them.
+    pub fn kind(&self) -> Result<Kind, Box<Item>> {
+        if self.value().as_object().is_none() {
+            return Err(self.unfit("", "not an object"));
+        }
+        let text = |key: &str| match self.value().get(key) {
+            None | Some(Value::Null) => Err(self.unfit("", &format!("no {key}"))),
+            Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),
+            Some(Value::String(_)) => Err(self.unfit(key, &format!("{key} is empty"))),
+            Some(_) => Err(self.unfit(key, &format!("{key} is not a string"))),
+        };
+        let kind = text("kind")?;
+        let api_version = text("apiVersion")?;
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        if version.contains('/') {
+            return Err(self.unfit("apiVersion", "apiVersion is not GROUP/VERSION"));
+        }
+        Ok((group.to_owned(), version.to_owned(), kind.to_owned()))
+    }
+
+    fn unfit(&self, field: &str, reason: &str) -> Box<Item> {
+        let mut item = Item::new(self.finder().field(field), Verdict::CannotTell, reason);
+        item.warnings.clone_from(&self.warnings);
+        Box::new(item)
+    }
+
+    /// A verdict on it that needs no server.
+    pub fn item(&mut self, identity: Identity, verdict: Verdict, reason: impl Into<String>) -> Item {
+        let mut item = Item::new(self.finder().start(), verdict, reason);
+        item.identity = identity;
+        item.warnings = std::mem::take(&mut self.warnings);
+        item
+    }
+
+    /// What finds its fields.
+    pub fn finder(&self) -> Finder<'_> {
+        Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(MOST_FOUND) }
+    }
+}
+
+/// A problem with the input, as it is shown.
+pub fn problem(note: Note) -> Item {
+    let mut item = Item::new(spot(&note.source, note.position), Verdict::CannotTell, note.message);
+    item.help = note.hint;
+    item
+}
+
+/// What kubectl passes over, in a document.
+pub fn warning(note: &Note, document: &Document) -> Problem {
+    let at = note.position.map(|at| Spot::at(&source(&note.source), &document.chunk.text, document.chunk.start, at));
+    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at }
+}
+
+fn spot(name: &Arc<str>, position: Option<Position>) -> Spot {
+    let Position { line, column } = position.unwrap_or_default();
+    Spot { source: source(name), line, column, excerpt: None }
+}
+
+/// The name of a source in what a person reads.
+fn source(name: &Arc<str>) -> Arc<str> {
+    if &**name == "-" { Arc::from("<stdin>") } else { Arc::clone(name) }
+}
+
+/// More fields than this are not looked for: nobody reads so many messages.
+const MOST_FOUND: usize = 1000;
+
+/// Finds fields of one object; the text is read for it at the first question.
+pub struct Finder<'a> {
+    document: &'a Document,
+    places: OnceCell<input::Places<'a>>,
+    left: Cell<usize>,
+}
+
+impl Places for Finder<'_> {
+    fn start(&self) -> Spot {
+        let chunk = &self.document.chunk;
+        let name = source(&self.document.source);
+        match self.document.item {
+            None => Spot::line(&name, chunk.start.line + lines_of_comment(&chunk.text)),
+            Some(_) => Spot::line(&name, self.document.position().line),
+        }
+    }
+
+    fn field(&self, path: &str) -> Spot {
+        let Document { source: name, chunk, .. } = self.document;
+        let Some(left) = self.left.get().checked_sub(1) else { return Spot::source(&source(name)) };
+        self.left.set(left);
+        let found = self.places.get_or_init(|| self.document.places()).locate(path);
+        let whole = found.value.range;
+        let many_lines = chunk.text.get(whole.clone()).unwrap_or_default().contains(&b'\n');
+        let part = match found.key {
+            // What is missing, or takes many lines, is shown by the key.
+            Some(key) if many_lines || !found.exact => key.range,
+            _ => whole,
+        };
+        Spot::within(&source(name), &chunk.text, chunk.start, part)
+    }
+}
+
+/// The lines before the first that holds more than a comment or a separator.
+fn lines_of_comment(text: &[u8]) -> usize {
+    let empty = |line: &[u8]| {
+        let line = line.trim_ascii();
+        line.is_empty() || line.starts_with(b"#") || line == b"---" || line.starts_with(b"--- #")
+    };
+    let lines = text.split(|b| *b == b'\n');
+    let count = lines.take_while(|line| empty(line)).count();
+    if text.split(|b| *b == b'\n').nth(count).is_some() { count } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_begins_behind_its_comments() {
+        assert_eq!(lines_of_comment(b"---\n# x\n\na: 1\n# y\n"), 3);
+        assert_eq!(lines_of_comment(b"a: 1"), 0);
+        assert_eq!(lines_of_comment(b"# only"), 0);
+    }
+}

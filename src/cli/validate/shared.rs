@@ -1,0 +1,186 @@
+//! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
+
+use super::definitions::{Definitions, Installed, Route};
+use super::judge;
+use super::object::{Kind, Object};
+use super::request::Manner;
+use crate::api::{ResponseBody, Server};
+use crate::cli::args::FieldValidation;
+use crate::cli::builtin;
+use crate::cluster;
+use crate::output::excerpt::Spot;
+use crate::output::report::{Item, Verdict};
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+/// What a run is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The namespace of objects that name none.
+    pub namespace: String,
+    /// How creates are sent.
+    pub manner: Manner,
+    /// How many threads judge.
+    pub jobs: NonZeroUsize,
+    /// Whether a missing CRD makes a kind one to skip.
+    pub ignore_missing: bool,
+    /// The cluster to ask for missing CRDs, if any may be asked.
+    pub cluster: Option<cluster::Target>,
+}
+
+/// What needs no order: judging an object whose CRD is known.
+#[derive(Debug)]
+pub struct Judge {
+    /// What the run was told.
+    pub settings: Settings,
+    /// The server.
+    pub server: Server,
+}
+
+impl Judge {
+    /// What the server would do with an object.
+    pub fn judge(&self, mut object: Object, route: &Route) -> Item {
+        let identity = judge::identity(object.value(), route.namespaced, &self.settings.namespace);
+        let warnings = std::mem::take(&mut object.warnings);
+        let value = object.take_value();
+        let finder = object.finder();
+        let known = identity.clone();
+        // One object must never take the others with it.
+        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
+            judge::judge(&self.server, route, value, identity, self.settings.manner, &finder)
+        }));
+        let mut item = judged.unwrap_or_else(|_| {
+            let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
+            item
+        });
+        item.warnings.extend(warnings);
+        item
+    }
+}
+
+/// What needs order: the CRDs.
+#[derive(Debug, Default)]
+pub struct Known {
+    definitions: Definitions,
+    /// Why the cluster did not give the CRD of a group and kind.
+    refused: BTreeMap<(String, String), cluster::Error>,
+}
+
+/// Where an object goes.
+pub enum Way {
+    /// Judged already.
+    Item(Box<Item>),
+    /// To the server.
+    Judge(Box<Object>, Arc<Route>),
+    /// Its CRD is not known.
+    Unknown(Box<Object>, Kind),
+}
+
+impl Known {
+    /// Where an object goes; a CRD is created on the way.
+    pub fn way(&mut self, judge: &Judge, mut object: Object) -> Way {
+        if object.is_definition() {
+            return Way::Item(Box::new(self.install(judge, object, judge.settings.manner.level)));
+        }
+        let kind = match object.kind() {
+            Ok(kind) => kind,
+            Err(item) => return Way::Item(item),
+        };
+        if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
+            return Way::Judge(Box::new(object), Arc::clone(route));
+        }
+        if builtin::owns(&kind.0) {
+            let identity = judge::identity(object.value(), true, &judge.settings.namespace);
+            return Way::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
+        }
+        Way::Unknown(Box::new(object), kind)
+    }
+
+    /// Whether a CRD defines the kind.
+    pub fn knows(&self, kind: &Kind) -> bool {
+        self.definitions.route(&kind.0, &kind.2).is_some()
+    }
+
+    /// Remembers why the cluster did not give a CRD.
+    pub fn refuse(&mut self, kind: &Kind, error: cluster::Error) {
+        self.refused.insert((kind.0.clone(), kind.2.clone()), error);
+    }
+
+    /// What is said of an object whose CRD did not come.
+    pub fn without_definition(&self, judge: &Judge, mut object: Object, kind: &Kind) -> Item {
+        let identity = judge::identity(object.value(), false, "");
+        let (group, version, name) = kind;
+        if judge.settings.ignore_missing {
+            return object.item(identity, Verdict::Skipped, "no CRD for it");
+        }
+        let refusal = self.refused.get(&(group.clone(), name.clone()));
+        let none = || {
+            let version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
+            format!("no CRD for {version} {name}")
+        };
+        let reason = refusal.map_or_else(none, |error| error.message.clone());
+        let help = match (refusal, &judge.settings.cluster) {
+            (Some(error), _) => error.help.clone(),
+            (None, Some(_)) => Some(format!("the cluster has none either; {GIVE_IT}")),
+            (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
+        };
+        let mut item = object.item(identity, Verdict::CannotTell, reason);
+        item.help = help;
+        item
+    }
+
+    /// Creates a CRD of the input.
+    pub fn install(&mut self, judge: &Judge, mut object: Object, level: FieldValidation) -> Item {
+        let identity = judge::identity(object.value(), false, "");
+        if identity.api_version != "apiextensions.k8s.io/v1" {
+            let reason = format!("CRDs of {} cannot be read", identity.api_version);
+            let mut item = object.item(identity, Verdict::CannotTell, reason);
+            item.help = Some("write it as apiextensions.k8s.io/v1".to_owned());
+            return item;
+        }
+        let manner = Manner { level, dry_run: false, table: false, ..judge.settings.manner };
+        let crd = object.take_value();
+        let warnings = std::mem::take(&mut object.warnings);
+        let finder = object.finder();
+        let spot = judge::Places::start(&finder);
+        let mut item = match self.definitions.install(&judge.server, crd, &spot, manner) {
+            Installed::Answered(response) => judge::answered(*response, identity, &finder),
+            Installed::Same(first) => {
+                let mut item = Item::new(spot, Verdict::Skipped, format!("the same CRD as at {first}"));
+                item.identity = identity;
+                item
+            }
+            Installed::Conflict(first) => {
+                let mut item = Item::new(spot, Verdict::CannotTell, format!("another CRD of this name is at {first}"));
+                item.identity = identity;
+                item.help = Some("leave one of them out: only the first is used here".to_owned());
+                item
+            }
+        };
+        item.warnings.extend(warnings);
+        item
+    }
+
+    /// Creates a CRD of the cluster.
+    pub fn install_from_cluster(&mut self, judge: &Judge, kind: &Kind, crd: Value) {
+        let spot = Spot::source(&Arc::from("the cluster"));
+        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, ..judge.settings.manner };
+        let message = match self.definitions.install(&judge.server, crd, &spot, manner) {
+            Installed::Same(_) => return,
+            Installed::Answered(response) if response.code == 201 => return,
+            Installed::Answered(response) => match &response.body {
+                ResponseBody::Json(body) => body.str_at(&["message"]).unwrap_or_default().to_owned(),
+                ResponseBody::Text(text) => text.trim().to_owned(),
+            },
+            Installed::Conflict(first) => format!("another CRD of this name is at {first}"),
+        };
+        let message = format!("the CRD that the cluster has cannot be used: {message}");
+        self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });
+    }
+}
+
+const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";

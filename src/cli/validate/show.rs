@@ -1,0 +1,202 @@
+//! Where the items of a run go: each `-o` in its own way, as they come where that is possible.
+
+use crate::cli::args::Format;
+use crate::output::report::text::{Style, TextReport};
+use crate::output::report::{Identity, Item, Summary, Verdict, json};
+use crate::output::table::{TableText, View};
+use crate::value::{self, Value};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Shows items.
+pub struct Show<'a> {
+    out: &'a mut dyn Write,
+    messages: &'a mut dyn Write,
+    style: Style,
+    form: Form,
+    text: TextReport,
+    summary: Summary,
+    /// The first failure to write; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+enum Form {
+    /// The table, then these details.
+    Text { details: String },
+    /// A JSON document; whether an item was written.
+    Json { begun: bool },
+    /// YAML documents; whether one was written.
+    Yaml { begun: bool },
+    /// Names.
+    Name,
+    /// Tables.
+    Wide(Wide),
+}
+
+impl<'a> Show<'a> {
+    /// Shows on `out`; what is said beside it goes to `messages`.
+    pub fn new(format: Option<Format>, style: Style, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
+        let form = match format {
+            None => Form::Text { details: String::new() },
+            Some(Format::Json) => Form::Json { begun: false },
+            Some(Format::Yaml) => Form::Yaml { begun: false },
+            Some(Format::Name) => Form::Name,
+            Some(Format::Wide) => Form::Wide(Wide::default()),
+        };
+        let text = TextReport::new(style);
+        Self { out, messages, style, form, text, summary: Summary::default(), failed: None }
+    }
+
+    /// The next item.
+    pub fn item(&mut self, item: Item) {
+        self.summary.add(&item);
+        if self.failed.is_none()
+            && let Err(error) = self.write(item)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn write(&mut self, item: Item) -> io::Result<()> {
+        let hidden = self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
+        match &mut self.form {
+            Form::Text { details } => {
+                let rows = self.text.row(&item);
+                let more = self.text.details(&item);
+                if !more.is_empty() {
+                    details.push('\n');
+                    details.push_str(&more);
+                }
+                return rows.map_or(Ok(()), |rows| self.out.write_all(rows.as_bytes()));
+            }
+            Form::Json { begun } => {
+                if hidden {
+                    return Ok(());
+                }
+                if !*begun {
+                    self.out.write_all(json::head("ValidateReport").as_bytes())?;
+                }
+                let text = json::item(&item, !*begun);
+                *begun = true;
+                return self.out.write_all(text.as_bytes());
+            }
+            Form::Yaml { begun } => {
+                if let (Verdict::Accepted, Some(object)) = (item.verdict, &item.object) {
+                    if std::mem::replace(begun, true) {
+                        self.out.write_all(b"---\n")?;
+                    }
+                    self.out.write_all(yaml_text(object).as_bytes())?;
+                }
+            }
+            Form::Name => {
+                if item.verdict == Verdict::Accepted {
+                    writeln!(self.out, "{}", item.identity.short())?;
+                }
+            }
+            Form::Wide(wide) => wide.add(&item),
+        }
+        self.messages.write_all(self.text.details(&item).as_bytes())
+    }
+
+    /// Writes what is left and gives the counts.
+    pub fn finish(mut self) -> io::Result<Summary> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let last = self.text.summary(&self.summary);
+        match self.form {
+            Form::Text { details } => {
+                self.out.write_all(self.text.rest().as_bytes())?;
+                self.out.write_all(details.as_bytes())?;
+                if !last.is_empty() {
+                    writeln!(self.out)?;
+                    self.out.write_all(last.as_bytes())?;
+                }
+            }
+            Form::Json { begun } => {
+                if !begun {
+                    self.out.write_all(json::head("ValidateReport").as_bytes())?;
+                }
+                self.out.write_all(json::tail(&self.summary).as_bytes())?;
+            }
+            Form::Wide(wide) => {
+                self.out.write_all(wide.text(self.style.color).as_bytes())?;
+                self.messages.write_all(last.as_bytes())?;
+            }
+            Form::Yaml { .. } | Form::Name => self.messages.write_all(last.as_bytes())?,
+        }
+        self.out.flush()?;
+        self.messages.flush()?;
+        Ok(self.summary)
+    }
+}
+
+fn yaml_text(object: &Value) -> String {
+    value::json::to_string(object) + "\n"
+}
+
+/// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.
+#[derive(Default)]
+struct Wide {
+    groups: Vec<Group>,
+    places: HashMap<(String, String), usize>,
+}
+
+struct Group {
+    kind: String,
+    namespaced: bool,
+    scaled: bool,
+    rows: Vec<Row>,
+}
+
+/// A Table of one object, and its projections.
+struct Row {
+    table: Value,
+    more: Vec<String>,
+}
+
+impl Wide {
+    fn add(&mut self, item: &Item) {
+        let (Verdict::Accepted, Some(table)) = (item.verdict, &item.table) else { return };
+        let Identity { api_version, kind, .. } = &item.identity;
+        let at = *self.places.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
+            let kind = item.identity.short().split('/').next().unwrap_or_default().to_owned();
+            let (namespaced, scaled) = (item.identity.namespace.is_some(), item.scale.is_some());
+            self.groups.push(Group { kind, namespaced, scaled, rows: Vec::new() });
+            self.groups.len() - 1
+        });
+        let Some(group) = self.groups.get_mut(at) else { return };
+        let mut more = Vec::new();
+        if group.scaled {
+            more.push(item.scale.as_ref().map_or_else(String::new, scale));
+        }
+        let status = item.object.as_ref().and_then(|o| o.get("status"));
+        more.push(status.map_or_else(|| "<none>".to_owned(), value::json::to_string));
+        group.rows.push(Row { table: table.clone(), more });
+    }
+
+    fn text(self, color: bool) -> String {
+        let several = self.groups.len() > 1;
+        let tables = self.groups.into_iter().map(|group| {
+            let prefix = several.then(|| group.kind.clone());
+            let view = View { wide: true, namespace: group.namespaced, color, prefix };
+            let mut text = TableText::new(view);
+            let titles: &[&str] = if group.scaled { &["SCALE", "STATUS"] } else { &["STATUS"] };
+            for row in &group.rows {
+                text.add(&row.table, titles, &row.more);
+            }
+            text.finish()
+        });
+        tables.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// `3 (now 2)`, and the selector if there is one.
+fn scale(scale: &Value) -> String {
+    let number = |path: &[&str]| scale.at(path).and_then(Value::as_int).unwrap_or(0);
+    let replicas = format!("{} (now {})", number(&["spec", "replicas"]), number(&["status", "replicas"]));
+    match scale.str_at(&["status", "selector"]) {
+        Some(selector) if !selector.is_empty() => format!("{replicas} {selector}"),
+        _ => replicas,
+    }
+}
