@@ -227,7 +227,9 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     if complaints.is_empty() {
         errors.extend(changed_metadata(object, old));
         let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
-        if let (Some(status), Some(node), Some(schema)) = (object.get("status"), status_node, &rv.facts.schema) {
+        // To the server a status that was absent and one that is null are the same: nothing changed.
+        let status = object.get("status").filter(|status| !status.is_null() || old.get("status").is_some());
+        if let (Some(status), Some(node), Some(schema)) = (status, status_node, &rv.facts.schema) {
             let (mut correlation, pair) = Correlation::new(object, old, schema);
             let pair = correlation.key(pair, "status");
             errors.extend(validate::validate_changed(status, node, &STATUS, &mut correlation, pair));
