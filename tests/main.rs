@@ -6,3 +6,4 @@ mod facts_formats;
 mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;
+mod properties;

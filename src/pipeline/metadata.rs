@@ -314,11 +314,21 @@ pub fn validate_manager(manager: &str, path: &FieldPath<'_>) -> ErrorList {
     errors
 }
 
-/// The object's metadata as the strategy reads it; `Err` when it is no object.
+/// The object's metadata as the strategy reads it; `Err` when it cannot.
+///
+/// The strategy reads times once more, and they were brought to UTC: the last hours of the year 9999 may be beyond reading.
 pub fn read(object: &Value) -> Result<Metadata<'_>, FieldError> {
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),
-        Some(Value::Object(members)) => Ok(Metadata::new(members)),
+        Some(whole @ Value::Object(members)) => {
+            let m = Metadata::new(members);
+            let own = ["creationTimestamp", "deletionTimestamp"].into_iter().filter_map(|key| m.get(key));
+            let managers = m.list("managedFields").iter().filter_map(|entry| entry.get("time"));
+            match own.chain(managers).filter_map(Value::as_str).find_map(|text| time::parse(text).err()) {
+                Some(text) => Err(FieldError::invalid(&FieldPath::new("metadata"), whole, text)),
+                None => Ok(m),
+            }
+        }
         Some(other) => {
             let detail = format!("expected map[string]interface{{}}, got {}", print::type_name(other));
             Err(FieldError::invalid(&FieldPath::new("metadata"), other, detail))

@@ -77,6 +77,9 @@ fn replace(members: &mut Map, key: &str, v: Option<Value>) {
 /// `SetGeneration`: 0 removes it.
 fn set_generation(object: &mut Value, generation: i64) {
     let Some(members) = object.as_object_mut() else { return };
+    if generation == 0 && !members.contains_key("metadata") {
+        return;
+    }
     let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
     if let Some(metadata) = metadata.as_object_mut() {
         replace(metadata, "generation", (generation != 0).then_some(Value::Int(generation)));
