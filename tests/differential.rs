@@ -1,0 +1,208 @@
+//! Random requests to the real server and to ours, whose answers must be equal (`tests/apiserver/README.md`).
+//!
+//! Everything here is ignored unless asked for, because it needs the real server and real CRDs:
+//! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --release --test tests differential -- --ignored --nocapture`
+//! `CRDX_SEED`, `CRDX_ROUNDS` (requests per CRD) and `CRDX_ONLY` (part of a CRD's name) choose another run.
+
+mod crds;
+mod expressions;
+mod mutate;
+mod objects;
+
+use crate::exchange::{Client, Http, InProcess, Reply, normalise};
+use mutate::Rng;
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+
+/// A CRD with objects of it.
+pub struct Subject {
+    pub crd: Value,
+    pub objects: Vec<Value>,
+}
+
+impl Subject {
+    pub fn name(&self) -> &str {
+        self.crd["metadata"]["name"].as_str().unwrap()
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+fn documents(folder: &Path) -> Vec<Value> {
+    let mut out = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return out };
+    let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if [".experimental.", ".full.", ".minimal.", ".raw."].iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        for chunk in text.split("\n---") {
+            if let Ok(value) = crdx::text::yaml::read(chunk.trim_start_matches("---").as_bytes()) {
+                let value: Value = serde_json::from_str(&crdx::value::json::to_string(&value)).unwrap();
+                if value.is_object() {
+                    out.push(value);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The CRDs of the corpus that have objects, with their objects.
+pub fn subjects() -> Vec<Subject> {
+    let corpus = std::env::var("CRDX_CORPUS").expect("CRDX_CORPUS names the folder of CRDs and objects");
+    let only = std::env::var("CRDX_ONLY").unwrap_or_default();
+    let mut projects: Vec<_> = fs::read_dir(corpus).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    projects.sort();
+    let mut out = Vec::new();
+    for project in projects {
+        let mut objects = documents(&project.join("objects"));
+        objects.extend(documents(&project.join("invalid")));
+        for crd in documents(&project.join("crds")) {
+            let (group, kind) = (&crd["spec"]["group"], &crd["spec"]["names"]["kind"]);
+            let is_crd = crd["kind"] == "CustomResourceDefinition" && crd["apiVersion"] == "apiextensions.k8s.io/v1";
+            if !is_crd || !crd["metadata"]["name"].as_str().unwrap_or_default().contains(&only) {
+                continue;
+            }
+            let of_it = |o: &&Value| {
+                &o["kind"] == kind && o["apiVersion"].as_str().and_then(|v| v.split('/').next()) == group.as_str()
+            };
+            let objects = objects.iter().filter(of_it).cloned().collect();
+            out.push(Subject { crd, objects });
+        }
+    }
+    out
+}
+
+/// Both servers, and what they disagreed on.
+pub struct Pair {
+    real: Http,
+    ours: InProcess,
+    pub asked: usize,
+    pub differing: Vec<String>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let real = std::env::var("CRDX_REAL").expect("CRDX_REAL is the URL of the real server");
+        Self { real: Http::new(&real), ours: InProcess::default(), asked: 0, differing: Vec::new() }
+    }
+
+    /// Sends one request to both, with `{{resourceVersion}}` replaced by each server's own, and compares.
+    pub fn ask(&mut self, method: &str, path: &str, body: Option<&Value>, content_type: &str, accept: &str) -> Value {
+        let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
+        let needs_version = body.is_some_and(|b| b.to_string().contains("{{resourceVersion}}"));
+        let mut send = |client: &mut dyn Client| {
+            let mut text = body.map(|b| b.as_str().map_or_else(|| b.to_string(), str::to_owned));
+            if needs_version {
+                let old = client.call("GET", object, None, None, "application/json").body;
+                let version = old["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+                text = text.map(|t| t.replace("{{resourceVersion}}", &version));
+            }
+            client.call(method, path, text.as_deref(), Some(content_type).filter(|_| body.is_some()), accept)
+        };
+        let (real, ours) = (send(&mut self.real), send(&mut self.ours));
+        self.asked += 1;
+        let show = |reply: &Reply| {
+            let mut warnings = reply.warnings.clone();
+            warnings.sort();
+            json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings])
+        };
+        let (want, got) = (show(&real), show(&ours));
+        if want != got {
+            let body = body.map(ToString::to_string).unwrap_or_default();
+            let body: String = body.chars().take(3000).collect();
+            let short = |v: &Value| v.to_string().chars().take(2500).collect::<String>();
+            self.differing.push(format!("{method} {path} {content_type}\n  body {body}\n  real {}\n  here {}", short(&want), short(&got)));
+        }
+        real.body
+    }
+
+    /// Whether the real server takes a POST.
+    pub fn accepts(&mut self, path: &str, body: &Value) -> bool {
+        self.real.call("POST", path, Some(&body.to_string()), Some("application/json"), "application/json").code == 201
+    }
+
+    /// Installs a CRD on both; false when the real server does not take it.
+    pub fn install(&mut self, crd: &Value) -> bool {
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let text = crd.to_string();
+        let real = self.real.call("POST", path, Some(&text), Some("application/json"), "application/json");
+        let ours = self.ours.call("POST", path, Some(&text), Some("application/json"), "application/json");
+        if real.code != ours.code {
+            self.differing.push(format!("install {}: real {} here {}", crd["metadata"]["name"], real.code, ours.code));
+        }
+        if real.code != 201 {
+            return false;
+        }
+        let one = format!("{path}/{}", crd["metadata"]["name"].as_str().unwrap());
+        for _ in 0..100 {
+            let got = self.real.call("GET", &one, None, None, "application/json").body;
+            if got["status"]["conditions"].to_string().contains(r#""status":"True","type":"Established""#) {
+                break;
+            }
+            self.real.settle();
+        }
+        // The first create soon after that waits on the server's side.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        true
+    }
+
+    /// Removes a CRD and its objects from both.
+    pub fn uninstall(&mut self, crd: &Value) {
+        let one = format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}", crd["metadata"]["name"].as_str().unwrap());
+        for client in [&mut self.real as &mut dyn Client, &mut self.ours] {
+            client.call("DELETE", &one, None, None, "application/json");
+            for _ in 0..100 {
+                if client.call("GET", &one, None, None, "application/json").code == 404 {
+                    break;
+                }
+                client.settle();
+            }
+        }
+    }
+
+    fn finish(self) {
+        println!("{} requests, {} answers differ", self.asked, self.differing.len());
+        for line in self.differing.iter().take(setting("CRDX_SHOW", 20) as usize) {
+            println!("\n{line}");
+        }
+        assert!(self.asked > 0, "nothing was asked");
+        assert!(self.differing.is_empty(), "{} of {} answers differ", self.differing.len(), self.asked);
+    }
+}
+
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_objects() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+        let before = pair.differing.len();
+        objects::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
+        println!("{} {} differ", subject.name(), pair.differing.len() - before);
+    }
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_crds() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    for subject in subjects() {
+        crds::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
+    }
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_expressions() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
