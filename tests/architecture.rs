@@ -30,6 +30,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("axum", &["serve"]),
     ("clap", &["cli"]),
     ("http", &["cluster", "serve"]),
+    ("jiff", &["cel"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("regex_automata", &["regexp"]),

@@ -1,6 +1,7 @@
 //! All tests of the program as a whole.
 
 mod architecture;
+mod facts_cel_functions;
 mod facts_cel_parse;
 mod facts_formats;
 mod facts_regexp;

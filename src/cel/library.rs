@@ -4,6 +4,29 @@
 //! expressions may use it, its price (read by the static estimate and by the run-time cost alike) and how it is computed.
 //! Ids are those of cel-go, because error texts, recorded facts and costs name them.
 
+mod arithmetic;
+mod authorization;
+mod cidr;
+mod clock;
+mod comparison;
+mod comprehensions;
+mod containers;
+mod conversion;
+mod extended_lists;
+mod format;
+mod format_string;
+mod ip;
+mod lists;
+mod logic;
+mod optionals;
+mod quantity;
+mod regex;
+mod semver;
+mod sets;
+mod strings;
+mod text;
+mod urls;
+
 use super::value::{Error, Value};
 use crate::version::Version;
 
@@ -30,6 +53,9 @@ pub struct Overload {
     /// How a call is computed; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
     /// equality, indexing).
     pub call: Option<Function>,
+    /// The arguments are of the types of the signature by the time of the call. Operators see to that themselves: their error texts
+    /// differ.
+    pub guarded: bool,
 }
 
 impl Overload {
@@ -41,7 +67,16 @@ impl Overload {
         price: Price,
         call: Function,
     ) -> Self {
-        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: Some(call) }
+        Self {
+            function,
+            id,
+            member: false,
+            signature,
+            introduced: Version::ALWAYS,
+            price,
+            call: Some(call),
+            guarded: true,
+        }
     }
 
     /// A member function that has always been there.
@@ -52,17 +87,32 @@ impl Overload {
         price: Price,
         call: Function,
     ) -> Self {
-        Self { function, id, member: true, signature, introduced: Version::ALWAYS, price, call: Some(call) }
+        Self {
+            function,
+            id,
+            member: true,
+            signature,
+            introduced: Version::ALWAYS,
+            price,
+            call: Some(call),
+            guarded: true,
+        }
     }
 
     /// An operator the evaluator computes itself.
     pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
-        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: None }
+        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: None, guarded: false }
     }
 
     /// The same overload, introduced by 1.`minor`.
     pub const fn since(mut self, minor: u16) -> Self {
         self.introduced = Version(minor);
+        self
+    }
+
+    /// The same overload, called with arguments of any type.
+    pub const fn unguarded(mut self) -> Self {
+        self.guarded = false;
         self
     }
 
@@ -146,4 +196,39 @@ pub fn overloads() -> impl Iterator<Item = &'static Overload> {
     LIBRARIES.iter().flat_map(|library| library.iter())
 }
 
-const LIBRARIES: &[&[Overload]] = &[];
+/// The overload with cel-go's id `id`.
+pub fn overload(id: &str) -> Option<&'static Overload> {
+    overloads().find(|overload| overload.id == id)
+}
+
+const LIBRARIES: &[&[Overload]] = &[
+    logic::FUNCTIONS,
+    arithmetic::FUNCTIONS,
+    comparison::FUNCTIONS,
+    containers::FUNCTIONS,
+    conversion::FUNCTIONS,
+    text::FUNCTIONS,
+    clock::FUNCTIONS,
+    strings::FUNCTIONS,
+    regex::FUNCTIONS,
+    lists::FUNCTIONS,
+    extended_lists::FUNCTIONS,
+    sets::FUNCTIONS,
+    optionals::FUNCTIONS,
+    comprehensions::FUNCTIONS,
+    urls::FUNCTIONS,
+    ip::FUNCTIONS,
+    cidr::FUNCTIONS,
+    quantity::FUNCTIONS,
+    semver::FUNCTIONS,
+    format::FUNCTIONS,
+    authorization::FUNCTIONS,
+];
+
+/// What an operator says to an operand of a type it does not know. cel-go asks strings and times themselves, which name no function.
+fn unknown_operand(function: &str, operand: &Value<'_>) -> Error {
+    match operand {
+        Value::String(_) | Value::Timestamp(_) | Value::Duration(_) => Error::no_such_overload(),
+        _ => Error::new(format!("no such overload: {function}")),
+    }
+}

@@ -22,7 +22,7 @@ pub use equal::{contains, equal, equal_strictly};
 pub use error::Error;
 pub use list::List;
 pub use map::{Key, Map};
-pub use opaque::{Format, Opaque, parse_request_uri};
+pub use opaque::{Cidr, Format, Ip, Opaque, Quantity, Semver, Url, parse_request_uri};
 pub use order::compare;
 pub use text::Text;
 pub use time::{Duration, Timestamp};

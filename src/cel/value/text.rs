@@ -3,7 +3,7 @@
 use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
-    ops::Deref,
+    ops::{Deref, Range},
     sync::Arc,
 };
 
@@ -17,6 +17,14 @@ pub enum Text<'a> {
 }
 
 impl Text<'_> {
+    /// A part of the text, by bytes; empty where that cuts a code point.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::Borrowed(s) => Self::Borrowed(s.get(range).unwrap_or_default()),
+            Self::Shared(s) => Self::Shared(s.get(range).unwrap_or_default().into()),
+        }
+    }
+
     /// The number of code points: CEL's size.
     pub fn size(&self) -> u64 {
         if self.is_ascii() { self.len() as u64 } else { self.chars().count() as u64 }

@@ -1,0 +1,124 @@
+//! Networks (`k8s.io/apiserver/pkg/cel/library/cidr.go`).
+
+use super::{Overload, Price, conversion, ip};
+use crate::cel::value::{Cidr, Error, Ip, Opaque, Value};
+use std::sync::Arc;
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", Price::Scan(0), parse).since(30),
+    Overload::member(
+        "containsIP",
+        "cidr_contains_ip_string",
+        "(net.CIDR, string) -> bool",
+        Price::ContainsIp { parse: true },
+        contains_ip,
+    )
+    .since(30),
+    Overload::member(
+        "containsIP",
+        "cidr_contains_ip_ip",
+        "(net.CIDR, net.IP) -> bool",
+        Price::ContainsIp { parse: false },
+        contains_ip,
+    )
+    .since(30),
+    Overload::member(
+        "containsCIDR",
+        "cidr_contains_cidr_string",
+        "(net.CIDR, string) -> bool",
+        Price::ContainsCidr { parse: true },
+        contains_cidr,
+    )
+    .since(30),
+    Overload::member(
+        "containsCIDR",
+        "cidr_contains_cidr",
+        "(net.CIDR, net.CIDR) -> bool",
+        Price::ContainsCidr { parse: false },
+        contains_cidr,
+    )
+    .since(30),
+    Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", Price::One, address).since(30),
+    Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", Price::One, prefix_length).since(30),
+    Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", Price::One, masked).since(30),
+    Overload::global("isCIDR", "is_cidr", "(string) -> bool", Price::Scan(0), is_cidr).since(30),
+    Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", Price::One, conversion::to_string).since(30),
+];
+
+fn read(text: &str) -> Result<Cidr, Error> {
+    Cidr::parse(text).map_err(|e| Error::new(format!("network address parse error during conversion from string: {e}")))
+}
+
+fn value<'a>(cidr: Cidr) -> Value<'a> {
+    Value::Opaque(Arc::new(Opaque::Cidr(cidr)))
+}
+
+fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => read(text).map(value),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn as_cidr(value: &Value<'_>) -> Result<Cidr, Error> {
+    match value {
+        Value::Opaque(o) => match **o {
+            Opaque::Cidr(cidr) => Ok(cidr),
+            _ => Err(Error::no_such_overload()),
+        },
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn only(args: &[Value<'_>]) -> Result<Cidr, Error> {
+    match args {
+        [value] => as_cidr(value),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn contains_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [cidr, other] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let other = match other {
+        Value::String(text) => Ip::parse(text).map_err(Error::new)?,
+        Value::Opaque(o) => match **o {
+            Opaque::Ip(ip) => ip,
+            _ => return Err(Error::no_such_overload()),
+        },
+        _ => return Err(Error::no_such_overload()),
+    };
+    as_cidr(cidr).map(|cidr| Value::Bool(cidr.contains_ip(other)))
+}
+
+fn contains_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [cidr, other] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let other = match other {
+        Value::String(text) => read(text)?,
+        other => as_cidr(other)?,
+    };
+    as_cidr(cidr).map(|cidr| Value::Bool(cidr.contains_cidr(other)))
+}
+
+fn address<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    only(args).map(|cidr| ip::value(cidr.ip()))
+}
+
+fn prefix_length<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    only(args).map(|cidr| Value::Int(i64::from(cidr.prefix_length())))
+}
+
+fn masked<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    only(args).map(|cidr| value(cidr.masked()))
+}
+
+fn is_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ok(Value::Bool(Cidr::parse(text).is_ok())),
+        _ => Err(Error::no_such_overload()),
+    }
+}

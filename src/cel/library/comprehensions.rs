@@ -1,0 +1,61 @@
+//! What the two-variable comprehensions build maps with (`ext/comprehensions.go`). The evaluator inserts in place where it can.
+
+use super::{Overload, Price};
+use crate::cel::value::{Error, Key, Map, Value};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global(
+        "cel.@mapInsert",
+        "@mapInsert_map_key_value",
+        "(map(K, V), K, V) -> map(K, V)",
+        Price::One,
+        insert_entry,
+    )
+    .since(32),
+    Overload::global(
+        "cel.@mapInsert",
+        "@mapInsert_map_map",
+        "(map(K, V), map(K, V)) -> map(K, V)",
+        Price::One,
+        insert_map,
+    )
+    .since(32),
+];
+
+/// Adds an entry to a map that nobody else holds, or to a copy.
+pub fn insert<'a>(map: Map<'a>, key: &Value<'a>, value: Value<'a>) -> Result<Map<'a>, Error> {
+    if map.find(key).is_some() {
+        return Err(Error::new(format!("insert failed: key {} already exists", key.plain())));
+    }
+    let mut entries = match map {
+        Map::Shared(entries) => entries,
+        other => {
+            let entries = other.entries()?;
+            Arc::new(
+                entries.into_iter().map(|(k, v)| Ok((Key::of(&k)?, v))).collect::<Result<BTreeMap<_, _>, Error>>()?,
+            )
+        }
+    };
+    Arc::make_mut(&mut entries).insert(Key::of(key)?, value);
+    Ok(Map::Shared(entries))
+}
+
+fn insert_entry<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Map(map), key, value] => insert(map.clone(), key, value.clone()).map(Value::Map),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn insert_map<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Map(map), Value::Map(more)] => more
+            .entries()?
+            .into_iter()
+            .try_fold(map.clone(), |map, (key, value)| insert(map, &key, value))
+            .map(Value::Map),
+        _ => Err(Error::no_such_overload()),
+    }
+}

@@ -1,0 +1,40 @@
+//! `in` and `size()`.
+
+use super::{Overload, Price, unknown_operand};
+use crate::cel::value::{Error, Opaque, Value, contains};
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global("@in", "in_list", "(A, list(A)) -> bool", Price::Search, is_in).unguarded(),
+    Overload::global("@in", "in_map", "(A, map(A, B)) -> bool", Price::One, is_in).unguarded(),
+    Overload::global("size", "size_bytes", "(bytes) -> int", Price::One, size).unguarded(),
+    Overload::member("size", "bytes_size", "(bytes) -> int", Price::One, size).unguarded(),
+    Overload::global("size", "size_list", "(list(A)) -> int", Price::One, size).unguarded(),
+    Overload::member("size", "list_size", "(list(A)) -> int", Price::One, size).unguarded(),
+    Overload::global("size", "size_map", "(map(A, B)) -> int", Price::One, size).unguarded(),
+    Overload::member("size", "map_size", "(map(A, B)) -> int", Price::One, size).unguarded(),
+    Overload::global("size", "size_string", "(string) -> int", Price::One, size).unguarded(),
+    Overload::member("size", "string_size", "(string) -> int", Price::One, size).unguarded(),
+];
+
+fn is_in<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [item, Value::List(list)] => contains(list, item).map(Value::Bool),
+        [key, Value::Map(map)] => match map.find(key) {
+            Some(found) => found.map(|_| Value::Bool(true)),
+            None => Ok(Value::Bool(false)),
+        },
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn size<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        // Addresses have a size, but only the cost asks for it.
+        [Value::Opaque(o)] if matches!(**o, Opaque::Ip(_) | Opaque::Cidr(_)) => {
+            Err(Error::new("no such overload: size"))
+        }
+        [value] => value.size().map(|n| Value::Int(n as i64)).ok_or_else(|| unknown_operand("size", value)),
+        _ => Err(Error::no_such_overload()),
+    }
+}

@@ -1,0 +1,268 @@
+//! cel-go's list library, version 3 (`ext/lists.go`).
+
+use super::{Overload, Price};
+use crate::cel::value::{Error, List, Value, compare, equal_strictly};
+use std::cmp::Ordering;
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(34),
+    // Lists that are flat already are let through at run time.
+    Overload::member("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten, flatten)
+        .since(34)
+        .unguarded(),
+    Overload::member("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten, flatten)
+        .since(34)
+        .unguarded(),
+    Overload::member("sort", "list_int_sort", "(list(int)) -> list(int)", Price::Sort(0), sort).since(34).unguarded(),
+    Overload::member("sort", "list_uint_sort", "(list(uint)) -> list(uint)", Price::Sort(0), sort)
+        .since(34)
+        .unguarded(),
+    Overload::member("sort", "list_double_sort", "(list(double)) -> list(double)", Price::Sort(0), sort)
+        .since(34)
+        .unguarded(),
+    Overload::member("sort", "list_bool_sort", "(list(bool)) -> list(bool)", Price::Sort(0), sort)
+        .since(34)
+        .unguarded(),
+    Overload::member(
+        "sort",
+        "list_google.protobuf.Duration_sort",
+        "(list(duration)) -> list(duration)",
+        Price::Sort(0),
+        sort,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "sort",
+        "list_google.protobuf.Timestamp_sort",
+        "(list(timestamp)) -> list(timestamp)",
+        Price::Sort(0),
+        sort,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member("sort", "list_string_sort", "(list(string)) -> list(string)", Price::Sort(0), sort)
+        .since(34)
+        .unguarded(),
+    Overload::member("sort", "list_bytes_sort", "(list(bytes)) -> list(bytes)", Price::Sort(0), sort)
+        .since(34)
+        .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_int_sortByAssociatedKeys",
+        "(list(T), list(int)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_uint_sortByAssociatedKeys",
+        "(list(T), list(uint)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_double_sortByAssociatedKeys",
+        "(list(T), list(double)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_bool_sortByAssociatedKeys",
+        "(list(T), list(bool)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_google.protobuf.Duration_sortByAssociatedKeys",
+        "(list(T), list(duration)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_google.protobuf.Timestamp_sortByAssociatedKeys",
+        "(list(T), list(timestamp)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_string_sortByAssociatedKeys",
+        "(list(T), list(string)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::member(
+        "@sortByAssociatedKeys",
+        "list_bytes_sortByAssociatedKeys",
+        "(list(T), list(bytes)) -> list(T)",
+        Price::Sort(1),
+        sort_by_keys,
+    )
+    .since(34)
+    .unguarded(),
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range).since(34),
+    Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(34),
+    Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(34),
+];
+
+/// The longest `lists.range()`.
+const MOST_RANGE: i64 = 1_000_000;
+/// Results with more elements cost more than an expression may use.
+const MOST_ELEMENTS: usize = 4_000_000;
+
+fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let fail = |why: String| Err(Error::new(format!("cannot slice({start}, {end}), {why}")));
+    let (Ok(first), Ok(last)) = (usize::try_from(*start), usize::try_from(*end)) else {
+        return fail("negative indexes not supported".to_owned());
+    };
+    if first > last {
+        return fail("start index must be less than or equal to end index".to_owned());
+    }
+    if list.len() < last {
+        return fail(format!("list is length {}", list.len()));
+    }
+    if last - first > MOST_ELEMENTS {
+        return Err(Error::CostLimitExceeded);
+    }
+    (first..last).map_while(|i| list.get(i)).collect::<Result<_, _>>().map(Value::list)
+}
+
+fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let depth = match args {
+        [Value::List(_)] => 1,
+        [Value::List(_), Value::Int(depth)] => *depth,
+        [other] => return Err(Error::new(format!("no such overload: {}.flatten()", other.type_name()))),
+        [other, depth] => {
+            let (list, depth) = (other.type_name(), depth.type_name());
+            return Err(Error::new(format!("no such overload: {list}.flatten({depth})")));
+        }
+        _ => return Err(Error::no_such_overload()),
+    };
+    let [Value::List(list), ..] = args else {
+        return Err(Error::no_such_overload());
+    };
+    if depth < 0 {
+        return Err(Error::new("level must be non-negative"));
+    }
+    let mut out = Vec::new();
+    flatten_into(&mut out, list, depth)?;
+    Ok(Value::list(out))
+}
+
+/// Lists are as deep as the document or the expression, so this does not go deeper.
+fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64) -> Result<(), Error> {
+    for item in list.iter() {
+        match item? {
+            Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1)?,
+            item => out.push(item),
+        }
+        if out.len() > MOST_ELEMENTS {
+            return Err(Error::CostLimitExceeded);
+        }
+    }
+    Ok(())
+}
+
+fn range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Int(n)] if *n > MOST_RANGE => {
+            Err(Error::new(format!("lists.range: size {n} exceeds maximum allowed ({MOST_RANGE})")))
+        }
+        [Value::Int(n)] => usize::try_from(*n)
+            .map(|n| Value::List(List::Range(n)))
+            .map_err(|_| Error::new(format!("lists.range: size must be non-negative, got {n}"))),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn reverse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::List(list)] if list.len() > MOST_ELEMENTS => Err(Error::CostLimitExceeded),
+        [Value::List(list)] => {
+            let mut items = list.to_vec()?;
+            items.reverse();
+            Ok(Value::list(items))
+        }
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn distinct<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::List(list)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    if list.is_empty() {
+        return Ok(Value::List(list.clone()));
+    }
+    let mut out: Vec<Value<'a>> = Vec::new();
+    for item in list.iter() {
+        let item = item?;
+        if !out.iter().any(|seen| equal_strictly(&item, seen) == Ok(true)) {
+            out.push(item);
+        }
+    }
+    Ok(Value::list(out))
+}
+
+fn sort<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::List(list)] => sort_by(list, list),
+        [other] => Err(super::unknown_operand("sort", other)),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn sort_by_keys<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::List(list), Value::List(keys)] => sort_by(list, keys),
+        [other, _] => Err(super::unknown_operand("@sortByAssociatedKeys", other)),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Result<Value<'a>, Error> {
+    if list.len() != keys.len() {
+        return Err(Error::new(format!(
+            "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got {} and {} elements respectively",
+            list.len(),
+            keys.len()
+        )));
+    }
+    let keys = keys.to_vec()?;
+    let Some(first) = keys.first() else {
+        return Ok(Value::List(list.clone()));
+    };
+    if !first.is_comparable() {
+        return Err(Error::new("list elements must be comparable"));
+    }
+    let first_type = first.type_name();
+    if keys.iter().any(|key| key.type_name() != first_type) {
+        return Err(Error::new("list elements must have the same type"));
+    }
+    let mut pairs: Vec<_> = keys.into_iter().zip(list.to_vec()?).collect();
+    pairs.sort_by(|(a, _), (b, _)| compare(a, b).unwrap_or(Ordering::Equal));
+    Ok(Value::list(pairs.into_iter().map(|(_, item)| item).collect()))
+}

@@ -1,0 +1,78 @@
+//! Named formats (`k8s.io/apiserver/pkg/cel/library/format.go`).
+
+use super::{Overload, Price};
+use crate::cel::value::{Error, Format, Opaque, Value};
+use std::sync::Arc;
+
+const CONSTANT: &str = "() -> kubernetes.NamedFormat";
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global("format.byte", "format.byte", CONSTANT, Price::One, |_| named("byte")).since(31),
+    Overload::global("format.date", "format.date", CONSTANT, Price::One, |_| named("date")).since(31),
+    Overload::global("format.datetime", "format.datetime", CONSTANT, Price::One, |_| named("datetime")).since(31),
+    Overload::global("format.dns1035Label", "format.dns1035Label", CONSTANT, Price::One, |_| named("dns1035Label"))
+        .since(31),
+    Overload::global("format.dns1035LabelPrefix", "format.dns1035LabelPrefix", CONSTANT, Price::One, |_| {
+        named("dns1035LabelPrefix")
+    })
+    .since(31),
+    Overload::global("format.dns1123Label", "format.dns1123Label", CONSTANT, Price::One, |_| named("dns1123Label"))
+        .since(31),
+    Overload::global("format.dns1123LabelPrefix", "format.dns1123LabelPrefix", CONSTANT, Price::One, |_| {
+        named("dns1123LabelPrefix")
+    })
+    .since(31),
+    Overload::global("format.dns1123Subdomain", "format.dns1123Subdomain", CONSTANT, Price::One, |_| {
+        named("dns1123Subdomain")
+    })
+    .since(31),
+    Overload::global("format.dns1123SubdomainPrefix", "format.dns1123SubdomainPrefix", CONSTANT, Price::One, |_| {
+        named("dns1123SubdomainPrefix")
+    })
+    .since(31),
+    Overload::global("format.labelValue", "format.labelValue", CONSTANT, Price::One, |_| named("labelValue")).since(31),
+    Overload::global("format.qualifiedName", "format.qualifiedName", CONSTANT, Price::One, |_| named("qualifiedName"))
+        .since(31),
+    Overload::global("format.uri", "format.uri", CONSTANT, Price::One, |_| named("uri")).since(31),
+    Overload::global("format.uuid", "format.uuid", CONSTANT, Price::One, |_| named("uuid")).since(31),
+    Overload::global(
+        "format.named",
+        "format-named",
+        "(string) -> optional(kubernetes.NamedFormat)",
+        Price::One,
+        by_name,
+    )
+    .since(31),
+    Overload::member(
+        "validate",
+        "format-validate",
+        "(kubernetes.NamedFormat, string) -> optional(list(string))",
+        Price::Validate,
+        validate,
+    )
+    .since(31),
+];
+
+fn named<'a>(name: &str) -> Result<Value<'a>, Error> {
+    let format = Format::named(name).ok_or_else(Error::no_such_overload)?;
+    Ok(Value::Opaque(Arc::new(Opaque::Format(format))))
+}
+
+fn by_name<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(name)] => Ok(named(name).map_or(Value::NONE, Value::some)),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn validate<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::Opaque(o), Value::String(text)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let Opaque::Format(format) = **o else {
+        return Err(Error::no_such_overload());
+    };
+    let complaints = format.complaints(text);
+    Ok(if complaints.is_empty() { Value::NONE } else { Value::strings(complaints).some() })
+}

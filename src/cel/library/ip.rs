@@ -1,0 +1,79 @@
+//! Addresses (`k8s.io/apiserver/pkg/cel/library/ip.go`).
+
+use super::{Overload, Price, conversion};
+use crate::cel::value::{Error, Ip, Opaque, Value};
+use std::sync::Arc;
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global("ip", "string_to_ip", "(string) -> net.IP", Price::Scan(0), parse).since(30),
+    Overload::member("family", "ip_family", "(net.IP) -> int", Price::One, family).since(30),
+    Overload::global("ip.isCanonical", "ip_is_canonical", "(string) -> bool", Price::ScanTwice, is_canonical).since(30),
+    Overload::member("isUnspecified", "ip_is_unspecified", "(net.IP) -> bool", Price::One, |args| {
+        is(args, |ip| ip.0.is_unspecified())
+    })
+    .since(30),
+    Overload::member("isLoopback", "ip_is_loopback", "(net.IP) -> bool", Price::One, |args| {
+        is(args, |ip| ip.0.is_loopback())
+    })
+    .since(30),
+    Overload::member("isLinkLocalMulticast", "ip_is_link_local_multicast", "(net.IP) -> bool", Price::One, |args| {
+        is(args, Ip::is_link_local_multicast)
+    })
+    .since(30),
+    Overload::member("isLinkLocalUnicast", "ip_is_link_local_unicast", "(net.IP) -> bool", Price::One, |args| {
+        is(args, Ip::is_link_local_unicast)
+    })
+    .since(30),
+    Overload::member("isGlobalUnicast", "ip_is_global_unicast", "(net.IP) -> bool", Price::One, |args| {
+        is(args, Ip::is_global_unicast)
+    })
+    .since(30),
+    Overload::global("isIP", "is_ip", "(string) -> bool", Price::Scan(0), is_ip).since(30),
+    Overload::global("string", "ip_to_string", "(net.IP) -> string", Price::One, conversion::to_string).since(30),
+];
+
+/// `ip(text)`
+pub(super) fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ip::parse(text).map(value).map_err(Error::new),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+/// An address as a value.
+pub(super) fn value<'a>(ip: Ip) -> Value<'a> {
+    Value::Opaque(Arc::new(Opaque::Ip(ip)))
+}
+
+fn is<'a>(args: &[Value<'a>], test: fn(Ip) -> bool) -> Result<Value<'a>, Error> {
+    only(args).map(|ip| Value::Bool(test(ip)))
+}
+
+fn only(args: &[Value<'_>]) -> Result<Ip, Error> {
+    match args {
+        [Value::Opaque(o)] => match **o {
+            Opaque::Ip(ip) => Ok(ip),
+            _ => Err(Error::no_such_overload()),
+        },
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn family<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    only(args).map(|ip| Value::Int(if ip.0.is_ipv4() { 4 } else { 6 }))
+}
+
+fn is_canonical<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ip::parse(text).map(|ip| Value::Bool(ip.to_string() == **text)).map_err(Error::new),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn is_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ok(Value::Bool(Ip::parse(text).is_ok())),
+        _ => Err(Error::no_such_overload()),
+    }
+}

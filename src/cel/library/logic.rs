@@ -1,0 +1,46 @@
+//! Logic, choice, equality and indexing: what the evaluator mostly does itself.
+
+use super::{Overload, Price};
+use crate::cel::value::{Error, Value};
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::planned("_?_:_", "conditional", "(bool, A, A) -> A", Price::Free),
+    Overload::planned("_&&_", "logical_and", "(bool, bool) -> bool", Price::Free),
+    Overload::planned("_||_", "logical_or", "(bool, bool) -> bool", Price::Free),
+    Overload::global("!_", "logical_not", "(bool) -> bool", Price::One, not).unguarded(),
+    // Called on errors as well, so planned.
+    Overload::planned("@not_strictly_false", "not_strictly_false", "(bool) -> bool", Price::One),
+    Overload::planned("_==_", "equals", "(A, A) -> bool", Price::Compare),
+    Overload::planned("_!=_", "not_equals", "(A, A) -> bool", Price::Compare),
+    Overload::planned("_[_]", "index_list", "(list(A), int) -> A", Price::One),
+    Overload::planned("_[_]", "index_map", "(map(A, B), A) -> B", Price::One),
+    Overload::planned("_[_]", "optional_list_index_int", "(optional(list(V)), int) -> optional(V)", Price::One)
+        .since(28),
+    Overload::planned("_[_]", "optional_map_index_value", "(optional(map(K, V)), K) -> optional(V)", Price::One)
+        .since(28),
+    Overload::planned("_?._", "select_optional_field", "(dyn, string) -> optional(V)", Price::One).since(28),
+    Overload::planned("_[?_]", "list_optindex_optional_int", "(list(V), int) -> optional(V)", Price::One).since(28),
+    Overload::planned(
+        "_[?_]",
+        "optional_list_optindex_optional_int",
+        "(optional(list(V)), int) -> optional(V)",
+        Price::One,
+    )
+    .since(28),
+    Overload::planned("_[?_]", "map_optindex_optional_value", "(map(K, V), K) -> optional(V)", Price::One).since(28),
+    Overload::planned(
+        "_[?_]",
+        "optional_map_optindex_optional_value",
+        "(optional(map(K, V)), K) -> optional(V)",
+        Price::One,
+    )
+    .since(28),
+];
+
+fn not<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Bool(b)] => Ok(Value::Bool(!b)),
+        _ => Err(Error::no_such_overload()),
+    }
+}

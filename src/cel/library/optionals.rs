@@ -1,0 +1,92 @@
+//! Optional values (`cel.OptionalTypes`). `or` and `orValue` look at their second argument only if they have to, so the evaluator does
+//! them.
+
+use super::{Overload, Price};
+use crate::cel::value::{Error, Value};
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global("optional.of", "optional_of", "(V) -> optional(V)", Price::One, of).since(28),
+    Overload::global(
+        "optional.ofNonZeroValue",
+        "optional_ofNonZeroValue",
+        "(V) -> optional(V)",
+        Price::One,
+        of_non_zero,
+    )
+    .since(28),
+    Overload::global("optional.none", "optional_none", "() -> optional(V)", Price::One, |_| Ok(Value::NONE)).since(28),
+    Overload::member("value", "optional_value", "(optional(V)) -> V", Price::One, value).since(28),
+    Overload::member("hasValue", "optional_hasValue", "(optional(V)) -> bool", Price::One, has_value).since(28),
+    Overload::planned("or", "optional_or_optional", "(optional(V), optional(V)) -> optional(V)", Price::Free)
+        .as_member()
+        .since(28),
+    Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", Price::Free).as_member().since(28),
+    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last).since(28),
+    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first).since(28),
+    Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", Price::One, unwrap)
+        .since(28),
+    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", Price::One, unwrap).since(28),
+];
+
+fn of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [value] => Ok(value.clone().some()),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn of_non_zero<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [value] if value.is_zero() => Ok(Value::NONE),
+        _ => of(args),
+    }
+}
+
+fn value<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Optional(Some(value))] => Ok((**value).clone()),
+        [Value::Optional(None)] => Err(Error::new("optional.none() dereference")),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn has_value<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Optional(value)] => Ok(Value::Bool(value.is_some())),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn at<'a>(args: &[Value<'a>], index: impl Fn(usize) -> Option<usize>) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::List(list)] => match index(list.len()).and_then(|i| list.get(i)) {
+            Some(item) => Ok(item?.some()),
+            None => Ok(Value::NONE),
+        },
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn first<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    at(args, |_| Some(0))
+}
+
+fn last<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    at(args, |len| len.checked_sub(1))
+}
+
+fn unwrap<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::List(list)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let mut out = Vec::new();
+    for item in list.iter() {
+        match item? {
+            Value::Optional(Some(value)) => out.push((*value).clone()),
+            Value::Optional(None) => {}
+            other => return Err(Error::new(format!("value {} is not optional", other.plain()))),
+        }
+    }
+    Ok(Value::list(out))
+}

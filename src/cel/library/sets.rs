@@ -1,0 +1,63 @@
+//! Lists as sets (`ext/sets.go`).
+
+use super::{Overload, Price};
+use crate::cel::value::{self, Error, List, Value};
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::global(
+        "sets.contains",
+        "list_sets_contains_list",
+        "(list(T), list(T)) -> bool",
+        Price::Sets(1),
+        contains,
+    )
+    .since(29),
+    Overload::global(
+        "sets.equivalent",
+        "list_sets_equivalent_list",
+        "(list(T), list(T)) -> bool",
+        Price::Sets(2),
+        equivalent,
+    )
+    .since(29),
+    Overload::global(
+        "sets.intersects",
+        "list_sets_intersects_list",
+        "(list(T), list(T)) -> bool",
+        Price::Sets(1),
+        intersects,
+    )
+    .since(29),
+];
+
+fn both<'v, 'a>(args: &'v [Value<'a>]) -> Result<(&'v List<'a>, &'v List<'a>), Error> {
+    match args {
+        [Value::List(a), Value::List(b)] => Ok((a, b)),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn contains_all(list: &List<'_>, items: &List<'_>) -> Result<bool, Error> {
+    for item in items.iter() {
+        if !value::contains(list, &item?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn contains<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (list, items) = both(args)?;
+    contains_all(list, items).map(Value::Bool)
+}
+
+fn equivalent<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (a, b) = both(args)?;
+    Ok(Value::Bool(contains_all(a, b)? && contains_all(b, a)?))
+}
+
+fn intersects<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (a, b) = both(args)?;
+    Ok(Value::Bool(a.iter().any(|item| item.and_then(|item| value::contains(b, &item)) == Ok(true))))
+}

@@ -1,0 +1,329 @@
+//! The string functions of cel-go's extension library, version 2 (`ext/strings.go`). Positions count code points.
+
+use super::{Overload, Price, format_string};
+use crate::cel::value::{Error, Text, Value};
+use std::fmt::Write as _;
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::member("charAt", "string_char_at_int", "(string, int) -> string", Price::One, char_at),
+    Overload::member("indexOf", "string_index_of_string", "(string, string) -> int", Price::Walk, index_of),
+    Overload::member("indexOf", "string_index_of_string_int", "(string, string, int) -> int", Price::Walk, index_of),
+    Overload::member(
+        "lastIndexOf",
+        "string_last_index_of_string",
+        "(string, string) -> int",
+        Price::Walk,
+        last_index_of,
+    ),
+    Overload::member(
+        "lastIndexOf",
+        "string_last_index_of_string_int",
+        "(string, string, int) -> int",
+        Price::Walk,
+        last_index_of,
+    ),
+    Overload::member("lowerAscii", "string_lower_ascii", "(string) -> string", Price::Transform, lower_ascii),
+    Overload::member(
+        "replace",
+        "string_replace_string_string",
+        "(string, string, string) -> string",
+        Price::Replace,
+        replace,
+    ),
+    Overload::member(
+        "replace",
+        "string_replace_string_string_int",
+        "(string, string, string, int) -> string",
+        Price::Replace,
+        replace,
+    ),
+    Overload::member("split", "string_split_string", "(string, string) -> list(string)", Price::Split, split),
+    Overload::member("split", "string_split_string_int", "(string, string, int) -> list(string)", Price::Split, split),
+    Overload::member("substring", "string_substring_int", "(string, int) -> string", Price::Transform, substring),
+    Overload::member(
+        "substring",
+        "string_substring_int_int",
+        "(string, int, int) -> string",
+        Price::Transform,
+        substring,
+    ),
+    Overload::member("trim", "string_trim", "(string) -> string", Price::Transform, trim),
+    Overload::member("upperAscii", "string_upper_ascii", "(string) -> string", Price::Transform, upper_ascii),
+    Overload::member("format", "string_format", "(string, list(dyn)) -> string", Price::Scan(0), format_string::format)
+        .since(29),
+    Overload::global("strings.quote", "strings_quote", "(string) -> string", Price::Scan(0), quote).since(29),
+    Overload::member("join", "list_join", "(list(string)) -> string", Price::Join, join),
+    Overload::member("join", "list_join_string", "(list(string), string) -> string", Price::Join, join),
+];
+
+/// Results longer than this cost more than an expression may use, by far.
+const MOST_BYTES: usize = 64 << 20;
+
+fn out_of_range(index: i64) -> Error {
+    Error::new(format!("index out of range: {index}"))
+}
+
+/// The byte offset of a code point, also of the end.
+fn offset(text: &str, index: i64) -> Option<usize> {
+    let index = usize::try_from(index).ok()?;
+    if text.is_ascii() {
+        return (index <= text.len()).then_some(index);
+    }
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(index)
+}
+
+fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::String(text), Value::Int(index)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let start = offset(text, *index).ok_or_else(|| out_of_range(*index))?;
+    let width = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    Ok(Value::String(text.slice(start..start + width)))
+}
+
+fn count(text: &str) -> i64 {
+    text.chars().count() as i64
+}
+
+/// What both directions agree upon: where an empty text is found, and that nothing is found past the end.
+fn trivial(text: &str, part: &str, from: i64) -> Result<Option<i64>, Error> {
+    if from < 0 {
+        return Err(out_of_range(from));
+    }
+    let length = count(text);
+    if part.is_empty() {
+        return Ok(Some(from.min(length)));
+    }
+    Ok((from >= length).then_some(-1))
+}
+
+fn index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (text, part, from) = match args {
+        [Value::String(text), Value::String(part)] => (text, part, 0),
+        [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, *from),
+        _ => return Err(Error::no_such_overload()),
+    };
+    if let Some(found) = trivial(text, part, from)? {
+        return Ok(Value::Int(found));
+    }
+    let start = offset(text, from).unwrap_or(text.len());
+    let found = text.get(start..).and_then(|rest| rest.find(&**part)).and_then(|at| text.get(..start + at));
+    Ok(Value::Int(found.map_or(-1, count)))
+}
+
+fn last_index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (text, part, from) = match args {
+        [Value::String(text), Value::String(part)] if part.is_empty() => return Ok(Value::Int(count(text))),
+        [Value::String(text), Value::String(part)] if text.len() < part.len() => return Ok(Value::Int(-1)),
+        [Value::String(text), Value::String(part)] => (text, part, count(text) - 1),
+        [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, *from),
+        _ => return Err(Error::no_such_overload()),
+    };
+    if let Some(found) = trivial(text, part, from)? {
+        return Ok(Value::Int(found));
+    }
+    // The last match that begins at or before `from`.
+    let start = offset(text, from).unwrap_or(text.len());
+    let end = (start + part.len()).min(text.len());
+    let end = (end..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let found = text.get(..end).and_then(|head| head.rfind(&**part)).filter(|at| *at <= start);
+    Ok(Value::Int(found.and_then(|at| text.get(..at)).map_or(-1, count)))
+}
+
+fn lower_ascii<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ok(Value::string(text.to_ascii_lowercase())),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn upper_ascii<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::String(text)] => Ok(Value::string(text.to_ascii_uppercase())),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+fn trim<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::String(text)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let start = text.len() - text.trim_start().len();
+    Ok(Value::String(text.slice(start..start + text.trim().len())))
+}
+
+fn replace<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (text, old, new, limit) = match args {
+        [Value::String(text), Value::String(old), Value::String(new)] => (text, old, new, -1),
+        [Value::String(text), Value::String(old), Value::String(new), Value::Int(limit)] => (text, old, new, *limit),
+        _ => return Err(Error::no_such_overload()),
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let most = if old.is_empty() { text.len() + 1 } else { text.len() / old.len() };
+    if most.min(limit).saturating_mul(new.len()) > MOST_BYTES {
+        let matches = text.matches(&**old).take(limit).count();
+        if matches.saturating_mul(new.len()) > MOST_BYTES {
+            return Err(Error::CostLimitExceeded);
+        }
+    }
+    Ok(Value::string(text.replacen(&**old, new, limit)))
+}
+
+fn split<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (text, separator, limit) = match args {
+        [Value::String(text), Value::String(separator)] => (text, separator, -1),
+        [Value::String(text), Value::String(separator), Value::Int(limit)] => (text, separator, *limit),
+        _ => return Err(Error::no_such_overload()),
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    if limit == 0 || (separator.is_empty() && text.is_empty()) {
+        return Ok(Value::list(parts));
+    }
+    while parts.len() + 1 < limit {
+        let rest = text.get(start..).unwrap_or_default();
+        // No separator: every code point is a part.
+        let (end, next) = if separator.is_empty() {
+            match rest.chars().next().map(char::len_utf8) {
+                Some(width) if width < rest.len() => (width, width),
+                _ => break,
+            }
+        } else {
+            match rest.find(&**separator) {
+                Some(at) => (at, at + separator.len()),
+                None => break,
+            }
+        };
+        parts.push(Value::String(text.slice(start..start + end)));
+        start += next;
+    }
+    parts.push(Value::String(text.slice(start..text.len())));
+    Ok(Value::list(parts))
+}
+
+fn substring<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (text, start, end) = match args {
+        [Value::String(text), Value::Int(start)] => (text, *start, None),
+        [Value::String(text), Value::Int(start), Value::Int(end)] => (text, *start, Some(*end)),
+        _ => return Err(Error::no_such_overload()),
+    };
+    if let Some(end) = end.filter(|end| start > *end) {
+        return Err(Error::new(format!("invalid substring range. start: {start}, end: {end}")));
+    }
+    let from = offset(text, start).ok_or_else(|| out_of_range(start))?;
+    let to = match end {
+        Some(end) => offset(text, end).ok_or_else(|| out_of_range(end))?,
+        None => text.len(),
+    };
+    Ok(Value::String(text.slice(from..to)))
+}
+
+fn join<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let (list, separator) = match args {
+        [Value::List(list)] => (list, ""),
+        [Value::List(list), Value::String(separator)] => (list, &**separator),
+        _ => return Err(Error::no_such_overload()),
+    };
+    let mut out = String::new();
+    for (i, item) in list.iter().enumerate() {
+        if i > 0 {
+            out.push_str(separator);
+        }
+        match item {
+            Ok(Value::String(text)) => out.push_str(&text),
+            Ok(other) => return Err(Error::new(format!("join: invalid input: {}", other.plain()))),
+            Err(error) => return Err(Error::new(format!("join: invalid input: {error}"))),
+        }
+        if out.len() > MOST_BYTES {
+            return Err(Error::CostLimitExceeded);
+        }
+    }
+    Ok(Value::string(out))
+}
+
+fn quote<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    let [Value::String(text)] = args else {
+        return Err(Error::no_such_overload());
+    };
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        let escape = match c {
+            '\u{7}' => 'a',
+            '\u{8}' => 'b',
+            '\u{c}' => 'f',
+            '\n' => 'n',
+            '\r' => 'r',
+            '\t' => 't',
+            '\u{b}' => 'v',
+            '\\' | '"' => c,
+            _ => {
+                out.push(c);
+                continue;
+            }
+        };
+        let _ = write!(out, "\\{escape}");
+    }
+    out.push('"');
+    Ok(Value::String(Text::from(out)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cel::{library::overload, value::Value};
+
+    fn call(id: &str, args: &[Value<'static>]) -> String {
+        let call = overload(id).and_then(|o| o.call).expect(id);
+        call(args).map_or_else(|e| e.to_string(), |v| v.to_string())
+    }
+
+    fn s(text: &'static str) -> Value<'static> {
+        Value::string(text)
+    }
+
+    #[test]
+    fn positions_count_code_points() {
+        assert_eq!(call("string_char_at_int", &[s("tacoπ"), Value::Int(4)]), "\"π\"");
+        assert_eq!(call("string_char_at_int", &[s("π"), Value::Int(1)]), "\"\"");
+        assert_eq!(call("string_char_at_int", &[s("π"), Value::Int(2)]), "index out of range: 2");
+        assert_eq!(call("string_index_of_string", &[s("ππa"), s("a")]), "2");
+        assert_eq!(call("string_index_of_string_int", &[s("aba"), s("a"), Value::Int(1)]), "2");
+        assert_eq!(call("string_index_of_string_int", &[s("aba"), s(""), Value::Int(9)]), "3");
+        assert_eq!(call("string_index_of_string_int", &[s("aba"), s("a"), Value::Int(-1)]), "index out of range: -1");
+        assert_eq!(call("string_last_index_of_string", &[s("πaπa"), s("πa")]), "2");
+        assert_eq!(call("string_last_index_of_string_int", &[s("πaπa"), s("πa"), Value::Int(1)]), "0");
+        assert_eq!(call("string_last_index_of_string_int", &[s("abab"), s("ab"), Value::Int(2)]), "2");
+        assert_eq!(call("string_last_index_of_string_int", &[s("ab"), s("abc"), Value::Int(1)]), "-1");
+        assert_eq!(call("string_substring_int_int", &[s("πabc"), Value::Int(1), Value::Int(3)]), "\"ab\"");
+        assert_eq!(
+            call("string_substring_int_int", &[s("abc"), Value::Int(2), Value::Int(1)]),
+            "invalid substring range. start: 2, end: 1"
+        );
+    }
+
+    #[test]
+    fn splits_and_replaces_as_go_does() {
+        for (text, separator, limit, parts) in [
+            ("a,b,c", ",", -1, r#"["a", "b", "c"]"#),
+            ("a,b,c", ",", 2, r#"["a", "b,c"]"#),
+            ("a,b", ",", 0, "[]"),
+            ("", ",", -1, r#"[""]"#),
+            ("", "", -1, "[]"),
+            ("aπ", "", -1, r#"["a", "π"]"#),
+            ("abc", "", 2, r#"["a", "bc"]"#),
+        ] {
+            assert_eq!(call("string_split_string_int", &[s(text), s(separator), Value::Int(limit)]), parts);
+        }
+        let replace =
+            |old, new, n| call("string_replace_string_string_int", &[s("abab"), s(old), s(new), Value::Int(n)]);
+        assert_eq!(replace("a", "x", 1), "\"xbab\"");
+        assert_eq!(replace("", "-", -1), "\"-a-b-a-b-\"");
+        assert_eq!(replace("", "-", 2), "\"-a-bab\"");
+        assert_eq!(
+            call("list_join_string", &[Value::list(vec![s("a"), Value::Int(1)]), s("-")]),
+            "join: invalid input: 1"
+        );
+    }
+}
