@@ -16,8 +16,8 @@ pub trait Places {
     fn field(&self, path: &str) -> Spot;
 }
 
-/// What the object calls itself. `namespace` is that of objects that name none.
-pub fn identity(object: &Value, namespaced: bool, namespace: &str) -> Identity {
+/// What the object calls itself.
+pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {
         ("", "") => String::new(),
@@ -25,12 +25,28 @@ pub fn identity(object: &Value, namespaced: bool, namespace: &str) -> Identity {
         (name, _) => name.to_owned(),
     };
     let own = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty());
+    let namespace = match namespace {
+        Namespace::Own => own,
+        Namespace::Or(default) => own.or(Some(default)),
+        Namespace::None => None,
+    };
     Identity {
         api_version: text(&["apiVersion"]).to_owned(),
         kind: text(&["kind"]).to_owned(),
-        namespace: namespaced.then(|| own.unwrap_or(namespace).to_owned()),
+        namespace: namespace.map(str::to_owned),
         name,
     }
+}
+
+/// The namespace of an object.
+#[derive(Clone, Copy, Debug)]
+pub enum Namespace<'a> {
+    /// Its own, if it names one: nothing is known of its kind.
+    Own,
+    /// Its own, or else this one.
+    Or(&'a str),
+    /// Objects of its kind are in none.
+    None,
 }
 
 /// Sends a create of `object` and reads the answer.
@@ -203,7 +219,7 @@ mod tests {
     fn names_may_be_generated() {
         let metadata = crate::value::object([("generateName", "red-")]);
         let object = crate::value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
-        assert_eq!(identity(&object, true, "ns").full_name(), "ns/red-*");
-        assert_eq!(identity(&object, false, "ns").full_name(), "red-*");
+        assert_eq!(identity(&object, Namespace::Or("ns")).full_name(), "ns/red-*");
+        assert_eq!(identity(&object, Namespace::None).full_name(), "red-*");
     }
 }

@@ -5,7 +5,6 @@ use crate::crd;
 use crate::input::{self, Document, Note};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Problem, Verdict};
-use crate::text::Position;
 use crate::value::Value;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -81,7 +80,14 @@ impl Object {
 
 /// A problem with the input, as it is shown.
 pub fn problem(note: Note) -> Item {
-    let mut item = Item::new(spot(&note.source, note.position), Verdict::CannotTell, note.message);
+    let name = source(&note.source);
+    let spot = match (note.position, &note.chunk) {
+        (Some(at), Some(chunk)) => Spot::at(&name, &chunk.text, chunk.start, at),
+        (Some(at), None) => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
+        (None, Some(chunk)) => Spot::line(&name, chunk.start.line),
+        (None, None) => Spot::source(&name),
+    };
+    let mut item = Item::new(spot, Verdict::CannotTell, note.message);
     item.help = note.hint;
     item
 }
@@ -90,11 +96,6 @@ pub fn problem(note: Note) -> Item {
 pub fn warning(note: &Note, document: &Document) -> Problem {
     let at = note.position.map(|at| Spot::at(&source(&note.source), &document.chunk.text, document.chunk.start, at));
     Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at }
-}
-
-fn spot(name: &Arc<str>, position: Option<Position>) -> Spot {
-    let Position { line, column } = position.unwrap_or_default();
-    Spot { source: source(name), line, column, excerpt: None }
 }
 
 /// The name of a source in what a person reads.
