@@ -8,3 +8,4 @@ mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;
 mod properties;
+mod properties_patterns;
