@@ -18,6 +18,7 @@ mod negotiate;
 mod objects;
 mod options;
 mod patch;
+mod project;
 mod query;
 mod random;
 mod route;

@@ -108,6 +108,11 @@ fn paths(version: &Version) -> Result<&ScalePaths, Refusal> {
     version.scale().ok_or_else(|| Refusal::internal("could not properly serve the subresource"))
 }
 
+/// The Scale of an object, where GET would show one.
+pub(super) fn of(object: &Value, paths: &ScalePaths) -> Option<Value> {
+    Scale::of(object, paths).ok().filter(|scale| scale.found).map(|scale| scale.to_value())
+}
+
 /// A Scale read from an object.
 struct Scale {
     metadata: Map,

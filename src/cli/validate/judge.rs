@@ -14,6 +14,8 @@ pub trait Places {
     fn start(&self) -> Spot;
     /// Where the field at `path` (as the server prints it), or the nearest one above it, is written.
     fn field(&self, path: &str) -> Spot;
+    /// As [`Places::field`], but its name rather than its value.
+    fn name(&self, path: &str) -> Spot;
 }
 
 /// What the object calls itself.
@@ -65,9 +67,12 @@ pub fn judge(
     let path = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let generated = object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
     let response = server.handle(&request::create(&path, object, manner));
+    let definition = format!("{}.{group}", route.plural);
+    let version = version.to_owned();
     let mut item = answered(response, identity, places);
     if let Some(result) = &mut item.object {
         forget_its_birth(result, generated);
+        item.scale = server.scale_of(&definition, &version, result);
     }
     item
 }
@@ -107,7 +112,7 @@ pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> 
         .trace
         .pruned
         .iter()
-        .map(|path| Located { path: path.clone(), spot: Some(places.field(path)) })
+        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)) })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
     item.warnings = response.warnings.iter().map(|text| warning(text, places)).collect();
@@ -180,16 +185,15 @@ fn told_in_words(detail: &str) -> Option<&str> {
 
 /// A warning of the server, with its place if it names a field.
 fn warning(text: &str, places: &dyn Places) -> Problem {
-    let path = match text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"')) {
-        Some(path) => Some(path),
-        None => text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' ')),
+    let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
+    let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
+    let (path, spot) = match (unknown, known()) {
+        (Some(path), _) => (Some(path), places.name(path)),
+        (None, Some(path)) => (Some(path), places.field(path)),
+        (None, None) => (None, places.start()),
     };
-    Problem {
-        kind: "Warning".to_owned(),
-        field: path.map(str::to_owned),
-        message: text.to_owned(),
-        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
-    }
+    let field = path.map(str::to_owned);
+    Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot) }
 }
 
 /// Takes out what differs from run to run: what the server gives an object at its birth.

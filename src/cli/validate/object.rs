@@ -5,6 +5,8 @@ use crate::crd;
 use crate::input::{self, Document, Note};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Problem, Verdict};
+use crate::text::documents::Chunk;
+use crate::text::spans::Found;
 use crate::value::Value;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -124,16 +126,28 @@ impl Places for Finder<'_> {
     }
 
     fn field(&self, path: &str) -> Spot {
+        self.find(path, |chunk, found| {
+            let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
+            // What is missing, or takes many lines, is shown by the key.
+            many_lines || !found.exact
+        })
+    }
+
+    fn name(&self, path: &str) -> Spot {
+        self.find(path, |_, _| true)
+    }
+}
+
+impl Finder<'_> {
+    fn find(&self, path: &str, by_key: impl Fn(&Chunk, &Found) -> bool) -> Spot {
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return Spot::source(&source(name)) };
         self.left.set(left);
         let found = self.places.get_or_init(|| self.document.places()).locate(path);
-        let whole = found.value.range;
-        let many_lines = chunk.text.get(whole.clone()).unwrap_or_default().contains(&b'\n');
+        let by_key = by_key(chunk, &found);
         let part = match found.key {
-            // What is missing, or takes many lines, is shown by the key.
-            Some(key) if many_lines || !found.exact => key.range,
-            _ => whole,
+            Some(key) if by_key => key.range,
+            _ => found.value.range,
         };
         Spot::within(&source(name), &chunk.text, chunk.start, part)
     }
