@@ -1,8 +1,8 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
 use super::definitions::Route;
-use super::request::{self, Manner};
 use crate::api::{Response, ResponseBody, Server};
+use crate::cli::request::{self, Manner};
 use crate::field::FieldError;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};

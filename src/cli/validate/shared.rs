@@ -3,10 +3,10 @@
 use super::definitions::{Definitions, Installed, Route};
 use super::judge::{self, Namespace};
 use super::object::{Kind, Object};
-use super::request::Manner;
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
 use crate::cli::builtin;
+use crate::cli::request::Manner;
 use crate::cluster;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
