@@ -4,7 +4,6 @@ pub mod args;
 mod builtin;
 mod exit;
 mod get;
-mod request;
 mod serve;
 mod terminal;
 mod validate;
@@ -32,7 +31,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     };
     let exit = match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
-        args::Command::Get(get) => get::run(&get, args.color),
+        args::Command::Get(get) => get::run(&get),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

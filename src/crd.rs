@@ -13,7 +13,6 @@ pub mod conditions;
 mod decode;
 mod default;
 mod encode;
-pub mod openapi;
 pub mod strategy;
 pub mod validation;
 

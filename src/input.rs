@@ -9,7 +9,7 @@ pub mod spool;
 
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks};
-use crate::text::spans::{Cache, Found, Spans};
+use crate::text::spans::{Found, Spans};
 use crate::value::Value;
 use files::Source;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub enum Entry {
 }
 
 /// A message about the input.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The file, or `-`.
     pub source: Arc<str>,
@@ -38,8 +38,6 @@ pub struct Note {
     pub message: String,
     /// What to do about it, if that is known.
     pub hint: Option<String>,
-    /// The text in which the place is.
-    pub chunk: Option<Arc<Chunk>>,
 }
 
 /// An object of the input and where it stands.
@@ -53,8 +51,6 @@ pub struct Document {
     pub item: Option<usize>,
     /// The object.
     pub value: Value,
-    /// What is known of the places in the chunk, shared like it.
-    cache: Arc<Cache>,
 }
 
 impl Document {
@@ -65,8 +61,7 @@ impl Document {
 
     /// The places of its fields.
     pub fn places(&self) -> Places<'_> {
-        let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
-        Places { spans, start: self.chunk.start, prefix: self.prefix() }
+        Places { spans: Spans::of(&self.chunk.text, self.chunk.syntax), start: self.chunk.start, prefix: self.prefix() }
     }
 
     /// Where it begins in its source.
@@ -119,7 +114,6 @@ struct Items {
     rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
     kind: String,
     api_version: String,
-    cache: Arc<Cache>,
 }
 
 impl Input {
@@ -142,18 +136,11 @@ impl Input {
     fn read_chunk(&mut self, source: &Arc<str>, chunk: Chunk) {
         let chunk = Arc::new(chunk);
         match open_chunk(source, &chunk, &mut self.ready) {
-            // What could not be read is told already.
-            Opened::Nothing => self.found |= !self.ready.is_empty(),
+            Opened::Nothing => {}
             Opened::Object(value) => {
                 self.found = true;
                 let (source, chunk) = (Arc::clone(source), Arc::clone(&chunk));
-                self.ready.push_back(Entry::Document(Document {
-                    source,
-                    chunk,
-                    item: None,
-                    value,
-                    cache: Arc::default(),
-                }));
+                self.ready.push_back(Entry::Document(Document { source, chunk, item: None, value }));
             }
             Opened::List(items) => {
                 self.found = true;
@@ -171,13 +158,7 @@ enum Opened {
 
 /// Reads a chunk; warnings and problems go to `notes`.
 fn open_chunk(source: &Arc<str>, chunk: &Arc<Chunk>, notes: &mut VecDeque<Entry>) -> Opened {
-    let note = |position, message| Note {
-        source: Arc::clone(source),
-        position,
-        message,
-        hint: None,
-        chunk: Some(Arc::clone(chunk)),
-    };
+    let note = |position, message| Note { source: Arc::clone(source), position, message, hint: None };
     let contents = match chunk.read() {
         Ok(contents) => contents,
         Err(e) => {
@@ -206,14 +187,7 @@ fn open_chunk(source: &Arc<str>, chunk: &Arc<Chunk>, notes: &mut VecDeque<Entry>
             let (kind, api_version) = (text("kind"), text("apiVersion"));
             let Some(Value::Array(items)) = members.remove("items") else { return Opened::Nothing };
             let rest = items.into_iter().enumerate();
-            Opened::List(Items {
-                source: Arc::clone(source),
-                chunk: Arc::clone(chunk),
-                rest,
-                kind,
-                api_version,
-                cache: Arc::default(),
-            })
+            Opened::List(Items { source: Arc::clone(source), chunk: Arc::clone(chunk), rest, kind, api_version })
         }
         _ => Opened::Object(value),
     }
@@ -233,13 +207,7 @@ impl Iterator for Items {
                 members.insert("apiVersion".to_owned(), self.api_version.as_str().into());
             }
         }
-        Some(Document {
-            source: Arc::clone(&self.source),
-            chunk: Arc::clone(&self.chunk),
-            item: Some(index),
-            value,
-            cache: Arc::clone(&self.cache),
-        })
+        Some(Document { source: Arc::clone(&self.source), chunk: Arc::clone(&self.chunk), item: Some(index), value })
     }
 }
 

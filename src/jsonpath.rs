@@ -12,7 +12,6 @@ mod print;
 
 pub mod column;
 pub mod duration;
-pub mod selectable;
 
 pub use print::{go_value, print};
 

@@ -35,6 +35,4 @@ pub mod input;
 
 pub mod cluster;
 
-pub mod serve;
-
 pub mod cli;

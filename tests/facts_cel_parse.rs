@@ -1,7 +1,11 @@
 //! Expressions and what cel-go makes of them (`tests/facts/cel-parse.json.gz`): trees with positions, and error texts.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
 use crdx::cel::ast::{Ast, Expr, ExprKind, Literal};
+use crdx::cel::env::{BaseEnv, Env};
 use crdx::cel::syntax::{MacroSet, ParseOptions, parse};
+use crdx::cel::types::Type;
+use crdx::version::Version;
 use flate2::read::GzDecoder;
 use std::fmt::Write as _;
 use std::{collections::BTreeMap, io::Read as _};
@@ -17,7 +21,6 @@ pub struct Fact {
     /// The tree.
     pub ast: Option<String>,
     /// A later error.
-    #[expect(dead_code, reason = "for the checker")]
     pub error: Option<String>,
 }
 
@@ -66,6 +69,27 @@ fn trees_and_errors_are_those_of_cel_go() {
                 differing.push(format!("{} {:?}\n--- cel-go\n{theirs}\n--- ours\n{ours}\n", fact.group, fact.expr));
             }
         }
+        assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
+    });
+}
+
+#[test]
+fn type_errors_are_those_of_cel_go() {
+    on_large_stack(|| {
+        let base = BaseEnv::of(Version::CURRENT.compatibility());
+        let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
+        let env = env.with_variable("k", Type::Dyn);
+        let (mut checked, mut differing) = (0, Vec::new());
+        for fact in facts().iter().filter(|fact| fact.parse_error.is_none()) {
+            checked += 1;
+            // Other errors come up when it runs.
+            let theirs = fact.error.as_deref().filter(|error| error.starts_with("ERROR")).unwrap_or("checks");
+            let ours = env.compile(&fact.expr).map_or_else(|issues| issues.display(), |_| "checks".to_owned());
+            if ours != theirs {
+                differing.push(format!("{:?}\n--- cel-go\n{theirs}\n--- ours\n{ours}\n", fact.expr));
+            }
+        }
+        assert!(checked > 150);
         assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
     });
 }

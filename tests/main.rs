@@ -1,6 +1,7 @@
 //! All tests of the program as a whole.
 
 mod architecture;
+mod facts_cel_cost;
 mod facts_cel_functions;
 mod facts_cel_parse;
 mod facts_formats;
@@ -8,4 +9,3 @@ mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;
 mod properties;
-mod properties_patterns;

@@ -11,6 +11,7 @@ use super::{
     env::{Env, Function, Named},
     issues::{Issues, Location},
     library::Overload,
+    syntax::is_reserved,
     types::Type,
 };
 use std::sync::Arc;
@@ -38,9 +39,7 @@ pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
         *type_ = bindings.settle(type_);
     }
     let checked = CheckedAst { ast: Ast { expr, source_info }, types, references };
-    if env.base.validators {
-        literals::validate(env, &checked)?
-    }
+    literals::validate(env, &checked)?;
     Ok(checked)
 }
 
@@ -97,19 +96,18 @@ impl Checker<'_> {
                 Type::Error
             }
             ExprKind::Literal(value) => literal_type(value),
-            ExprKind::Ident(name) => match self.resolve_name(id, name) {
-                Some((type_, rename)) => {
+            ExprKind::Ident(name) => {
+                if let Some((type_, rename)) = self.resolve_name(id, name) {
                     if let Some(rename) = rename {
                         *name = rename;
                     }
                     type_
-                }
-                None => {
+                } else {
                     let name = name.clone();
                     self.undeclared(id, &name);
                     Type::Error
                 }
-            },
+            }
             ExprKind::Select { .. } => self.check_select(expr),
             ExprKind::Call { .. } => self.check_call(expr),
             ExprKind::List { elements, optional_indices } => self.check_list(elements, optional_indices),
@@ -214,7 +212,8 @@ impl Checker<'_> {
     }
 
     fn field_type(&mut self, id: ExprId, object: &str, field: &str) -> Type {
-        match self.env.objects.get(object).map(|decl| declared_field(decl, field)) {
+        let keywords = self.env.base.keyword_fields;
+        match self.env.objects.get(object).map(|decl| declared_field(decl, field, keywords)) {
             Some(Some(type_)) => type_,
             Some(None) => {
                 self.report(id, format!("undefined field '{field}'"));
@@ -391,7 +390,7 @@ impl Checker<'_> {
             if optional_indices.contains(&index) {
                 type_ = self.expect_optional(element.id, &type_);
             }
-            joined = Some(self.join(element.id, joined, type_));
+            joined = Some(self.join(joined, type_));
         }
         Type::list(joined.unwrap_or_else(|| self.fresh()))
     }
@@ -401,13 +400,13 @@ impl Checker<'_> {
         for entry in entries {
             self.check(&mut entry.key);
             let key = self.type_of(&entry.key);
-            keys = Some(self.join(entry.key.id, keys, key));
+            keys = Some(self.join(keys, key));
             self.check(&mut entry.value);
             let mut value = self.type_of(&entry.value);
             if entry.optional {
                 value = self.expect_optional(entry.value.id, &value);
             }
-            values = Some(self.join(entry.value.id, values, value));
+            values = Some(self.join(values, value));
         }
         let keys = keys.unwrap_or_else(|| self.fresh());
         Type::map(keys, values.unwrap_or_else(|| self.fresh()))
@@ -426,14 +425,13 @@ impl Checker<'_> {
         inner.clone()
     }
 
-    /// The common type of a literal's elements.
-    fn join(&mut self, id: ExprId, previous: Option<Type>, current: Type) -> Type {
+    /// The common type of a literal's elements; `dyn` if there is none, which [`literals`] looks at later.
+    fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else { return current };
         if self.bindings.assignable([(&previous, &current)]) {
             return if less_specific(&previous, &current) { previous } else { current };
         }
-        self.mismatch(id, &previous, &current);
-        Type::Error
+        Type::Dyn
     }
 
     fn check_struct(&mut self, expr: &mut Expr) -> Type {
@@ -463,17 +461,10 @@ impl Checker<'_> {
         for field in fields {
             self.check(&mut field.value);
             let mut value = self.type_of(&field.value);
-            let wanted = match message::field(&type_name, &field.name) {
-                Some(Some(type_)) => type_,
-                Some(None) => {
-                    self.report(field.id, format!("undefined field '{}'", field.name));
-                    Type::Error
-                }
-                None => {
-                    self.report(field.id, format!("unexpected failed resolution of '{type_name}'"));
-                    Type::Error
-                }
-            };
+            let wanted = message::field(&type_name, &field.name).unwrap_or_else(|message| {
+                self.report(field.id, message);
+                Type::Error
+            });
             if field.optional {
                 value = self.expect_optional(field.value.id, &value);
             }
@@ -538,12 +529,12 @@ impl Checker<'_> {
     }
 }
 
-/// The type of a declared object's field.
-fn declared_field(decl: &DeclType, field: &str) -> Option<Type> {
-    match &decl.shape {
-        Shape::Object(fields) => fields.get(field).map(|field| field.type_.cel_type.clone()),
-        _ => None,
-    }
+/// The type of a declared object's field; `keywords`: `namespace` is as good as `__namespace__`.
+fn declared_field(decl: &DeclType, field: &str, keywords: bool) -> Option<Type> {
+    let Shape::Object(fields) = &decl.shape else { return None };
+    let keyword = || (keywords && is_reserved(field)).then(|| format!("__{field}__"));
+    let found = fields.get(field).or_else(|| fields.get(&keyword()?));
+    found.map(|field| field.type_.cel_type.clone())
 }
 
 fn unwrap_optional(type_: &Type) -> (&Type, bool) {

@@ -52,6 +52,8 @@ pub struct BaseEnv {
     pub version: Version,
     /// What the parser accepts.
     pub parse_options: ParseOptions,
+    /// A field whose name is a keyword need not be escaped.
+    pub(super) keyword_fields: bool,
     /// Literals are checked for what they would do at run time.
     pub(super) validators: bool,
     pub(super) functions: HashMap<&'static str, Function>,
@@ -86,6 +88,7 @@ impl BaseEnv {
         Self {
             version,
             parse_options: ParseOptions { optional_syntax: version >= Version(28), macros: macros(version) },
+            keyword_fields: version >= Version(31),
             validators: version >= Version(29),
             function_roots: roots(functions.keys()),
             name_roots: roots(names.keys()),

@@ -19,6 +19,7 @@ use super::{
     issues::{Issues, Location},
 };
 use build::Builder;
+pub use build::is_reserved;
 pub use macros::{Macro, MacroSet};
 
 /// The longest source, in code points.

@@ -43,12 +43,15 @@ impl Validator<'_> {
                 if let Some(target) = target {
                     self.visit(target);
                 }
-                args.iter().for_each(|arg| self.visit(arg));
+                for arg in args {
+                    self.visit(arg);
+                }
                 self.formats -= u32::from(is_format);
-                if is_format {
+                if is_format && self.env.base.validators {
                     self.check_format(expr.id, target.as_deref(), args);
                 }
-                if let Some(arg) = args.first()
+                if self.env.base.validators
+                    && let Some(arg) = args.first()
                     && let ExprKind::Literal(value) = &arg.kind
                     && !is_valid_argument(function, value)
                 {
@@ -56,7 +59,9 @@ impl Validator<'_> {
                 }
             }
             ExprKind::List { elements, optional_indices } => {
-                elements.iter().for_each(|element| self.visit(element));
+                for element in elements {
+                    self.visit(element);
+                }
                 self.check_list(elements, optional_indices);
             }
             ExprKind::Map(entries) => {
@@ -72,7 +77,11 @@ impl Validator<'_> {
                     self.expect_same(entry.value.id, values, value);
                 }
             }
-            ExprKind::Struct { fields, .. } => fields.iter().for_each(|field| self.visit(&field.value)),
+            ExprKind::Struct { fields, .. } => {
+                for field in fields {
+                    self.visit(&field.value);
+                }
+            }
             ExprKind::Comprehension(fold) => {
                 for part in [&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result] {
                     self.visit(part);

@@ -36,21 +36,27 @@ pub(super) fn declared_name(type_: &Type) -> String {
     }
 }
 
-/// The type of a message's field: none for no message, `Some(None)` for no field of it.
-pub(super) fn field(message: &str, name: &str) -> Option<Option<Type>> {
+/// The type of a message's field; what is wrong if there is none.
+pub(super) fn field(message: &str, name: &str) -> Result<Type, String> {
+    let fields = fields(message).ok_or_else(|| format!("unexpected failed resolution of '{message}'"))?;
+    let found = fields.into_iter().find(|(field, _)| *field == name);
+    found.map(|(_, type_)| type_).ok_or_else(|| format!("undefined field '{name}'"))
+}
+
+fn fields(message: &str) -> Option<Vec<(&'static str, Type)>> {
     let json_map = || Type::map(Type::String, Type::Dyn);
-    let fields: &[(&str, Type)] = match message.strip_prefix("google.protobuf.")? {
-        "Any" => &[("type_url", Type::String), ("value", Type::Bytes)],
-        "BoolValue" => &[("value", Type::Bool)],
-        "BytesValue" => &[("value", Type::Bytes)],
-        "DoubleValue" => &[("value", Type::Double)],
-        "Int64Value" => &[("value", Type::Int)],
-        "StringValue" => &[("value", Type::String)],
-        "UInt64Value" => &[("value", Type::Uint)],
-        "Timestamp" | "Duration" => &[("seconds", Type::Int), ("nanos", Type::Int)],
-        "ListValue" => &[("values", Type::list(Type::Dyn))],
-        "Struct" => &[("fields", json_map())],
-        "Value" => &[
+    Some(match message.strip_prefix("google.protobuf.")? {
+        "Any" => vec![("type_url", Type::String), ("value", Type::Bytes)],
+        "BoolValue" => vec![("value", Type::Bool)],
+        "BytesValue" => vec![("value", Type::Bytes)],
+        "DoubleValue" => vec![("value", Type::Double)],
+        "Int64Value" => vec![("value", Type::Int)],
+        "StringValue" => vec![("value", Type::String)],
+        "UInt64Value" => vec![("value", Type::Uint)],
+        "Timestamp" | "Duration" => vec![("seconds", Type::Int), ("nanos", Type::Int)],
+        "ListValue" => vec![("values", Type::list(Type::Dyn))],
+        "Struct" => vec![("fields", json_map())],
+        "Value" => vec![
             ("null_value", Type::Int),
             ("number_value", Type::Double),
             ("string_value", Type::String),
@@ -59,6 +65,5 @@ pub(super) fn field(message: &str, name: &str) -> Option<Option<Type>> {
             ("list_value", Type::list(Type::Dyn)),
         ],
         _ => return None,
-    };
-    Some(fields.iter().find(|(field, _)| *field == name).map(|(_, type_)| type_.clone()))
+    })
 }

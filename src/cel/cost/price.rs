@@ -61,7 +61,7 @@ impl<'a> Estimator<'a> {
                 (total.scale(TEXT), Some(total))
             }
             Price::Search => (size(self, 1).scale(1.0), None),
-            Price::Compare => self.compare(call, overload),
+            Price::Compare => (compare(call, overload), None),
             Price::Concatenate => {
                 let total = self.joined(call);
                 (total.scale(TEXT), Some(total))
@@ -130,18 +130,6 @@ impl<'a> Estimator<'a> {
         left.size.unwrap_or(Interval::UNKNOWN).add(right.size.unwrap_or(Interval::UNKNOWN))
     }
 
-    fn compare(&self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
-        let [left, right, ..] = call.args else { return (Interval::fixed(1), None) };
-        if overload.function == "_==_"
-            && let Some(cost) = compare_kubernetes(left, right)
-        {
-            return (cost, None);
-        }
-        let size = |node: &Node| node.size.unwrap_or(Interval::UNKNOWN).max;
-        let smaller = size(left).min(size(right));
-        (Interval::new(u64::from(smaller > 0), smaller).scale(TEXT), None)
-    }
-
     /// Visiting every element of a list, and reading it if it is text.
     fn walk(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> Interval {
         let one = Interval::fixed(1);
@@ -170,6 +158,19 @@ impl<'a> Estimator<'a> {
         };
         Some(Node { path, type_, expr: None, size: None })
     }
+}
+
+/// Comparing two values: reading the smaller one.
+fn compare(call: &Call<'_, '_>, overload: &Overload) -> Interval {
+    let [left, right, ..] = call.args else { return Interval::fixed(1) };
+    if overload.function == "_==_"
+        && let Some(cost) = compare_kubernetes(left, right)
+    {
+        return cost;
+    }
+    let size = |node: &Node| node.size.unwrap_or(Interval::UNKNOWN).max;
+    let smaller = size(left).min(size(right));
+    Interval::new(u64::from(smaller > 0), smaller).scale(TEXT)
 }
 
 /// The bytes of an IP address.

@@ -14,7 +14,11 @@ use crate::cel::{
 /// More nodes than this no server could hold either: `optMap` doubles what it is called on.
 const MAX_NODES: usize = 1_000_000;
 
-/// Names that cannot be variables.
+/// Whether a name cannot be a variable's.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.binary_search(&name).is_ok()
+}
+
 const RESERVED: [&str; 21] = [
     "as",
     "break",
@@ -112,7 +116,7 @@ impl<'s> Builder<'s> {
 
     /// The problem with using a reserved word as a name.
     pub fn reserved(&mut self, start: i32, name: &str) -> Option<Expr> {
-        RESERVED.binary_search(&name).ok().map(|_| self.error(start, format!("reserved identifier: {name}")))
+        is_reserved(name).then(|| self.error(start, format!("reserved identifier: {name}")))
     }
 
     /// A call, or what the macro of that name makes of it. `id` was taken before the arguments were made.
