@@ -57,7 +57,8 @@ fn documents(folder: &Path) -> Vec<Value> {
 pub fn subjects() -> Vec<Subject> {
     let corpus = std::env::var("CRDX_CORPUS").expect("CRDX_CORPUS names the folder of CRDs and objects");
     let only = std::env::var("CRDX_ONLY").unwrap_or_default();
-    let mut projects: Vec<_> = fs::read_dir(corpus).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    let mut projects: Vec<_> =
+        fs::read_dir(corpus).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
     projects.sort();
     let mut out = Vec::new();
     for project in projects {
@@ -97,7 +98,7 @@ impl Pair {
     pub fn ask(&mut self, method: &str, path: &str, body: Option<&Value>, content_type: &str, accept: &str) -> Value {
         let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
         let needs_version = body.is_some_and(|b| b.to_string().contains("{{resourceVersion}}"));
-        let mut send = |client: &mut dyn Client| {
+        let send = |client: &mut dyn Client| {
             let mut text = body.map(|b| b.as_str().map_or_else(|| b.to_string(), str::to_owned));
             if needs_version {
                 let old = client.call("GET", object, None, None, "application/json").body;
@@ -118,7 +119,11 @@ impl Pair {
             let body = body.map(ToString::to_string).unwrap_or_default();
             let body: String = body.chars().take(3000).collect();
             let short = |v: &Value| v.to_string().chars().take(2500).collect::<String>();
-            self.differing.push(format!("{method} {path} {content_type}\n  body {body}\n  real {}\n  here {}", short(&want), short(&got)));
+            self.differing.push(format!(
+                "{method} {path} {content_type}\n  body {body}\n  real {}\n  here {}",
+                short(&want),
+                short(&got)
+            ));
         }
         real.body
     }
@@ -155,7 +160,10 @@ impl Pair {
 
     /// Removes a CRD and its objects from both.
     pub fn uninstall(&mut self, crd: &Value) {
-        let one = format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}", crd["metadata"]["name"].as_str().unwrap());
+        let one = format!(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}",
+            crd["metadata"]["name"].as_str().unwrap()
+        );
         for client in [&mut self.real as &mut dyn Client, &mut self.ours] {
             client.call("DELETE", &one, None, None, "application/json");
             for _ in 0..100 {

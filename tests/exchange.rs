@@ -29,9 +29,14 @@ pub fn parse(text: &str) -> Value {
 }
 
 /// Our server, without sockets.
-#[derive(Default)]
 pub struct InProcess {
     server: crdx::api::Server,
+}
+
+impl Default for InProcess {
+    fn default() -> Self {
+        Self { server: crdx::api::Server::new(1) }
+    }
 }
 
 impl Client for InProcess {
@@ -170,6 +175,13 @@ fn scrub(body: &mut Value) {
             }
         }
         meta.remove("managedFields");
+        if let (Some(prefix), Some(name)) =
+            (meta.get("generateName").and_then(Value::as_str), meta.get("name").and_then(Value::as_str))
+            && name.len() == prefix.len() + 5
+            && name.starts_with(prefix)
+        {
+            meta.insert("name".to_owned(), json!(format!("{prefix}*****")));
+        }
         if meta.get("continue").is_some_and(|v| v != "") {
             meta.insert("continue".to_owned(), json!("*"));
         }
@@ -178,9 +190,10 @@ fn scrub(body: &mut Value) {
     match kind.as_str() {
         "Table" => scrub_table(body),
         "Status" => scrub_status(body),
-        "CustomResourceDefinition" => scrub_conditions(body),
         _ => {}
     }
+    // The items of a list of CRDs have no kind.
+    scrub_conditions(body);
     if kind.ends_with("List") {
         for item in body.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
             scrub(item);
@@ -190,7 +203,7 @@ fn scrub(body: &mut Value) {
 
 fn scrub_table(table: &mut Value) {
     let definitions = table["columnDefinitions"].as_array().cloned().unwrap_or_default();
-    let age = Regex::new(r"^\d+[smhdy]").unwrap();
+    let age = Regex::new(r"^\d+[smhdy]|^\d{4}-\d\d-\d\dT").unwrap();
     for row in table["rows"].as_array_mut().into_iter().flatten() {
         if let Some(object) = row.get_mut("object") {
             scrub(object);
@@ -220,10 +233,12 @@ fn scrub_status(status: &mut Value) {
     let echo = Regex::new(r#"(?s)(patch: )?Invalid value: "\{\\"apiVersion.*\}": "#).unwrap();
     let clock_type = Regex::new(r"selfType\d+").unwrap();
     let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
+    let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
     let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
     let clean = |text: &str| {
         let text = echo.replace(text, "${1}Invalid value: \"*\": ");
         let text = clock_type.replace_all(&text, "selfType*").into_owned();
+        let text = uid.replace_all(&text, "*").into_owned();
         record.replace_all(&text, "${1}*)").into_owned()
     };
     if let Some(message) = status["message"].as_str() {

@@ -1,6 +1,9 @@
 //! All tests of the program as a whole.
 
 mod architecture;
+mod conformance;
+mod differential;
+mod exchange;
 mod facts_cel_cost;
 mod facts_cel_functions;
 mod facts_cel_parse;

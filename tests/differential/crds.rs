@@ -16,7 +16,9 @@ fn any_part(rng: &mut Rng) -> Value {
         4 => json!({"type": "string"}),
         5 => json!({"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}}),
         6 => json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}),
-        7 => json!({"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}),
+        7 => {
+            json!({"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]})
+        }
         8 => json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}, {"rule": "self.x"}]}),
         9 => json!({"x-kubernetes-preserve-unknown-fields": true}),
         10 => json!({"x-kubernetes-int-or-string": true, "default": 1.5}),
@@ -34,9 +36,30 @@ fn any_part(rng: &mut Rng) -> Value {
 }
 
 const KEYWORDS: [&str; 24] = [
-    "type", "format", "default", "nullable", "pattern", "items", "properties", "additionalProperties", "required", "enum", "anyOf", "oneOf", "allOf", "not", "minimum",
-    "maxLength", "uniqueItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string", "x-kubernetes-validations",
+    "type",
+    "format",
+    "default",
+    "nullable",
+    "pattern",
+    "items",
+    "properties",
+    "additionalProperties",
+    "required",
+    "enum",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "minimum",
+    "maxLength",
+    "uniqueItems",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-validations",
 ];
 
 pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
@@ -58,15 +81,21 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
 
 /// Adds a keyword to a random schema node.
 fn add_keyword(crd: &mut Value, rng: &mut Rng) {
-    let nodes: Vec<_> = super::mutate::paths(crd).into_iter().filter(|p| p.last().is_some_and(Value::is_string)).collect();
-    let schemas: Vec<_> = nodes.into_iter().filter(|p| super::mutate::at(crd, p).get("type").is_some_and(Value::is_string)).collect();
+    let nodes: Vec<_> =
+        super::mutate::paths(crd).into_iter().filter(|p| p.last().is_some_and(Value::is_string)).collect();
+    let schemas: Vec<_> =
+        nodes.into_iter().filter(|p| super::mutate::at(crd, p).get("type").is_some_and(Value::is_string)).collect();
     if schemas.is_empty() {
         return;
     }
-    let node = super::mutate::at(crd, rng.pick(&schemas));
+    let node = super::mutate::at(crd, &schemas[rng.below(schemas.len())]);
     let keyword = *rng.pick(&KEYWORDS);
     node[keyword] = match keyword {
-        "nullable" | "uniqueItems" | "x-kubernetes-preserve-unknown-fields" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" => json!(!rng.chance(4)),
+        "nullable"
+        | "uniqueItems"
+        | "x-kubernetes-preserve-unknown-fields"
+        | "x-kubernetes-embedded-resource"
+        | "x-kubernetes-int-or-string" => json!(!rng.chance(4)),
         "x-kubernetes-list-map-keys" | "required" => json!(["name", "k"]),
         _ => any_part(rng),
     };

@@ -20,7 +20,17 @@ enum Kind {
 }
 
 const KINDS: [Kind; 11] = [
-    Kind::Bool, Kind::Int, Kind::Uint, Kind::Double, Kind::Text, Kind::Bytes, Kind::Time, Kind::Span, Kind::Ints, Kind::Texts, Kind::Map,
+    Kind::Bool,
+    Kind::Int,
+    Kind::Uint,
+    Kind::Double,
+    Kind::Text,
+    Kind::Bytes,
+    Kind::Time,
+    Kind::Span,
+    Kind::Ints,
+    Kind::Texts,
+    Kind::Map,
 ];
 
 /// An expression that mostly has the type asked for.
@@ -51,7 +61,16 @@ fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
                 format!("({} {} {})", expression(k, d, rng), rng.pick(&["==", "!="]), expression(k, d, rng))
             }
             4 => {
-                let k = *rng.pick(&[Kind::Int, Kind::Double, Kind::Uint, Kind::Text, Kind::Time, Kind::Span, Kind::Bool, Kind::Bytes]);
+                let k = *rng.pick(&[
+                    Kind::Int,
+                    Kind::Double,
+                    Kind::Uint,
+                    Kind::Text,
+                    Kind::Time,
+                    Kind::Span,
+                    Kind::Bool,
+                    Kind::Bytes,
+                ]);
                 format!("({} {} {})", expression(k, d, rng), rng.pick(&["<", "<=", ">", ">="]), expression(k, d, rng))
             }
             5 => format!("{}.startsWith({})", e!(Text), e!(Text)),
@@ -76,13 +95,20 @@ fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
             0..=3 => format!("({} {} {})", e!(Int), rng.pick(&["+", "-", "*", "/", "%"]), e!(Int)),
             4 => format!("size({})", e!(Text)),
             5 => format!("{}.size()", e!(Ints)),
-            6 => format!("int({})", { let k = *rng.pick(&[Kind::Double, Kind::Text, Kind::Uint, Kind::Time]); expression(k, d, rng) }),
+            6 => format!("int({})", {
+                let k = *rng.pick(&[Kind::Double, Kind::Text, Kind::Uint, Kind::Time]);
+                expression(k, d, rng)
+            }),
             7 => format!("-{}", e!(Int)),
             8 => format!("{}.sum()", e!(Ints)),
             9 => format!("{}.max()", e!(Ints)),
             10 => format!("{}.indexOf({})", e!(Text), e!(Text)),
             11 => format!("{}.indexOf({})", e!(Ints), e!(Int)),
-            12 => format!("{}.{}()", e!(Time), rng.pick(&["getFullYear", "getMonth", "getDayOfYear", "getDayOfWeek", "getHours", "getMilliseconds"])),
+            12 => format!(
+                "{}.{}()",
+                e!(Time),
+                rng.pick(&["getFullYear", "getMonth", "getDayOfYear", "getDayOfWeek", "getHours", "getMilliseconds"])
+            ),
             13 => format!("{}.getHours({})", e!(Time), rng.pick(&["'America/New_York'", "'+02:00'", "'Nowhere'"])),
             14 => format!("{}.{}()", e!(Span), rng.pick(&["getHours", "getMinutes", "getSeconds", "getMilliseconds"])),
             15 => format!("{}.size()", e!(Map)),
@@ -97,7 +123,11 @@ fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
         },
         Kind::Text => match rng.below(16) {
             0 | 1 => format!("({} + {})", e!(Text), e!(Text)),
-            2 => format!("string({})", { let k = *rng.pick(&[Kind::Int, Kind::Double, Kind::Uint, Kind::Bool, Kind::Time, Kind::Span, Kind::Bytes]); expression(k, d, rng) }),
+            2 => format!("string({})", {
+                let k =
+                    *rng.pick(&[Kind::Int, Kind::Double, Kind::Uint, Kind::Bool, Kind::Time, Kind::Span, Kind::Bytes]);
+                expression(k, d, rng)
+            }),
             3 => format!("{}.substring({})", e!(Text), e!(Int)),
             4 => format!("{}.substring({}, {})", e!(Text), e!(Int), e!(Int)),
             5 => format!("{}.replace({}, {})", e!(Text), e!(Text), e!(Text)),
@@ -107,7 +137,14 @@ fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
             9 => format!("{}.charAt({})", e!(Text), e!(Int)),
             10 => format!("{}.join({})", e!(Texts), e!(Text)),
             11 => format!("'%s|%d|%s'.format([{}, {}, {}])", e!(Text), e!(Int), e!(Any)),
-            12 => format!("'%.2f %e %x %b %o'.format([{}, {}, {}, {}, {}])", e!(Double), e!(Double), e!(Int), e!(Int), e!(Int)),
+            12 => format!(
+                "'%.2f %e %x %b %o'.format([{}, {}, {}, {}, {}])",
+                e!(Double),
+                e!(Double),
+                e!(Int),
+                e!(Int),
+                e!(Int)
+            ),
             13 => format!("{}.find({})", e!(Text), rng.pick(&["'[a-z]+'", "'b*'", "'('"])),
             14 => format!("{}.reverse()", e!(Text)),
             _ => format!("strings.quote({})", e!(Text)),
@@ -161,10 +198,37 @@ fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
 fn leaf(kind: Kind, rng: &mut Rng) -> String {
     let from: &[&str] = match kind {
         Kind::Bool => &["true", "false", "self.b", "(1 == 1)"],
-        Kind::Int => &["0", "1", "-1", "5", "9223372036854775807", "self.i", "self.j", "self.o.a", "self.ios", "self.l[0]", "self.absent", "0x1F"],
+        Kind::Int => &[
+            "0",
+            "1",
+            "-1",
+            "5",
+            "9223372036854775807",
+            "self.i",
+            "self.j",
+            "self.o.a",
+            "self.ios",
+            "self.l[0]",
+            "self.absent",
+            "0x1F",
+        ],
         Kind::Uint => &["0u", "1u", "7u", "18446744073709551615u"],
         Kind::Double => &["0.0", "1.5", "-2.25", "1e21", "1e-7", "self.d", "double('NaN')"],
-        Kind::Text => &["''", "'a'", "'abc'", "self.s", "'héllo wörld'", "'1'", "'2020-02-29T12:00:00Z'", "'1h30m'", "'10.0.0.1'", "self.e", "'A,b,C'", "r'\\d'", "'\\u00e9\\n'"],
+        Kind::Text => &[
+            "''",
+            "'a'",
+            "'abc'",
+            "self.s",
+            "'héllo wörld'",
+            "'1'",
+            "'2020-02-29T12:00:00Z'",
+            "'1h30m'",
+            "'10.0.0.1'",
+            "self.e",
+            "'A,b,C'",
+            "r'\\d'",
+            "'\\u00e9\\n'",
+        ],
         Kind::Bytes => &["b'abc'", "b''", "self.by", "b'\\xff'"],
         Kind::Time => &["self.t", "timestamp('2020-02-29T12:00:00Z')", "timestamp('1969-07-20T20:17:40.123Z')"],
         Kind::Span => &["self.u", "duration('1h')", "duration('-90s')", "duration('1.5ms')"],
@@ -223,7 +287,8 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
             json!({"b": false, "i": -9_223_372_036_854_775_808_i64, "j": 1, "d": 0, "s": "", "e": "green", "by": "", "t": "1999-12-31T23:59:59.999Z", "u": "-5m", "l": [], "set": [],
                 "ls": [], "m": {}, "o": {}, "ios": "text"}),
         ] {
-            let object = json!({"apiVersion": "diff.example.com/v1", "kind": "Expr", "metadata": {"name": "a"}, "spec": spec});
+            let object =
+                json!({"apiVersion": "diff.example.com/v1", "kind": "Expr", "metadata": {"name": "a"}, "spec": spec});
             pair.ask("POST", objects, Some(&object), "application/json", "application/json");
         }
         pair.uninstall(&crd(&good));

@@ -102,7 +102,7 @@ pub fn mutate(value: &mut Value, rng: &mut Rng, touch: impl Fn(&[Value]) -> bool
     if candidates.is_empty() {
         return;
     }
-    let path = rng.pick(&candidates).clone();
+    let path = candidates[rng.below(candidates.len())].clone();
     let (last, parent) = path.split_last().unwrap();
     match rng.below(8) {
         0..=3 => *at(value, &path) = other(rng),
@@ -128,7 +128,7 @@ pub fn mutate(value: &mut Value, rng: &mut Rng, touch: impl Fn(&[Value]) -> bool
         6 => match at(value, &path) {
             Value::Array(items) => items.reverse(),
             Value::Object(members) => *members = Map::new(),
-            Value::String(text) => text.push_str(rng.pick(&["x", " ", "A", ".", "\u{301}"])),
+            Value::String(text) => text.push_str(["x", " ", "A", ".", "\u{301}"][rng.below(5)]),
             Value::Number(_) => *at(value, &path) = json!(rng.below(100_000)),
             _ => {}
         },

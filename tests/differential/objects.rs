@@ -25,7 +25,10 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
         let version = object["apiVersion"].as_str().unwrap().split_once('/').map_or("v1", |(_, v)| v).to_owned();
         let name = format!("n{}", rng.below(6));
         object["metadata"]["name"] = json!(name);
-        let calm = |p: &[Value]| !matches!(p, [only] if ["apiVersion", "kind"].iter().any(|k| only == k)) && !p.ends_with(&[json!("name")]) || p.len() > 2;
+        let calm = |p: &[Value]| {
+            !matches!(p, [only] if ["apiVersion", "kind"].iter().any(|k| only == k)) && !p.ends_with(&[json!("name")])
+                || p.len() > 2
+        };
         let kind_of_change = |p: &[Value]| calm(p) && p[0] != "apiVersion";
         for _ in 0..rng.below(3) {
             mutate(&mut object, rng, kind_of_change, any_value);
@@ -34,29 +37,68 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
         let one = format!("{}/{name}", base(&version));
         match if round < 3 { 1 } else { rng.below(14) } {
             0 | 10 | 11 => {
-                pair.ask("POST", &format!("{}?dryRun=All&fieldValidation={validation}", base(&version)), Some(&object), JSON, JSON);
+                pair.ask(
+                    "POST",
+                    &format!("{}?dryRun=All&fieldValidation={validation}", base(&version)),
+                    Some(&object),
+                    JSON,
+                    JSON,
+                );
             }
             1 => {
                 let clean = if rng.chance(2) { object } else { with_name(rng.pick(&subject.objects), &name) };
-                pair.ask("POST", &format!("{}?fieldValidation={validation}&fieldManager=maker", base(&version)), Some(&clean), JSON, JSON);
+                pair.ask(
+                    "POST",
+                    &format!("{}?fieldValidation={validation}&fieldManager=maker", base(&version)),
+                    Some(&clean),
+                    JSON,
+                    JSON,
+                );
                 stored.push(name);
             }
             2 => {
                 object["metadata"]["resourceVersion"] = json!("{{resourceVersion}}");
-                pair.ask("PUT", &format!("{one}?fieldValidation={validation}&fieldManager=putter"), Some(&object), JSON, JSON);
+                pair.ask(
+                    "PUT",
+                    &format!("{one}?fieldValidation={validation}&fieldManager=putter"),
+                    Some(&object),
+                    JSON,
+                    JSON,
+                );
             }
             3 | 12 => {
-                let patch = json!({"spec": pruned(&object["spec"], rng), "metadata": {"labels": {"a": any_value(rng)}}});
+                let patch =
+                    json!({"spec": pruned(&object["spec"], rng), "metadata": {"labels": {"a": any_value(rng)}}});
                 let patch = if rng.chance(3) { json!({"metadata": {"labels": {"x": "y"}}}) } else { patch };
-                pair.ask("PATCH", &format!("{one}?fieldValidation={validation}&fieldManager=merger"), Some(&patch), "application/merge-patch+json", JSON);
+                pair.ask(
+                    "PATCH",
+                    &format!("{one}?fieldValidation={validation}&fieldManager=merger"),
+                    Some(&patch),
+                    "application/merge-patch+json",
+                    JSON,
+                );
             }
             4 => {
                 let candidates = paths(&object);
-                let path = rng.pick(&candidates);
-                let pointer: String = path.iter().map(|s| format!("/{}", s.as_str().map_or_else(|| s.to_string(), |t| t.replace('~', "~0").replace('/', "~1")))).collect();
+                let path = &candidates[rng.below(candidates.len())];
+                let pointer: String = path
+                    .iter()
+                    .map(|s| {
+                        format!(
+                            "/{}",
+                            s.as_str().map_or_else(|| s.to_string(), |t| t.replace('~', "~0").replace('/', "~1"))
+                        )
+                    })
+                    .collect();
                 let operation = *rng.pick(&["add", "replace", "remove", "test"]);
                 let patch = json!([{"op": operation, "path": pointer, "value": any_value(rng)}]);
-                pair.ask("PATCH", &format!("{one}?fieldValidation={validation}"), Some(&patch), "application/json-patch+json", JSON);
+                pair.ask(
+                    "PATCH",
+                    &format!("{one}?fieldValidation={validation}"),
+                    Some(&patch),
+                    "application/json-patch+json",
+                    JSON,
+                );
             }
             5 | 13 => {
                 let manager = *rng.pick(&["one", "two", "kubectl"]);
@@ -65,7 +107,13 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
                 if rng.chance(2) {
                     object["spec"] = pruned(&object["spec"], rng);
                 }
-                pair.ask("PATCH", &format!("{one}?fieldManager={manager}{force}"), Some(&object), "application/apply-patch+yaml", JSON);
+                pair.ask(
+                    "PATCH",
+                    &format!("{one}?fieldManager={manager}{force}"),
+                    Some(&object),
+                    "application/apply-patch+yaml",
+                    JSON,
+                );
             }
             6 => {
                 object["metadata"]["resourceVersion"] = json!("{{resourceVersion}}");
@@ -83,14 +131,21 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
                 pair.ask("PATCH", &format!("{one}/scale"), Some(&patch), "application/merge-patch+json", JSON);
             }
             _ => {
-                let policy = *rng.pick(&["", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan", "?dryRun=All"]);
+                let policy =
+                    *rng.pick(&["", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan", "?dryRun=All"]);
                 pair.ask("DELETE", &format!("{one}{policy}"), None, JSON, JSON);
             }
         }
     }
     for name in stored {
         let path = format!("{}/{name}", base(versions[0]));
-        pair.ask("PATCH", &path, Some(&json!({"metadata": {"finalizers": null}})), "application/merge-patch+json", JSON);
+        pair.ask(
+            "PATCH",
+            &path,
+            Some(&json!({"metadata": {"finalizers": null}})),
+            "application/merge-patch+json",
+            JSON,
+        );
     }
     pair.uninstall(&subject.crd);
 }
