@@ -51,6 +51,8 @@ use std::sync::Arc;
 pub struct ResourceVersion {
     /// What it was compiled from.
     pub facts: Facts,
+    /// `group/version`
+    api_version: String,
     /// The compiled schema.
     root: Option<Node>,
 }
@@ -139,7 +141,8 @@ impl ResourceVersion {
     /// Compiles a version.
     pub fn compile(facts: Facts) -> Self {
         let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects));
-        Self { facts, root }
+        let api_version = format!("{}/{}", facts.group, facts.version);
+        Self { facts, api_version, root }
     }
     fn matches_kind(&self, object: &Value) -> bool {
         let (group, _) =
@@ -259,7 +262,7 @@ fn type_meta(rv: &ResourceVersion, object: &Value) -> ErrorList {
         }
     };
     check("kind", &facts.kind);
-    check("apiVersion", &format!("{}/{}", facts.group, facts.version));
+    check("apiVersion", &rv.api_version);
     errors
 }
 

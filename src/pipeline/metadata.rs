@@ -65,7 +65,8 @@ impl<'a> Metadata<'a> {
         self.list("finalizers").iter().filter_map(Value::as_str)
     }
     fn time(self, key: &str) -> Option<time::Timestamp> {
-        time::parse(self.text(key)).ok().filter(|t| !t.is_zero())
+        let text = self.text(key);
+        if text.is_empty() { None } else { time::parse(text).ok().filter(|t| !t.is_zero()) }
     }
 }
 

@@ -4,17 +4,30 @@
 use super::compiled::Node;
 use crate::value::Value;
 
+fn is_useless(null_at: &Node) -> bool {
+    !null_at.nullable && null_at.default.is_none()
+}
+
 /// Removes useless nulls from `v`.
 pub fn drop_nulls(v: &mut Value, node: &Node) {
     match v {
-        Value::Object(members) => members.retain(|key, v| match node.member(key) {
-            Some(child) if v.is_null() => child.nullable || child.default.is_some(),
-            Some(child) => {
-                drop_nulls(v, child);
-                true
+        Value::Object(members) => {
+            let mut useless = false;
+            for (key, v) in members.iter_mut() {
+                match v {
+                    Value::Null => useless |= node.member(key).is_some_and(is_useless),
+                    Value::Object(_) | Value::Array(_) => {
+                        if let Some(child) = node.member(key) {
+                            drop_nulls(v, child);
+                        }
+                    }
+                    _ => {}
+                }
             }
-            None => true,
-        }),
+            if useless {
+                members.retain(|key, v| !v.is_null() || !node.member(key).is_some_and(is_useless));
+            }
+        }
         Value::Array(items) => {
             if let Some(node) = &node.items {
                 for item in items {

@@ -54,23 +54,26 @@ fn prune_value(v: &mut Value, node: Option<&Node>, unknown: &mut Unknown) {
 }
 
 fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut Unknown) {
-    members.retain(|key, v| {
+    let mut drops = false;
+    for (key, v) in members.iter_mut() {
         if is_resource && is_meta(key) {
-            return true;
+            continue;
         }
-        let child = match (node.property(key), &node.additional) {
-            (Some(property), _) => Some(property),
-            (None, Some(_)) => node.additional_schema(),
+        match (node.property(key), &node.additional) {
+            (Some(property), _) => descend(key, v, Some(property), unknown),
+            (None, Some(_)) => descend(key, v, node.additional_schema(), unknown),
             (None, None) => {
                 if !is_meta(key) || !unknown.at_root() {
                     unknown.record(key);
                 }
-                return false;
+                drops = true;
             }
-        };
-        descend(key, v, child, unknown);
-        true
-    });
+        }
+    }
+    // Only few objects have anything to drop: they alone are rebuilt.
+    if drops {
+        members.retain(|key, _| is_resource && is_meta(key) || node.property(key).is_some());
+    }
 }
 
 fn descend(key: &str, v: &mut Value, child: Option<&Node>, unknown: &mut Unknown) {
