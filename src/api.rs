@@ -5,19 +5,39 @@
 //! ([`create`], [`get`], [`list`], [`update`], [`patch`], [`delete`], [`scale`]); objects live in [`store`]; refusals are
 //! [`status`] values. Definitions themselves are served by [`definitions`].
 
+mod body;
+mod context;
+mod create;
+mod decode;
+mod definitions;
+mod delete;
+mod get;
+mod list;
+mod metadata;
 mod negotiate;
+mod objects;
 mod options;
+mod patch;
+mod project;
 mod query;
+mod random;
 mod route;
+mod scale;
 mod selector;
+mod serving;
 mod status;
+mod store;
+mod table;
+mod update;
+mod written;
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 pub use crate::value::time::Timestamp;
 
 use crate::value::Value;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,19 +138,42 @@ pub enum ResponseBody {
     Text(String),
 }
 
-/// The server. It may be shared by threads: every method takes `&self`.
+/// The server. It may be shared by threads: every method takes `&self`, and locks are held only to look up and commit.
 #[derive(Debug)]
-pub struct Server {}
+pub struct Server {
+    definitions: definitions::Definitions,
+    serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
+    revision: store::Revision,
+    random: random::Random,
+}
 
 impl Server {
     /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
-    pub fn new(_seed: u64) -> Self {
-        Self {}
+    pub fn new(seed: u64) -> Self {
+        Self {
+            definitions: definitions::Definitions::default(),
+            serving: RwLock::default(),
+            revision: store::Revision::default(),
+            random: random::Random::new(seed),
+        }
     }
 
-    /// Answers one request.
-    pub fn handle(&self, _request: &Request) -> Response {
-        not_found_page()
+    /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB
+    /// and more for the deepest).
+    pub fn handle(&self, request: &Request) -> Response {
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        let query = query::Query::parse(query);
+        match route::route(request.method, path, &query) {
+            route::Route::Resource(target) => {
+                let ctx = context::Context::new(self, request, query, target);
+                if definitions::is_about(&ctx.target) {
+                    definitions::handle(ctx, request.method)
+                } else {
+                    objects::handle(ctx)
+                }
+            }
+            route::Route::Other(_) | route::Route::Malformed => not_found_page(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod args;
 mod builtin;
 mod exit;
 mod get;
+mod request;
 mod serve;
 mod terminal;
 mod validate;
@@ -31,7 +32,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     };
     let exit = match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
-        args::Command::Get(get) => get::run(&get),
+        args::Command::Get(get) => get::run(&get, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

@@ -13,6 +13,7 @@ pub mod conditions;
 mod decode;
 mod default;
 mod encode;
+pub mod openapi;
 pub mod strategy;
 pub mod validation;
 

@@ -9,7 +9,7 @@ pub mod spool;
 
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks};
-use crate::text::spans::{Found, Spans};
+use crate::text::spans::{Cache, Found, Spans};
 use crate::value::Value;
 use files::Source;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub enum Entry {
 }
 
 /// A message about the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// The file, or `-`.
     pub source: Arc<str>,
@@ -38,6 +38,8 @@ pub struct Note {
     pub message: String,
     /// What to do about it, if that is known.
     pub hint: Option<String>,
+    /// The text in which the place is.
+    pub chunk: Option<Arc<Chunk>>,
 }
 
 /// An object of the input and where it stands.
@@ -51,6 +53,8 @@ pub struct Document {
     pub item: Option<usize>,
     /// The object.
     pub value: Value,
+    /// What is known of the places in the chunk, shared like it.
+    cache: Arc<Cache>,
 }
 
 impl Document {
@@ -61,7 +65,8 @@ impl Document {
 
     /// The places of its fields.
     pub fn places(&self) -> Places<'_> {
-        Places { spans: Spans::of(&self.chunk.text, self.chunk.syntax), start: self.chunk.start, prefix: self.prefix() }
+        let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
+        Places { spans, start: self.chunk.start, prefix: self.prefix() }
     }
 
     /// Where it begins in its source.
@@ -114,6 +119,7 @@ struct Items {
     rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
     kind: String,
     api_version: String,
+    cache: Arc<Cache>,
 }
 
 impl Input {
@@ -136,11 +142,18 @@ impl Input {
     fn read_chunk(&mut self, source: &Arc<str>, chunk: Chunk) {
         let chunk = Arc::new(chunk);
         match open_chunk(source, &chunk, &mut self.ready) {
-            Opened::Nothing => {}
+            // What could not be read is told already.
+            Opened::Nothing => self.found |= !self.ready.is_empty(),
             Opened::Object(value) => {
                 self.found = true;
                 let (source, chunk) = (Arc::clone(source), Arc::clone(&chunk));
-                self.ready.push_back(Entry::Document(Document { source, chunk, item: None, value }));
+                self.ready.push_back(Entry::Document(Document {
+                    source,
+                    chunk,
+                    item: None,
+                    value,
+                    cache: Arc::default(),
+                }));
             }
             Opened::List(items) => {
                 self.found = true;
@@ -158,7 +171,13 @@ enum Opened {
 
 /// Reads a chunk; warnings and problems go to `notes`.
 fn open_chunk(source: &Arc<str>, chunk: &Arc<Chunk>, notes: &mut VecDeque<Entry>) -> Opened {
-    let note = |position, message| Note { source: Arc::clone(source), position, message, hint: None };
+    let note = |position, message| Note {
+        source: Arc::clone(source),
+        position,
+        message,
+        hint: None,
+        chunk: Some(Arc::clone(chunk)),
+    };
     let contents = match chunk.read() {
         Ok(contents) => contents,
         Err(e) => {
@@ -187,7 +206,14 @@ fn open_chunk(source: &Arc<str>, chunk: &Arc<Chunk>, notes: &mut VecDeque<Entry>
             let (kind, api_version) = (text("kind"), text("apiVersion"));
             let Some(Value::Array(items)) = members.remove("items") else { return Opened::Nothing };
             let rest = items.into_iter().enumerate();
-            Opened::List(Items { source: Arc::clone(source), chunk: Arc::clone(chunk), rest, kind, api_version })
+            Opened::List(Items {
+                source: Arc::clone(source),
+                chunk: Arc::clone(chunk),
+                rest,
+                kind,
+                api_version,
+                cache: Arc::default(),
+            })
         }
         _ => Opened::Object(value),
     }
@@ -207,7 +233,13 @@ impl Iterator for Items {
                 members.insert("apiVersion".to_owned(), self.api_version.as_str().into());
             }
         }
-        Some(Document { source: Arc::clone(&self.source), chunk: Arc::clone(&self.chunk), item: Some(index), value })
+        Some(Document {
+            source: Arc::clone(&self.source),
+            chunk: Arc::clone(&self.chunk),
+            item: Some(index),
+            value,
+            cache: Arc::clone(&self.cache),
+        })
     }
 }
 

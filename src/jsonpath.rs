@@ -12,6 +12,7 @@ mod print;
 
 pub mod column;
 pub mod duration;
+pub mod selectable;
 
 pub use print::{go_value, print};
 

@@ -35,4 +35,6 @@ pub mod input;
 
 pub mod cluster;
 
+pub mod serve;
+
 pub mod cli;

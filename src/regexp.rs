@@ -136,3 +136,76 @@ fn range(slots: &[Option<usize>]) -> Option<Range<usize>> {
 fn width(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|t| t.chars().next()).map_or(0, char::len_utf8)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn regexp(pattern: &str) -> Regexp {
+        Regexp::new(pattern).unwrap()
+    }
+
+    #[test]
+    fn matches_are_leftmost_first() {
+        assert_eq!(regexp("a|ab").find("xab"), Some(1..2));
+        assert_eq!(regexp("(a*)(b)?").captures("aac"), Some(vec![Some(0..2), Some(0..2), None]));
+        assert_eq!(regexp("a*").find_all("baac", None), [0..0, 1..3, 4..4]);
+        assert_eq!(regexp("a").find_all("aaa", Some(2)), [0..1, 1..2]);
+        assert_eq!(regexp("(?P<x>a)(?<y>b)").group_names(), ["", "x", "y"]);
+    }
+
+    #[test]
+    fn replacements_expand_groups() {
+        let re = regexp("(?P<first>[a-z])([0-9])?");
+        assert_eq!(re.replace_all("a1 b", "$2${first}$$ $first1 ${2}x$"), "1a$  1x$ b$  x$");
+        assert_eq!(regexp("x*").replace_all("axb", "-"), "-a-b-");
+    }
+
+    #[test]
+    fn both_engines_agree() {
+        let subjects = ["", "a", "aab", "baa\nb", "é a_b", "aaaaaaaab", "ſK", "x-1"];
+        for pattern in [
+            "a*?b",
+            "(a|ab)(b|)",
+            "(?i)sk",
+            "\\bb",
+            "\\B",
+            "^$",
+            "(?m)^b$",
+            "(a*)*",
+            "(|a)+",
+            "(a{2,3}){1,2}",
+            "[^a]{2}",
+            "(?s).{3}",
+            "(?:a?){4}a{4}",
+            "a{0}b|é",
+            "(a)|(b)|(\\pL)",
+            "[\\x{d800}]|x",
+            "()*?b",
+        ] {
+            let engine = regexp(pattern);
+            let names = engine.group_names().len();
+            let program = vm::Program::new(&parse::parse(pattern).unwrap().tree);
+            assert!(matches!(engine.engine(), Some(Engine::Automaton(_))));
+            for subject in subjects {
+                let mut slots = vec![None; 2 * names];
+                let groups = program.run(subject, 0, &mut slots).then(|| slots.chunks(2).map(range).collect());
+                assert_eq!(engine.captures(subject), groups, "{pattern} {subject}");
+                assert_eq!(engine.is_match(subject), program.run(subject, 0, &mut []), "{pattern} {subject}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_and_deep_patterns_match_in_small_space() {
+        let large = regexp("^\\pL{1000}\\pL{1000}[\\pL\\pN]{1000}$");
+        assert!(large.is_match(&"é".repeat(3000)) && !large.is_match(&"é".repeat(2999)));
+        assert!(matches!(large.engine(), Some(Engine::Program(_))));
+        let deep = regexp(&format!("{}a{}", "(?:x|".repeat(300), ")".repeat(300)));
+        assert!(deep.is_match("a") && !deep.is_match("b"));
+        let error = Regexp::new(&"(".repeat(1001)).unwrap_err();
+        assert!(error.starts_with("error parsing regexp: missing closing ): `((("));
+        let error = Regexp::new(&format!("{}{}", "(".repeat(1001), ")".repeat(1001))).unwrap_err();
+        assert!(error.starts_with("error parsing regexp: expression nests too deeply: `"));
+    }
+}

@@ -12,3 +12,4 @@ mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;
 mod properties;
+mod properties_patterns;

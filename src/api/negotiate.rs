@@ -14,6 +14,8 @@ pub(super) enum Endpoint {
     CustomResource,
     /// Definitions and scales: JSON, YAML and protobuf.
     BuiltIn,
+    /// Refusals: no other form of the object.
+    Refusal,
 }
 
 /// Another form of the object, asked for by `as=…;g=…;v=…`.
@@ -112,6 +114,7 @@ fn accept_parameters(
     }
     let allowed = match &convert {
         None => endpoint == Endpoint::BuiltIn || media_type != PROTOBUF,
+        Some(_) if endpoint == Endpoint::Refusal => false,
         Some(c) if c.group == "meta.k8s.io" && matches!(c.version.as_str(), "v1" | "v1beta1") => {
             match c.kind.as_str() {
                 "Table" => media_type != PROTOBUF,

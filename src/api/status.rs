@@ -159,6 +159,10 @@ impl Refusal {
         refusal.details = Some(Box::default());
         refusal
     }
+    /// What the router says before a handler is found: empty details.
+    pub fn unrouted(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
+    }
     /// `NewResourceExpired`
     pub fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, "Expired", message)

@@ -4,7 +4,12 @@ use super::Exit;
 use super::args;
 
 /// Runs the command.
-pub fn run(_args: &args::Serve) -> Exit {
-    eprintln!("error: serve is not built yet");
-    Exit::CannotTell
+pub fn run(args: &args::Serve) -> Exit {
+    match crate::serve::run(args.port) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            eprintln!("error: cannot serve: {error}");
+            Exit::CannotTell
+        }
+    }
 }

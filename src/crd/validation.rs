@@ -26,7 +26,7 @@ use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::metadata::{self, Metadata, NameRule};
 use crate::value::Value;
 pub use conversion::has_invalid_ca_bundle;
-pub use options::schemas;
+pub use options::{TYPES, schemas};
 
 use options::Options;
 use std::collections::BTreeSet;

@@ -167,7 +167,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 fn note(source: &str, message: String, hint: Option<String>) -> Note {
-    Note { source: source.into(), position: None, message, hint }
+    Note { source: source.into(), position: None, message, hint, chunk: None }
 }
 
 /// The note about a source that cannot be read.

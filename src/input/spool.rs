@@ -121,7 +121,13 @@ impl Waiting {
             Opened::Nothing => None,
             Opened::Object(value) => {
                 let value = std::mem::take(value);
-                Some(Document { source: Arc::clone(&self.source), chunk: Arc::clone(&self.chunk), item: None, value })
+                Some(Document {
+                    source: Arc::clone(&self.source),
+                    chunk: Arc::clone(&self.chunk),
+                    item: None,
+                    value,
+                    cache: Arc::default(),
+                })
             }
             Opened::List(items) => Items::find(items, |d| d.item.is_some_and(|i| i as u64 == wanted)),
         }

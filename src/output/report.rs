@@ -119,8 +119,8 @@ impl Identity {
     /// `namespace/name`, or as much of it as there is.
     pub fn full_name(&self) -> String {
         match &self.namespace {
-            Some(namespace) => format!("{namespace}/{}", self.name),
-            None => self.name.clone(),
+            Some(namespace) if !self.name.is_empty() => format!("{namespace}/{}", self.name),
+            _ => self.name.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::yaml::Duplicate;
 use super::{Position, Syntax};
 pub(super) use outline::{Outline, Place, Shape};
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// A stretch of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,38 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Spans<'a> {
     text: &'a [u8],
+    index: Arc<Index>,
+}
+
+/// What is found out about a text once, however often it is asked about: the items of a list share it.
+#[derive(Debug, Default)]
+pub struct Cache(OnceLock<Arc<Index>>);
+
+/// The nodes of a text and the offsets at which its lines begin.
+#[derive(Debug)]
+struct Index {
     outline: Outline,
+    lines: Vec<usize>,
+}
+
+impl Index {
+    fn of(text: &[u8], syntax: Syntax) -> Self {
+        let outline = match syntax {
+            Syntax::Json => outline::json(text),
+            Syntax::Yaml => super::yaml::outline(text),
+        };
+        let ends = text.iter().enumerate().filter(|(_, b)| **b == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect();
+        Self { outline, lines }
+    }
+
+    /// As [`Position::of`], without reading all that is before.
+    fn position(&self, text: &[u8], offset: usize) -> Position {
+        let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
+        let start = self.lines.get(line).copied().unwrap_or_default();
+        let in_line = Position::of(text.get(start..).unwrap_or_default(), offset - start);
+        Position { line: line + 1, column: in_line.column }
+    }
 }
 
 /// How many steps the search for a path may take.
@@ -43,11 +75,12 @@ const BUDGET: usize = 10_000;
 impl<'a> Spans<'a> {
     /// The places in `text`, a document that could be read (else the tree ends where reading did).
     pub fn of(text: &'a [u8], syntax: Syntax) -> Self {
-        let outline = match syntax {
-            Syntax::Json => outline::json(text),
-            Syntax::Yaml => super::yaml::outline(text),
-        };
-        Self { text, outline }
+        Self { text, index: Arc::new(Index::of(text, syntax)) }
+    }
+
+    /// As [`Spans::of`]; `cache` belongs to this text.
+    pub fn cached(text: &'a [u8], syntax: Syntax, cache: &Cache) -> Self {
+        Self { text, index: Arc::clone(cache.0.get_or_init(|| Arc::new(Index::of(text, syntax)))) }
     }
 
     /// The node that a path of the server names (`spec.a[0].b`, `spec.map[a.b/c]`), or the nearest one around it.
@@ -72,7 +105,7 @@ impl<'a> Spans<'a> {
 
     /// Gives places to duplicates that are only known in words (`duplicate field "spec.x"`).
     pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
-        let mut found = self.outline.repeated().into_iter();
+        let mut found = self.index.outline.repeated().into_iter();
         let place = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
         let pair = |message: &String| {
             let (first, second) = found.next().map_or((None, None), |(a, b)| (Some(a), Some(b)));
@@ -82,8 +115,8 @@ impl<'a> Spans<'a> {
     }
 
     fn span(&self, index: usize) -> Option<Span> {
-        let node = self.outline.nodes.get(index)?;
-        Some(Span { start: Position::of(self.text, node.range.start), range: node.range.clone() })
+        let node = self.index.outline.nodes.get(index)?;
+        Some(Span { start: self.index.position(self.text, node.range.start), range: node.range.clone() })
     }
 
     /// Searches `rest` below `node`; true once all of it is found.
@@ -98,7 +131,7 @@ impl<'a> Spans<'a> {
             return false;
         }
         *budget -= 1;
-        let Some(this) = self.outline.nodes.get(self.outline.resolve(node)) else { return false };
+        let Some(this) = self.index.outline.nodes.get(self.index.outline.resolve(node)) else { return false };
         match &this.shape {
             Shape::Sequence(items) => {
                 let Some((index, rest)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) else { return false };
@@ -108,11 +141,12 @@ impl<'a> Spans<'a> {
             Shape::Mapping(members) => {
                 // The longest key first: `a.b` before `a`; the last of equal ones, which is the one that counts.
                 let mut fits: Vec<(usize, usize, &str)> = self
+                    .index
                     .outline
                     .members(members)
                     .into_iter()
                     .filter_map(|(key, value)| {
-                        let name = self.outline.nodes.get(key)?.shape.text()?;
+                        let name = self.index.outline.nodes.get(key)?.shape.text()?;
                         Some((key, value, behind(rest, name)?))
                     })
                     .collect();

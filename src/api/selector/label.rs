@@ -1,6 +1,6 @@
 //! Label selectors: `a=b,c in (d,e),!f` (`k8s.io/apimachinery/pkg/labels/selector.go`).
 
-use crate::field::{FieldError, FieldPath, ROOT};
+use crate::field::{FieldError, FieldPath, ROOT, names};
 use std::collections::BTreeSet;
 
 /// A parsed label selector.
@@ -301,7 +301,7 @@ fn new_requirement(key: String, operator: Operator, values: BTreeSet<String>) ->
         }
     }
     for (i, value) in values.iter().enumerate() {
-        let problems = label_value_problems(value);
+        let problems = names::label_value(value);
         if !problems.is_empty() {
             errors.push(FieldError::invalid(&path.index(i).key(&key), value.as_str(), problems.join("; ")));
         }
@@ -313,75 +313,8 @@ fn new_requirement(key: String, operator: Operator, values: BTreeSet<String>) ->
 }
 
 fn check_key(key: &str, path: &FieldPath<'_>) -> Option<FieldError> {
-    let problems = label_key_problems(key);
+    let problems = names::qualified_name(key);
     (!problems.is_empty()).then(|| FieldError::invalid(path, key, problems.join("; ")))
-}
-
-const KEY_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const VALUE_RULE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const SUBDOMAIN_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-/// `IsLabelKey`
-fn label_key_problems(key: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let parts: Vec<&str> = key.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => *name,
-        [prefix, name] => {
-            if prefix.is_empty() {
-                out.push("prefix part must be non-empty".to_owned());
-            } else {
-                if prefix.len() > 253 {
-                    out.push("prefix part must be no more than 253 bytes".to_owned());
-                }
-                if !is_subdomain(prefix) {
-                    out.push(format!("prefix part {SUBDOMAIN_RULE}"));
-                }
-            }
-            name
-        }
-        _ => {
-            return vec![format!(
-                "a valid label key {KEY_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-            )];
-        }
-    };
-    if name.is_empty() {
-        out.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        out.push("name part must be no more than 63 bytes".to_owned());
-    }
-    if !is_label_text(name) {
-        out.push(format!("name part {KEY_RULE}"));
-    }
-    out
-}
-
-/// `IsLabelValue`
-fn label_value_problems(value: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    if value.len() > 63 {
-        out.push("must be no more than 63 bytes".to_owned());
-    }
-    if !value.is_empty() && !is_label_text(value) {
-        out.push(VALUE_RULE.to_owned());
-    }
-    out
-}
-
-fn is_label_text(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-}
-
-fn is_subdomain(text: &str) -> bool {
-    let edge = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    text.split('.').all(|label| {
-        let bytes = label.as_bytes();
-        edge(bytes.first()) && edge(bytes.last()) && bytes.iter().all(|b| *b == b'-' || edge(Some(b)))
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The CRDs of a run: each is created in the server, once, and remembered with its place.
 
-use super::request::{self, Manner};
 use crate::api::{Response, ResponseBody, Server};
+use crate::cli::request::{self, Manner};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -48,7 +48,7 @@ impl Definitions {
 
     /// Creates `crd` in `server`, unless it is there.
     pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, manner: Manner) -> Installed {
-        forget_its_past(&mut crd);
+        request::forget_its_past(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {
@@ -78,18 +78,6 @@ impl Definitions {
         };
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));
-    }
-}
-
-/// Drops what a CRD that was read from a cluster says about its life there.
-fn forget_its_past(crd: &mut Value) {
-    if let Some(members) = crd.as_object_mut() {
-        members.remove("status");
-    }
-    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
-        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
-            metadata.remove(key);
-        }
     }
 }
 

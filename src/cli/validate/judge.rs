@@ -1,8 +1,8 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
 use super::definitions::Route;
-use super::request::{self, Manner};
 use crate::api::{Response, ResponseBody, Server};
+use crate::cli::request::{self, Manner};
 use crate::field::FieldError;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
@@ -14,10 +14,12 @@ pub trait Places {
     fn start(&self) -> Spot;
     /// Where the field at `path` (as the server prints it), or the nearest one above it, is written.
     fn field(&self, path: &str) -> Spot;
+    /// As [`Places::field`], but its name rather than its value.
+    fn name(&self, path: &str) -> Spot;
 }
 
-/// What the object calls itself. `namespace` is that of objects that name none.
-pub fn identity(object: &Value, namespaced: bool, namespace: &str) -> Identity {
+/// What the object calls itself.
+pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {
         ("", "") => String::new(),
@@ -25,12 +27,28 @@ pub fn identity(object: &Value, namespaced: bool, namespace: &str) -> Identity {
         (name, _) => name.to_owned(),
     };
     let own = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty());
+    let namespace = match namespace {
+        Namespace::Own => own,
+        Namespace::Or(default) => own.or(Some(default)),
+        Namespace::None => None,
+    };
     Identity {
         api_version: text(&["apiVersion"]).to_owned(),
         kind: text(&["kind"]).to_owned(),
-        namespace: namespaced.then(|| own.unwrap_or(namespace).to_owned()),
+        namespace: namespace.map(str::to_owned),
         name,
     }
+}
+
+/// The namespace of an object.
+#[derive(Clone, Copy, Debug)]
+pub enum Namespace<'a> {
+    /// Its own, if it names one: nothing is known of its kind.
+    Own,
+    /// Its own, or else this one.
+    Or(&'a str),
+    /// Objects of its kind are in none.
+    None,
 }
 
 /// Sends a create of `object` and reads the answer.
@@ -49,9 +67,12 @@ pub fn judge(
     let path = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let generated = object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
     let response = server.handle(&request::create(&path, object, manner));
+    let definition = format!("{}.{group}", route.plural);
+    let version = version.to_owned();
     let mut item = answered(response, identity, places);
     if let Some(result) = &mut item.object {
         forget_its_birth(result, generated);
+        item.scale = server.scale_of(&definition, &version, result);
     }
     item
 }
@@ -91,7 +112,7 @@ pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> 
         .trace
         .pruned
         .iter()
-        .map(|path| Located { path: path.clone(), spot: Some(places.field(path)) })
+        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)) })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
     item.warnings = response.warnings.iter().map(|text| warning(text, places)).collect();
@@ -164,16 +185,15 @@ fn told_in_words(detail: &str) -> Option<&str> {
 
 /// A warning of the server, with its place if it names a field.
 fn warning(text: &str, places: &dyn Places) -> Problem {
-    let path = match text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"')) {
-        Some(path) => Some(path),
-        None => text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' ')),
+    let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
+    let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
+    let (path, spot) = match (unknown, known()) {
+        (Some(path), _) => (Some(path), places.name(path)),
+        (None, Some(path)) => (Some(path), places.field(path)),
+        (None, None) => (None, places.start()),
     };
-    Problem {
-        kind: "Warning".to_owned(),
-        field: path.map(str::to_owned),
-        message: text.to_owned(),
-        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
-    }
+    let field = path.map(str::to_owned);
+    Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot) }
 }
 
 /// Takes out what differs from run to run: what the server gives an object at its birth.
@@ -203,7 +223,7 @@ mod tests {
     fn names_may_be_generated() {
         let metadata = crate::value::object([("generateName", "red-")]);
         let object = crate::value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
-        assert_eq!(identity(&object, true, "ns").full_name(), "ns/red-*");
-        assert_eq!(identity(&object, false, "ns").full_name(), "red-*");
+        assert_eq!(identity(&object, Namespace::Or("ns")).full_name(), "ns/red-*");
+        assert_eq!(identity(&object, Namespace::None).full_name(), "red-*");
     }
 }

@@ -5,7 +5,8 @@ use crate::crd;
 use crate::input::{self, Document, Note};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Problem, Verdict};
-use crate::text::Position;
+use crate::text::documents::Chunk;
+use crate::text::spans::Found;
 use crate::value::Value;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -81,7 +82,14 @@ impl Object {
 
 /// A problem with the input, as it is shown.
 pub fn problem(note: Note) -> Item {
-    let mut item = Item::new(spot(&note.source, note.position), Verdict::CannotTell, note.message);
+    let name = source(&note.source);
+    let spot = match (note.position, &note.chunk) {
+        (Some(at), Some(chunk)) => Spot::at(&name, &chunk.text, chunk.start, at),
+        (Some(at), None) => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
+        (None, Some(chunk)) => Spot::line(&name, chunk.start.line),
+        (None, None) => Spot::source(&name),
+    };
+    let mut item = Item::new(spot, Verdict::CannotTell, note.message);
     item.help = note.hint;
     item
 }
@@ -90,11 +98,6 @@ pub fn problem(note: Note) -> Item {
 pub fn warning(note: &Note, document: &Document) -> Problem {
     let at = note.position.map(|at| Spot::at(&source(&note.source), &document.chunk.text, document.chunk.start, at));
     Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at }
-}
-
-fn spot(name: &Arc<str>, position: Option<Position>) -> Spot {
-    let Position { line, column } = position.unwrap_or_default();
-    Spot { source: source(name), line, column, excerpt: None }
 }
 
 /// The name of a source in what a person reads.
@@ -123,16 +126,28 @@ impl Places for Finder<'_> {
     }
 
     fn field(&self, path: &str) -> Spot {
+        self.find(path, |chunk, found| {
+            let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
+            // What is missing, or takes many lines, is shown by the key.
+            many_lines || !found.exact
+        })
+    }
+
+    fn name(&self, path: &str) -> Spot {
+        self.find(path, |_, _| true)
+    }
+}
+
+impl Finder<'_> {
+    fn find(&self, path: &str, by_key: impl Fn(&Chunk, &Found) -> bool) -> Spot {
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return Spot::source(&source(name)) };
         self.left.set(left);
         let found = self.places.get_or_init(|| self.document.places()).locate(path);
-        let whole = found.value.range;
-        let many_lines = chunk.text.get(whole.clone()).unwrap_or_default().contains(&b'\n');
+        let by_key = by_key(chunk, &found);
         let part = match found.key {
-            // What is missing, or takes many lines, is shown by the key.
-            Some(key) if many_lines || !found.exact => key.range,
-            _ => whole,
+            Some(key) if by_key => key.range,
+            _ => found.value.range,
         };
         Spot::within(&source(name), &chunk.text, chunk.start, part)
     }

@@ -74,7 +74,7 @@ mod tests {
         for jobs in [1, 3] {
             let mut seen = Vec::new();
             let slow_first = |n: u64| {
-                thread::sleep(std::time::Duration::from_micros(if n % 7 == 0 { 500 } else { 0 }));
+                thread::sleep(std::time::Duration::from_micros(if n.is_multiple_of(7) { 500 } else { 0 }));
                 n * 2
             };
             in_order(NonZeroUsize::new(jobs).unwrap(), 0..200, slow_first, |r| seen.push(r)).unwrap();

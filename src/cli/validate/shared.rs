@@ -1,12 +1,12 @@
 //! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
 
 use super::definitions::{Definitions, Installed, Route};
-use super::judge;
+use super::judge::{self, Namespace};
 use super::object::{Kind, Object};
-use super::request::Manner;
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
 use crate::cli::builtin;
+use crate::cli::request::Manner;
 use crate::cluster;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
@@ -43,7 +43,8 @@ pub struct Judge {
 impl Judge {
     /// What the server would do with an object.
     pub fn judge(&self, mut object: Object, route: &Route) -> Item {
-        let identity = judge::identity(object.value(), route.namespaced, &self.settings.namespace);
+        let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
+        let identity = judge::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
         let finder = object.finder();
@@ -94,7 +95,7 @@ impl Known {
             return Way::Judge(Box::new(object), Arc::clone(route));
         }
         if builtin::owns(&kind.0) {
-            let identity = judge::identity(object.value(), true, &judge.settings.namespace);
+            let identity = judge::identity(object.value(), Namespace::Own);
             return Way::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
         }
         Way::Unknown(Box::new(object), kind)
@@ -112,7 +113,7 @@ impl Known {
 
     /// What is said of an object whose CRD did not come.
     pub fn without_definition(&self, judge: &Judge, mut object: Object, kind: &Kind) -> Item {
-        let identity = judge::identity(object.value(), false, "");
+        let identity = judge::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if judge.settings.ignore_missing {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
@@ -135,7 +136,7 @@ impl Known {
 
     /// Creates a CRD of the input.
     pub fn install(&mut self, judge: &Judge, mut object: Object, level: FieldValidation) -> Item {
-        let identity = judge::identity(object.value(), false, "");
+        let identity = judge::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let reason = format!("CRDs of {} cannot be read", identity.api_version);
             let mut item = object.item(identity, Verdict::CannotTell, reason);

@@ -51,18 +51,18 @@ impl<'a> Show<'a> {
     pub fn item(&mut self, item: Item) {
         self.summary.add(&item);
         if self.failed.is_none()
-            && let Err(error) = self.write(item)
+            && let Err(error) = self.write(&item)
         {
             self.failed = Some(error);
         }
     }
 
-    fn write(&mut self, item: Item) -> io::Result<()> {
+    fn write(&mut self, item: &Item) -> io::Result<()> {
         let hidden = self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
         match &mut self.form {
             Form::Text { details } => {
-                let rows = self.text.row(&item);
-                let more = self.text.details(&item);
+                let rows = self.text.row(item);
+                let more = self.text.details(item);
                 if !more.is_empty() {
                     details.push('\n');
                     details.push_str(&more);
@@ -76,7 +76,7 @@ impl<'a> Show<'a> {
                 if !*begun {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
-                let text = json::item(&item, !*begun);
+                let text = json::item(item, !*begun);
                 *begun = true;
                 return self.out.write_all(text.as_bytes());
             }
@@ -93,9 +93,9 @@ impl<'a> Show<'a> {
                     writeln!(self.out, "{}", item.identity.short())?;
                 }
             }
-            Form::Wide(wide) => wide.add(&item),
+            Form::Wide(wide) => wide.add(item),
         }
-        self.messages.write_all(self.text.details(&item).as_bytes())
+        self.messages.write_all(self.text.details(item).as_bytes())
     }
 
     /// Writes what is left and gives the counts.
@@ -104,10 +104,14 @@ impl<'a> Show<'a> {
             return Err(error);
         }
         let last = self.text.summary(&self.summary);
+        let common = self.text.common_details();
         match self.form {
             Form::Text { details } => {
                 self.out.write_all(self.text.rest().as_bytes())?;
                 self.out.write_all(details.as_bytes())?;
+                if !common.is_empty() {
+                    write!(self.out, "\n{common}")?;
+                }
                 if !last.is_empty() {
                     writeln!(self.out)?;
                     self.out.write_all(last.as_bytes())?;
@@ -121,9 +125,9 @@ impl<'a> Show<'a> {
             }
             Form::Wide(wide) => {
                 self.out.write_all(wide.text(self.style.color).as_bytes())?;
-                self.messages.write_all(last.as_bytes())?;
+                self.messages.write_all((common + &last).as_bytes())?;
             }
-            Form::Yaml { .. } | Form::Name => self.messages.write_all(last.as_bytes())?,
+            Form::Yaml { .. } | Form::Name => self.messages.write_all((common + &last).as_bytes())?,
         }
         self.out.flush()?;
         self.messages.flush()?;

@@ -4,6 +4,9 @@ use super::{Item, Problem, Summary, Verdict};
 use crate::output::excerpt::{self, Grade};
 use crate::output::{Aligned, Cell, Paint};
 
+/// More different reasons than this are not told apart.
+const MOST_REASONS: usize = 100;
+
 /// What goes where.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
@@ -19,12 +22,14 @@ pub struct TextReport {
     style: Style,
     table: Aligned,
     rows: usize,
+    /// What could not be told for one and the same reason: the first item and how many there are.
+    alike: Vec<(Item, usize)>,
 }
 
 impl TextReport {
     /// An empty report.
     pub fn new(style: Style) -> Self {
-        Self { style, table: Aligned::new(style.color), rows: 0 }
+        Self { style, table: Aligned::new(style.color), rows: 0, alike: Vec::new() }
     }
 
     /// The next row. Gives table text when enough rows have come to align them.
@@ -47,7 +52,7 @@ impl TextReport {
     }
 
     /// What is wrong with an item, with its places; empty when nothing is.
-    pub fn details(&self, item: &Item) -> String {
+    pub fn details(&mut self, item: &Item) -> String {
         let mut text = String::new();
         let color = self.style.color;
         if item.verdict == Verdict::Rejected {
@@ -58,7 +63,11 @@ impl TextReport {
             text.push_str(&problem(Grade::Error, error, item, color));
         }
         if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
-            text.push_str(&excerpt::render(Grade::Error, &subject(item), &item.spot, item.help.as_deref(), color));
+            if item.spot.excerpt.is_some() || item.identity.kind.is_empty() {
+                text.push_str(&excerpt::render(Grade::Error, &item.reason, &item.spot, item.help.as_deref(), color));
+            } else {
+                self.count(item);
+            }
         }
         if !self.style.quiet || item.verdict != Verdict::Accepted {
             for warning in &item.warnings {
@@ -66,6 +75,30 @@ impl TextReport {
             }
         }
         text
+    }
+
+    /// Counts an item with the others that have its reason.
+    fn count(&mut self, item: &Item) {
+        let alike = |(known, _): &(Item, usize)| known.reason == item.reason && known.help == item.help;
+        match self.alike.iter().position(alike) {
+            Some(at) => self.alike.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
+            // A message for each would not be read.
+            None if self.alike.len() < MOST_REASONS => self.alike.push((item.clone(), 1)),
+            None => {}
+        }
+    }
+
+    /// What several items have in common, once all of them came.
+    pub fn common_details(&self) -> String {
+        let messages = self.alike.iter().map(|(item, count)| {
+            let subject = match count {
+                1 => named(item),
+                n => format!("{n} objects, the first of them {}", named(item)),
+            };
+            let message = format!("{}: {subject}", item.reason);
+            excerpt::render(Grade::Error, &message, &item.spot, item.help.as_deref(), self.style.color)
+        });
+        messages.collect::<Vec<_>>().join("\n")
     }
 
     /// The last line.
@@ -134,10 +167,6 @@ fn named(item: &Item) -> String {
         (kind, "") => kind.to_owned(),
         (kind, name) => format!("{kind} {name}"),
     }
-}
-
-fn subject(item: &Item) -> String {
-    if item.identity.kind.is_empty() { item.reason.clone() } else { format!("{}: {}", named(item), item.reason) }
 }
 
 fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {

@@ -54,6 +54,18 @@ pub fn create(path: &str, object: Value, manner: Manner) -> Request {
     }
 }
 
+/// Drops what a CRD that was read from a cluster says about its life there.
+pub fn forget_its_past(crd: &mut Value) {
+    if let Some(members) = crd.as_object_mut() {
+        members.remove("status");
+    }
+    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+            metadata.remove(key);
+        }
+    }
+}
+
 /// `/` and a path segment, percent-encoded.
 fn push_segment(path: &mut String, text: &str) {
     path.push('/');

@@ -1,0 +1,204 @@
+//! Bodies: bytes to values, with the errors of the server's serializers (`runtime/serializer/json`).
+
+use super::Body;
+use super::negotiate::Input;
+use super::options::FieldValidation;
+use super::status::Refusal;
+use crate::text;
+use crate::value::{Map, Value};
+use std::borrow::Cow;
+
+/// The most bytes a body may have.
+pub(super) const LIMIT: usize = 3 * 1024 * 1024;
+
+/// A body that was read.
+#[derive(Debug)]
+pub(super) struct Document {
+    /// The value; an object.
+    pub value: Value,
+    /// Duplicate keys, each a strict error.
+    pub strict: Vec<String>,
+}
+
+/// The bytes of a body (a value's JSON, for callers in the same process), refused when there are too many.
+pub(super) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
+    let bytes = match body {
+        Body::Empty => Cow::Borrowed(&[][..]),
+        Body::Bytes(bytes) => Cow::Borrowed(bytes.as_slice()),
+        Body::Value(value) => Cow::Owned(crate::value::json::to_string(value).into_bytes()),
+    };
+    check_size(body)?;
+    Ok(bytes)
+}
+
+/// How many bytes were sent; 0 for a value, whose text is not known.
+pub(super) fn length(body: &Body) -> usize {
+    if let Body::Bytes(bytes) = body { bytes.len() } else { 0 }
+}
+
+/// Refuses a body with too many bytes.
+pub(super) fn check_size(body: &Body) -> Result<(), Refusal> {
+    if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
+}
+
+/// Why a body could not be read: the text of the server's decoder.
+#[derive(Debug, PartialEq)]
+pub(super) enum Unreadable {
+    /// Before its type was known.
+    Early(String),
+    /// When its type was known already: a number that no float64 holds.
+    Late(String),
+}
+
+impl Unreadable {
+    /// The text.
+    pub fn into_text(self) -> String {
+        let (Self::Early(text) | Self::Late(text)) = self;
+        text
+    }
+}
+
+/// Reads a body that must be an object with a type.
+pub(super) fn object(body: &Body, input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+    let document = match body {
+        Body::Value(value) => Document { value: value.clone(), strict: Vec::new() },
+        Body::Empty => read(&[], input, validation)?,
+        Body::Bytes(bytes) => read(bytes, input, validation)?,
+    };
+    interpret(&document.value).map_err(Unreadable::Early)?;
+    Ok(document)
+}
+
+fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+    match input {
+        Input::Json => {
+            let read = text::json::read_strict(bytes).map_err(|e| {
+                if e.message.starts_with("json: ") {
+                    return Unreadable::Late(e.message);
+                }
+                Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
+            })?;
+            let strict = if validation.looks() { read.errors } else { Vec::new() };
+            Ok(Document { value: read.value, strict })
+        }
+        Input::Yaml => {
+            let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
+            let strict = if validation.looks() { read.error().into_iter().collect() } else { Vec::new() };
+            Ok(Document { value: read.value, strict })
+        }
+    }
+}
+
+/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be texts of an object.
+pub(super) fn interpret(value: &Value) -> Result<(), String> {
+    let fault = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Null => return Ok(()),
+        other => {
+            let kind = go_kind(other);
+            return fault(format!(
+                "json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+            ));
+        }
+    };
+    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
+        if let Some(value) = members.get(key)
+            && !matches!(value, Value::String(_) | Value::Null)
+        {
+            let kind = go_kind(value);
+            return fault(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+        }
+    }
+    if let Some(version) = members.get("apiVersion").and_then(Value::as_str) {
+        parse_group_version(version)?;
+    }
+    Ok(())
+}
+
+/// `schema.ParseGroupVersion`
+pub(super) fn parse_group_version(text: &str) -> Result<(&str, &str), String> {
+    if text.is_empty() || text == "/" {
+        return Ok(("", ""));
+    }
+    match text.matches('/').count() {
+        0 => Ok(("", text)),
+        1 => Ok(text.split_once('/').unwrap_or(("", text))),
+        _ => Err(format!("unexpected GroupVersion string: {text}")),
+    }
+}
+
+/// What `encoding/json` calls a value.
+pub(super) fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The text of a body in `unrecognized` errors: 30 bytes of it, as they are if it begins with `{`, else in hex.
+pub(super) fn summary(bytes: &[u8]) -> String {
+    const MOST: usize = 30;
+    if bytes.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let head = bytes.get(..MOST).unwrap_or(bytes);
+    let mut out = if bytes.first() == Some(&b'{') {
+        crate::text::lossy(head)
+    } else {
+        head.iter().fold(String::new(), |mut out, b| {
+            use std::fmt::Write as _;
+            let _ = write!(out, "{b:02x}");
+            out
+        })
+    };
+    if bytes.len() > MOST {
+        out.push_str(" ...");
+    }
+    out
+}
+
+/// `runtime.NewMissingKindErr`: shows the body, or what `Ignore` decodes, which is JSON.
+pub(super) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
+    let text = match body {
+        Body::Bytes(bytes) if input == Input::Yaml && !validation.looks() => {
+            text::yaml::read(bytes).map(|v| crate::value::json::to_string(&v)).unwrap_or_default()
+        }
+        _ => bytes(body).map(|b| crate::text::lossy(&b)).unwrap_or_default(),
+    };
+    format!("Object 'Kind' is missing in '{text}'")
+}
+
+/// `{}` for `null`, as the server's decoder makes of it.
+pub(super) fn or_empty(value: Value) -> Value {
+    if value.is_null() { Value::Object(Map::new()) } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_are_short() {
+        assert_eq!(summary(b""), "<empty>");
+        assert_eq!(summary(b"[1]"), "5b315d");
+        assert_eq!(summary(b"{\"a\": 1}"), "{\"a\": 1}");
+        assert_eq!(summary(&[b'{'; 40]), format!("{} ...", "{".repeat(30)));
+    }
+
+    #[test]
+    fn bodies_must_tell_their_type_in_text() {
+        let read = |text: &str| {
+            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict).map(|d| d.strict)
+        };
+        assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec!["duplicate field \"a\"".to_owned()]));
+        assert_eq!(
+            read(r#"{"kind":1}"#),
+            Err(Unreadable::Early("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! POST: `endpoints/handlers/create.go` and `Store.Create` of `registry/generic/registry/store.go`.
+
+use super::body;
+use super::context::{Answer, Context};
+use super::decode;
+use super::metadata;
+use super::negotiate;
+use super::options::{self, Write, WriteOptions};
+use super::serving::{Serving, Version};
+use super::status::{GroupResource, Refusal};
+use super::store;
+use crate::pipeline;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// How often a generated name is tried.
+const NAME_ATTEMPTS: usize = 8;
+
+/// Answers a POST.
+pub(super) fn create(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
+    let input = negotiate::input(ctx.request.content_type.as_deref())?;
+    body::check_size(&ctx.request.body)?;
+    let options = options::write_options(&ctx.query, Write::Create)?;
+    let mut object = decode::request_object(ctx, serving, version, input, &options)?;
+    decode::check_group_version(&object, serving, version)?;
+    metadata::wipe_system_fields(&mut object);
+    decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
+    decode::dedup_owners(ctx, &mut object, false);
+    if serving.terminating {
+        let name = if ctx.target.name.is_empty() { metadata::text(&object, "name") } else { &ctx.target.name };
+        return Err(create_while_terminating(serving, name));
+    }
+    if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
+        for attempt in 1.. {
+            match store_new(ctx, serving, version, object.clone(), &options) {
+                Err(refusal) if refusal.reason == "AlreadyExists" && attempt < NAME_ATTEMPTS => {}
+                result => return result.map(|o| Answer::object(201, o)),
+            }
+        }
+    }
+    store_new(ctx, serving, version, object, &options).map(|o| Answer::object(201, o))
+}
+
+/// What `forbidCreateAdmission` says.
+pub(super) fn create_while_terminating(serving: &Serving, name: &str) -> Refusal {
+    Refusal::forbidden(serving.resource(), name, "create not allowed while custom resource definition is terminating")
+}
+
+/// Completes, validates and stores a new object.
+pub(super) fn store_new(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    mut object: Value,
+    options: &WriteOptions,
+) -> Result<Arc<Value>, Refusal> {
+    metadata::fill_system_fields(&mut object, &ctx.server.random.uid(), &ctx.now());
+    let prefix = metadata::text(&object, "generateName").to_owned();
+    if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
+        metadata::set_text(&mut object, "name", &ctx.server.random.name(&prefix));
+    }
+    pipeline::prepare_create(&version.stages, &mut object);
+    let verdict = pipeline::validate_create(&version.stages, &object);
+    ctx.trace.rules_not_evaluated = verdict.rules_not_evaluated;
+    for warning in verdict.warnings {
+        ctx.warn(warning);
+    }
+    if !verdict.errors.is_empty() {
+        return Err(invalid(&object, verdict.errors));
+    }
+    for warning in verdict.warnings_if_accepted {
+        ctx.warn(warning);
+    }
+    let name = metadata::text(&object, "name").to_owned();
+    let key = store::key(metadata::text(&object, "namespace"), &name);
+    let revision = metadata::text(&object, "resourceVersion");
+    if !options.dry_run && revision.parse::<u64>().is_ok_and(|r| r != 0) {
+        return Err(Refusal::unclassified("resourceVersion should not be set on objects to be created"));
+    }
+    loop {
+        if let Some(existing) = serving.objects.get(&key) {
+            let mut refusal = if prefix.is_empty() {
+                Refusal::already_exists(serving.resource(), &name)
+            } else {
+                Refusal::generated_name_exists(serving.resource(), &name)
+            };
+            if metadata::is_deleting(&existing.raw) {
+                refusal.message = format!("object is being deleted: {}", refusal.message);
+            }
+            return Err(refusal);
+        }
+        // Another thread may have taken the name meanwhile; then the next round finds it.
+        let written = serving.written(object.clone(), version, true)?;
+        if options.dry_run {
+            return Ok(written.shown());
+        }
+        written.check_size(body::length(&ctx.request.body))?;
+        if let Ok(shown) = written.put(version, &serving.objects, &key, None, &ctx.server.revision) {
+            return Ok(shown);
+        }
+    }
+}
+
+/// A 422 about an object, headed by the kind the object itself claims.
+pub(super) fn invalid(object: &Value, errors: crate::field::ErrorList) -> Refusal {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    Refusal::invalid(GroupResource { group, resource: kind }, metadata::text(object, "name"), errors)
+}

@@ -1,0 +1,165 @@
+//! `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`: definitions as objects, and what they bring about.
+//!
+//! The server's controllers (names, establishing, cleanup) run at once here, after each write, so that a definition is
+//! served by the time its answer arrives. The answer itself is that of the write, before the controllers.
+
+mod decode;
+mod lifecycle;
+mod remove;
+mod write;
+
+use super::context::{Answer, Content, Context, List};
+use super::get::{check_export, check_not_ahead, invalid_revision};
+use super::metadata;
+use super::negotiate::{Endpoint, Output};
+use super::options::list_options;
+use super::patch;
+use super::route::Target;
+use super::status::{GroupResource, Refusal};
+use super::store::{Collection, Stored};
+use super::table::Columns;
+use super::update::parse_revision;
+use super::{Method, Response};
+use crate::crd::{self, CustomResourceDefinition};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// The resource, for messages.
+pub(super) const RESOURCE: GroupResource<'static> =
+    GroupResource { group: crd::GROUP, resource: "customresourcedefinitions" };
+
+/// All definitions.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    /// The objects by name.
+    pub objects: Collection,
+    /// Held while a definition is written: writes are rare and touch other definitions too.
+    pub writing: std::sync::Mutex<()>,
+}
+
+impl Definitions {
+    /// All definitions, in order.
+    pub fn all(&self, revision: &super::store::Revision) -> Vec<CustomResourceDefinition> {
+        self.objects.list("", "", revision).0.iter().filter_map(|(_, stored)| typed(stored)).collect()
+    }
+}
+
+/// A stored definition, typed.
+pub(super) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
+    crd::decode(&stored.raw).ok().map(|d| d.crd)
+}
+
+/// Whether a path is one of definitions.
+pub(super) fn is_about(target: &Target) -> bool {
+    target.group == crd::GROUP
+}
+
+/// Answers a request about definitions.
+pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
+    let target = &ctx.target;
+    let known = target.version == "v1" && target.resource == RESOURCE.resource && target.namespace.is_empty();
+    let subresource = target.subresource.as_str();
+    if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
+        let text = "the server could not find the requested resource";
+        return ctx.refuse(&Refusal::unrouted(404, "NotFound", text));
+    }
+    let named = !target.name.is_empty() && !matches!(target.verb, "list" | "watch");
+    let allowed = match method {
+        Method::Get | Method::Head => true,
+        Method::Post => !named,
+        Method::Put | Method::Patch => named,
+        Method::Delete => subresource.is_empty(),
+        Method::Other => false,
+    };
+    if !allowed {
+        let text = "the server does not allow this method on the requested resource";
+        return ctx.refuse(&Refusal::unrouted(405, "MethodNotAllowed", text));
+    }
+    let output = match ctx.negotiate(Endpoint::BuiltIn) {
+        Ok(output) => output,
+        Err(refusal) => {
+            let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+            let text = format!("406: Not Acceptable\n\nAvailable representations: {accepted}");
+            return ctx.refuse(&Refusal::unrouted(406, refusal.reason, text));
+        }
+    };
+    let answer = match method {
+        Method::Get | Method::Head if named => get(&ctx),
+        Method::Get | Method::Head => list(&ctx, &output),
+        Method::Post => write::create(&mut ctx),
+        Method::Put => write::put(&mut ctx),
+        Method::Patch => match patch::definition_kind(ctx.request.content_type.as_deref()) {
+            Ok(kind) => write::patch(&mut ctx, kind),
+            Err(refusal) => Err(refusal),
+        },
+        Method::Delete if named => remove::delete(&mut ctx),
+        Method::Delete => remove::delete_collection(&mut ctx),
+        Method::Other => Err(Refusal::internal("no method")),
+    };
+    ctx.respond(&output, Some(&Columns::of_definitions()), answer)
+}
+
+fn get(ctx: &Context<'_>) -> Result<Answer, Refusal> {
+    check_export(ctx)?;
+    if let Some(text) = ctx.query.first("resourceVersion") {
+        let wanted = parse_revision(text).map_err(|e| Refusal::unclassified(invalid_revision(text, &e)))?;
+        check_not_ahead(ctx, wanted)?;
+    }
+    match ctx.server.definitions.objects.get(&ctx.target.name) {
+        Some(stored) => Ok(Answer::object(200, Arc::clone(&stored.raw))),
+        None => Err(Refusal::not_found(RESOURCE, &ctx.target.name)),
+    }
+}
+
+fn list(ctx: &Context<'_>, output: &Output) -> Result<Answer, Refusal> {
+    let mut list = select(ctx)?;
+    if output.convert.is_none() {
+        // Items of a typed list do not tell their type.
+        for item in &mut list.items {
+            let mut bare = (**item).clone();
+            if let Some(members) = bare.as_object_mut() {
+                members.remove("kind");
+                members.remove("apiVersion");
+            }
+            *item = Arc::new(bare);
+        }
+    }
+    Ok(Answer { code: 200, content: Content::List(list) })
+}
+
+/// The definitions that a list asks for.
+fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
+    let options = list_options(&ctx.query)?;
+    for field in options.fields.fields() {
+        if !matches!(field, "metadata.name" | "metadata.namespace") {
+            return Err(Refusal::bad_request(format!(
+                "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                crate::value::quote::go_quote(field)
+            )));
+        }
+    }
+    let (found, revision) = ctx.server.definitions.objects.list("", "", &ctx.server.revision);
+    let items = found.into_iter().map(|(_, stored)| Arc::clone(&stored.raw)).filter(|o| {
+        let labels = metadata::get(o, "labels");
+        options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
+            && options.fields.matches(|field| match field {
+                "metadata.name" => metadata::text(o, "name").into(),
+                _ => "".into(),
+            })
+    });
+    let mut items: Vec<Arc<Value>> = items.collect();
+    let mut remaining = None;
+    if let Some(limit) = usize::try_from(options.limit).ok().filter(|l| *l > 0 && *l < items.len()) {
+        remaining = Some((items.len() - limit) as i64);
+        items.truncate(limit);
+    }
+    Ok(List {
+        api_version: "apiextensions.k8s.io/v1".to_owned(),
+        kind: "CustomResourceDefinitionList".to_owned(),
+        resource_version: revision.to_string(),
+        continue_: String::new(),
+        remaining,
+        items,
+        go_type: "*apiextensions.CustomResourceDefinitionList",
+    })
+}

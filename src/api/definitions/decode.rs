@@ -1,0 +1,73 @@
+//! A definition from a body or a patch: typed, with defaults and strictness.
+
+use crate::api::body;
+use crate::api::context::Context;
+use crate::api::negotiate::Input;
+use crate::api::options::WriteOptions;
+use crate::api::status::Refusal;
+use crate::crd::{self, CustomResourceDefinition};
+use crate::value::{Map, Value, quote};
+
+const KIND: &str = "CustomResourceDefinition";
+const VERSION: &str = "apiextensions.k8s.io/v1";
+
+/// The definition of a POST or PUT.
+pub(super) fn request(
+    ctx: &mut Context<'_>,
+    input: Input,
+    options: &WriteOptions,
+) -> Result<CustomResourceDefinition, Refusal> {
+    let document = body::object(&ctx.request.body, input, options.field_validation).map_err(|e| {
+        let text = e.into_text();
+        let summary = body::bytes(&ctx.request.body).map(|b| body::summary(&b)).unwrap_or_default();
+        Refusal::bad_request(format!(
+            "the object provided is unrecognized (must be of type {KIND}): {text} ({summary})"
+        ))
+    })?;
+    let (kind, api_version) = types(&document.value);
+    let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
+    let version = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
+    let refuse = |text: String| {
+        let version = quote::go_quote(&version);
+        Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
+    };
+    let definition = read(ctx, document.value, document.strict, options).map_err(refuse)?;
+    if api_version != VERSION {
+        return Err(Refusal::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({VERSION})"
+        )));
+    }
+    Ok(definition)
+}
+
+/// Reads a value; the error is the text of the decoder.
+pub(super) fn read(
+    ctx: &mut Context<'_>,
+    value: Value,
+    mut strict: Vec<String>,
+    options: &WriteOptions,
+) -> Result<CustomResourceDefinition, String> {
+    let (kind, api_version) = types(&value);
+    if kind != KIND || !matches!(api_version, VERSION | "apiextensions.k8s.io/v1beta1") {
+        return Err(format!(
+            "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            quote::go_quote(kind),
+            quote::go_quote(api_version)
+        ));
+    }
+    let value = if value.is_null() { Value::Object(Map::new()) } else { value };
+    let decoded = crd::decode(&value)?;
+    if options.field_validation.looks() {
+        strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
+    }
+    ctx.trace.pruned = decoded.unknown;
+    ctx.strict_errors(&strict, options)?;
+    Ok(decoded.crd)
+}
+
+/// Kind and apiVersion, with the defaults of a body that does not tell them.
+fn types(value: &Value) -> (&str, &str) {
+    let kind = value.str_at(&["kind"]).filter(|k| !k.is_empty()).unwrap_or(KIND);
+    let api_version = value.str_at(&["apiVersion"]).filter(|v| !v.is_empty()).unwrap_or(VERSION);
+    (kind, api_version)
+}

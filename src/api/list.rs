@@ -1,0 +1,283 @@
+//! GET of a collection: selectors, pages (`endpoints/handlers/get.go`, `storage/etcd3/store.go`, `storage/continue.go`).
+//!
+//! Pages are not frozen in time here: a `continue` goes on in the present, under the resourceVersion it names.
+
+use super::context::{Answer, Content, Context, List, UNSTRUCTURED_LIST};
+use super::get::{check_not_ahead, invalid_revision};
+use super::metadata;
+use super::options::{ListOptions, list_options};
+use super::selector::FieldSelector;
+use super::serving::{Serving, Version};
+use super::status::Refusal;
+
+use super::update::parse_revision;
+use crate::field::names;
+use crate::text;
+use crate::value::{Value, json, object};
+use std::sync::Arc;
+
+/// Answers a list.
+pub(super) fn list(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
+    let options = options(ctx, serving, version)?;
+    let page = select(ctx, serving, version, &options)?;
+    Ok(Answer { code: 200, content: Content::List(page) })
+}
+
+/// The options of a list, with the name of the URL as a field selector.
+pub(super) fn options(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<ListOptions, Refusal> {
+    let mut options = list_options(&ctx.query)?;
+    check_fields(&options.fields, serving, version)?;
+    let name = &ctx.target.name;
+    if !name.is_empty() {
+        if options.fields.is_empty() {
+            options.fields = FieldSelector::name(name);
+        } else if options.fields.required_value("metadata.name") != Some(name) {
+            return Err(Refusal::bad_request("fieldSelector metadata.name doesn't match requested name"));
+        }
+    }
+    Ok(options)
+}
+
+/// `ConvertFieldLabel`: only some fields select.
+pub(super) fn check_fields(fields: &FieldSelector, serving: &Serving, version: &Version) -> Result<(), Refusal> {
+    for field in fields.fields() {
+        let known = field == "metadata.name"
+            || serving.namespaced && field == "metadata.namespace"
+            || version.selectable.iter().any(|(name, _)| name == field);
+        if !known {
+            return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+        }
+    }
+    Ok(())
+}
+
+/// The objects that are selected, one page of them.
+pub(super) fn select(
+    ctx: &Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    options: &ListOptions,
+) -> Result<List, Refusal> {
+    let scope = Scope::of(ctx, serving, options);
+    let pages = Pages::read(ctx, options, &scope)?;
+    let (found, revision) = serving.objects.list(&scope.prefix, &pages.start, &ctx.server.revision);
+    let mut page = Page::new(options.limit);
+    for (key, stored) in found {
+        if scope.name.as_ref().is_some_and(|exact| *exact != key) {
+            continue;
+        }
+        if page.is_full() {
+            page.skipped += 1;
+            if !options.labels.is_empty() || !options.fields.is_empty() {
+                break;
+            }
+            continue;
+        }
+        let object = serving.read(&stored, version)?;
+        if selected(&object, version, options)? {
+            page.items.push(object);
+            page.last = key;
+        }
+    }
+    let resource_version = pages.revision.unwrap_or(revision);
+    let more = page.skipped > 0;
+    let selects = !options.labels.is_empty() || !options.fields.is_empty();
+    Ok(List {
+        api_version: serving.api_version(version),
+        kind: serving.list_kind.clone(),
+        resource_version: resource_version.to_string(),
+        continue_: if more { token(resource_version, scope.relative(&page.last)) } else { String::new() },
+        remaining: (more && !selects).then_some(page.skipped),
+        items: page.items,
+        go_type: UNSTRUCTURED_LIST,
+    })
+}
+
+/// What of the keys is listed.
+struct Scope {
+    prefix: String,
+    /// The only key, when the selector names one object.
+    name: Option<String>,
+}
+
+impl Scope {
+    fn of(ctx: &Context<'_>, serving: &Serving, options: &ListOptions) -> Self {
+        let mut namespace = ctx.target.namespace.as_str();
+        if namespace.is_empty()
+            && let Some(selected) = options.fields.required_value("metadata.namespace")
+            && names::dns1123_label(selected.as_bytes()).is_empty()
+        {
+            namespace = selected;
+        }
+        let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
+        let name = options
+            .fields
+            .required_value("metadata.name")
+            .filter(|name| {
+                (!serving.namespaced || !namespace.is_empty()) && names::path_segment(name, false).is_empty()
+            })
+            .map(|name| format!("{prefix}{name}"));
+        Self { prefix, name }
+    }
+
+    /// A key as continue tokens have it.
+    fn relative<'k>(&self, key: &'k str) -> &'k str {
+        key.strip_prefix(self.prefix.as_str()).unwrap_or(key)
+    }
+}
+
+struct Page {
+    limit: Option<usize>,
+    items: Vec<Arc<Value>>,
+    last: String,
+    skipped: i64,
+}
+
+impl Page {
+    fn new(limit: i64) -> Self {
+        let limit = usize::try_from(limit).ok().filter(|l| *l > 0);
+        Self { limit, items: Vec::new(), last: String::new(), skipped: 0 }
+    }
+    fn is_full(&self) -> bool {
+        self.limit.is_some_and(|limit| self.items.len() >= limit)
+    }
+}
+
+/// Where the page begins.
+struct Pages {
+    start: String,
+    revision: Option<u64>,
+}
+
+impl Pages {
+    fn read(ctx: &Context<'_>, options: &ListOptions, scope: &Scope) -> Result<Self, Refusal> {
+        let wanted = parse_revision(&options.resource_version).map_err(|e| {
+            let text = invalid_revision(&options.resource_version, &e);
+            Refusal::bad_request(format!("invalid resource version: {text}"))
+        })?;
+        if !options.continue_.is_empty() {
+            if wanted > 0 {
+                let text = "specifying resource version is not allowed when using continue";
+                return Err(Refusal::bad_request(text));
+            }
+            let (start, revision) = read_token(&options.continue_)
+                .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
+            let current = ctx.server.revision.current();
+            let revision = if revision < 0 { current } else { revision.unsigned_abs() };
+            return Ok(Self { start: format!("{}{start}", scope.prefix), revision: Some(revision) });
+        }
+        check_not_ahead(ctx, wanted)?;
+        let exact = options.resource_version_match == "Exact";
+        Ok(Self { start: String::new(), revision: exact.then_some(wanted) })
+    }
+}
+
+/// Whether an object is selected.
+fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<bool, Refusal> {
+    if !options.labels.is_empty() {
+        let labels = metadata::get(object, "labels");
+        if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
+            return Ok(false);
+        }
+    }
+    if options.fields.is_empty() {
+        return Ok(true);
+    }
+    // The server computes all selectable fields of every object it looks at, and fails when one of them fails.
+    for (name, _) in &version.selectable {
+        version.field(object, name).map_err(Refusal::unclassified)?;
+    }
+    Ok(options.fields.matches(|field| version.field(object, field).unwrap_or_default()))
+}
+
+/// A continue token: unpadded URL-safe base64 of JSON.
+fn token(revision: u64, last: &str) -> String {
+    let body = object([
+        ("v", Value::from("meta.k8s.io/v1")),
+        ("rv", Value::Int(i64::try_from(revision).unwrap_or(i64::MAX))),
+        ("start", Value::from(format!("/{last}\0"))),
+    ]);
+    base64(json::to_string(&body).as_bytes())
+}
+
+/// The key a token goes on at, without its slash, and its revision.
+fn read_token(text: &str) -> Result<(String, i64), String> {
+    let bytes =
+        unbase64(text).map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;
+    let value = text::json::read(&bytes).map_err(|e| format!("continue key is not valid: {}", e.message))?;
+    match value.str_at(&["v"]) {
+        Some("meta.k8s.io/v1") => {}
+        version => {
+            return Err(format!(
+                "continue key is not valid: server does not recognize this encoded version {}",
+                crate::value::quote::go_quote(version.unwrap_or_default())
+            ));
+        }
+    }
+    let revision = value.get("rv").and_then(Value::as_int).unwrap_or_default();
+    if revision == 0 {
+        return Err(
+            "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned()
+        );
+    }
+    let start = value.str_at(&["start"]).unwrap_or_default();
+    if start.is_empty() {
+        return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)".to_owned());
+    }
+    let start = start.strip_prefix('/').unwrap_or(start);
+    if start.split('/').any(|part| part == "..") {
+        return Err(format!("continue key is not valid: {start}"));
+    }
+    Ok((start.to_owned(), revision))
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+fn base64(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0_u32, |g, b| (g << 8) | u32::from(*b)) << (8 * (3 - chunk.len()));
+        for i in 0..=chunk.len() {
+            let six = (group >> (18 - 6 * i)) & 63;
+            out.push(char::from(ALPHABET.get(six as usize).copied().unwrap_or(b'A')));
+        }
+    }
+    out
+}
+
+/// The bytes, or where the text is wrong.
+fn unbase64(text: &str) -> Result<Vec<u8>, usize> {
+    let mut out = Vec::new();
+    let (mut group, mut bits) = (0_u32, 0);
+    for (i, b) in text.bytes().enumerate() {
+        let six = ALPHABET.iter().position(|a| *a == b).ok_or(i)?;
+        group = (group << 6) | six as u32;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((group >> bits) as u8);
+            group &= (1 << bits) - 1;
+        }
+    }
+    if text.len() % 4 == 1 { Err(text.len() - 1) } else { Ok(out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_those_of_the_server() {
+        assert_eq!(token(13, "a"), "eyJydiI6MTMsInN0YXJ0IjoiL2FcdTAwMDAiLCJ2IjoibWV0YS5rOHMuaW8vdjEifQ");
+        assert_eq!(
+            read_token("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTMsInN0YXJ0IjoiL2FcdTAwMDAifQ"),
+            Ok(("a\0".to_owned(), 13))
+        );
+        assert_eq!(read_token(&token(7, "ns/x")), Ok(("ns/x\0".to_owned(), 7)));
+        assert_eq!(
+            read_token("abc"),
+            Err("continue key is not valid: invalid character 'i' looking for beginning of value".to_owned())
+        );
+        assert!(read_token("a!").is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! Requests for custom resources: which definition answers, and by which verb (`apiserver/customresource_handler.go`).
+
+use super::context::{Answer, Context};
+use super::negotiate::{Endpoint, Output};
+use super::patch::{self, Kind};
+use super::serving::{Serving, Version};
+use super::status::{GroupResource, Refusal};
+use super::table::Columns;
+use super::update::{self, Part};
+use super::{Response, create, delete, get, list, not_found_page, scale};
+use std::sync::Arc;
+
+/// Answers a request for a custom resource.
+pub(super) fn handle(mut ctx: Context<'_>) -> Response {
+    let Some((serving, version)) = find(&ctx) else { return not_found_page() };
+    if let Some(warning) = &version.deprecation {
+        ctx.warn(warning.as_str());
+    }
+    let resource = GroupResource { group: &ctx.target.group.clone(), resource: &ctx.target.resource.clone() };
+    match ctx.target.subresource.as_str() {
+        "" => object(ctx, &serving, &version, resource),
+        "status" if version.has_status() => status(ctx, &serving, &version, resource),
+        "scale" if version.scale().is_some() => of_scale(ctx, &serving, &version, resource),
+        _ => {
+            let refusal = Refusal::not_found(resource, &ctx.target.name);
+            ctx.refuse(&refusal)
+        }
+    }
+}
+
+/// What serves the request, if anything does.
+fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
+    let target = &ctx.target;
+    let serving = ctx.server.serving_of(&format!("{}.{}", target.resource, target.group))?;
+    let in_namespace = !target.namespace.is_empty();
+    let fits = serving.namespaced == in_namespace || serving.namespaced && matches!(target.verb, "list" | "watch");
+    let version = Arc::clone(serving.version(&target.version)?);
+    (fits && version.served && serving.is_served()).then_some((serving, version))
+}
+
+fn object(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource: GroupResource<'_>) -> Response {
+    let verb = ctx.target.verb;
+    if !matches!(verb, "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection") {
+        return ctx.refuse(&Refusal::method_not_supported(resource, verb));
+    }
+    answer(&mut ctx, Endpoint::CustomResource, &mut |ctx, patch| match (verb, patch) {
+        ("get", _) => get::get(ctx, serving, version),
+        ("list", _) => list::list(ctx, serving, version),
+        ("create", _) => create::create(ctx, serving, version),
+        ("update", _) => update::put(ctx, serving, version, Part::Object),
+        ("delete", _) => delete::delete(ctx, serving, version),
+        ("deletecollection", _) => delete::delete_collection(ctx, serving, version),
+        (_, Some(kind)) => patch::patch(ctx, serving, version, Part::Object, kind),
+        _ => Err(Refusal::internal("no verb")),
+    })
+    .respond(ctx, &version.columns)
+}
+
+fn status(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource: GroupResource<'_>) -> Response {
+    let verb = ctx.target.verb;
+    if !matches!(verb, "get" | "update" | "patch") {
+        return ctx.refuse(&Refusal::method_not_supported(resource, verb));
+    }
+    answer(&mut ctx, Endpoint::CustomResource, &mut |ctx, patch| match patch {
+        Some(kind) => patch::patch(ctx, serving, version, Part::Status, kind),
+        None if verb == "get" => get::get(ctx, serving, version),
+        None => update::put(ctx, serving, version, Part::Status),
+    })
+    .respond(ctx, &version.columns)
+}
+
+fn of_scale(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource: GroupResource<'_>) -> Response {
+    let verb = ctx.target.verb;
+    if !matches!(verb, "get" | "update" | "patch") {
+        return ctx.refuse(&Refusal::method_not_supported(resource, verb));
+    }
+    answer(&mut ctx, Endpoint::BuiltIn, &mut |ctx, patch| match patch {
+        Some(kind) => scale::patch(ctx, serving, version, kind),
+        None if verb == "get" => scale::get(ctx, serving, version),
+        None => scale::put(ctx, serving, version),
+    })
+    .respond(ctx, &Columns::of_scale())
+}
+
+struct Answered {
+    output: Output,
+    answer: Result<Answer, Refusal>,
+}
+
+impl Answered {
+    fn respond(self, ctx: Context<'_>, columns: &Columns) -> Response {
+        ctx.respond(&self.output, Some(columns), self.answer)
+    }
+}
+
+/// Does what comes before every verb, in the server's order: the kind of a patch, the name, the output form.
+fn answer(
+    ctx: &mut Context<'_>,
+    endpoint: Endpoint,
+    verb: &mut dyn FnMut(&mut Context<'_>, Option<Kind>) -> Result<Answer, Refusal>,
+) -> Answered {
+    let refused = |refusal| Answered { output: Output::default(), answer: Err(refusal) };
+    let patch = match ctx.target.verb {
+        "patch" => match patch::kind(ctx.request.content_type.as_deref()) {
+            Ok(kind) => Some(kind),
+            Err(refusal) => return refused(refusal),
+        },
+        _ => None,
+    };
+    if matches!(ctx.target.verb, "get" | "update" | "patch" | "delete")
+        && let Err(refusal) = ctx.name()
+    {
+        return refused(refusal);
+    }
+    match ctx.negotiate(endpoint) {
+        Ok(output) => Answered { output, answer: verb(ctx, patch) },
+        Err(refusal) => refused(refusal),
+    }
+}

@@ -1,0 +1,300 @@
+//! JSON patches (RFC 6902) as `evanphx/json-patch` 4 applies them.
+//!
+//! Surprising, and kept: `replace` of a member that is not there adds it; `copy` of one adds null; a missing `value` is
+//! null; what stands before the first slash of a path is ignored; indexes may be negative. Why a patch does not apply is
+//! never told.
+
+use crate::api::body::go_kind;
+use crate::api::status::Refusal;
+use crate::value::{Value, json};
+
+/// The most operations of one patch.
+const MOST: usize = 10_000;
+/// The most bytes that the copies of one patch may add.
+const COPY_LIMIT: usize = 3 * 1024 * 1024;
+
+/// A patch does not apply.
+struct Failed;
+
+const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
+
+/// Whether a duplicate key is one of an operation's own fields or below its value; others are not told.
+pub(super) fn is_known_field(error: &str) -> bool {
+    let Some((_, field)) = error.split_once("].") else { return true };
+    FIELDS.iter().any(|f| field.strip_prefix(f).is_some_and(|rest| rest.starts_with(['"', '.', '['])))
+}
+
+/// Reads the operations strictly: wrong types are refused, unknown fields named.
+pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
+    let refuse = |value: &Value, into: &str| {
+        let text = format!("error decoding patch: json: cannot unmarshal {} into Go {into}", go_kind(value));
+        Err(Refusal::bad_request(text))
+    };
+    let operations = match patch {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(operations) => operations,
+        other => return refuse(other, "value of type []handlers.jsonPatchOp"),
+    };
+    let mut unknown = Vec::new();
+    for (i, operation) in operations.iter().enumerate() {
+        let members = match operation {
+            Value::Null => continue,
+            Value::Object(members) => members,
+            other => return refuse(other, "value of type handlers.jsonPatchOp"),
+        };
+        for (key, value) in members {
+            if !FIELDS.contains(&key.as_str()) {
+                unknown.push(format!("json patch unknown field \"[{i}].{key}\""));
+            } else if key != "value" && !matches!(value, Value::String(_) | Value::Null) {
+                return refuse(value, &format!("struct field jsonPatchOp.{key} of type string"));
+            }
+        }
+    }
+    Ok(unknown)
+}
+
+/// Applies the operations one after the other.
+pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Value, Refusal> {
+    let operations = match patch {
+        Value::Null => &[][..],
+        Value::Array(operations) => operations,
+        other => {
+            let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Patch", go_kind(other));
+            return Err(Refusal::bad_request(text));
+        }
+    };
+    if let Some(other) = operations.iter().find(|o| !matches!(o, Value::Object(_) | Value::Null)) {
+        let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Operation", go_kind(other));
+        return Err(Refusal::bad_request(text));
+    }
+    if operations.len() > MOST {
+        return Err(Refusal::too_large(&format!(
+            "The allowed maximum operations in a JSON patch is {MOST}, got {}",
+            operations.len()
+        )));
+    }
+    let mut copied = 0;
+    for operation in operations {
+        step(operation, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
+    }
+    Ok(document)
+}
+
+fn step(operation: &Value, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
+    let text = |key: &str| operation.str_at(&[key]).ok_or(Failed);
+    let value = || operation.get("value").cloned().unwrap_or_default();
+    match text("op")? {
+        "add" => {
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, value())
+        }
+        "remove" => {
+            let (container, key) = find(document, text("path")?)?;
+            remove(container, &key).map(|_| ())
+        }
+        "replace" => {
+            let path = text("path")?;
+            if path.is_empty() {
+                let new = value();
+                return match new {
+                    Value::Object(_) | Value::Array(_) => {
+                        *document = new;
+                        Ok(())
+                    }
+                    _ => Err(Failed),
+                };
+            }
+            let (container, key) = find(document, path)?;
+            match container {
+                Value::Array(items) => {
+                    let at = index(&key, items.len())?;
+                    *items.get_mut(at).ok_or(Failed)? = value();
+                }
+                Value::Object(members) => {
+                    members.insert(key, value());
+                }
+                _ => return Err(Failed),
+            }
+            Ok(())
+        }
+        "move" => {
+            let (container, key) = find(document, text("from")?)?;
+            let moved = remove(container, &key)?;
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, moved)
+        }
+        "copy" => {
+            let (container, key) = find(document, text("from")?)?;
+            let copy = get(container, &key)?.cloned().unwrap_or_default();
+            *copied += json::to_string(&copy).len();
+            if *copied > COPY_LIMIT {
+                return Err(Failed);
+            }
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, copy)
+        }
+        "test" => {
+            let path = text("path")?;
+            let wanted = operation.get("value");
+            if path.is_empty() {
+                return if wanted.is_some_and(|w| same(document, w)) { Ok(()) } else { Err(Failed) };
+            }
+            let (container, key) = find(document, path)?;
+            let have = get(container, &key)?.unwrap_or(&Value::Null);
+            match (have, wanted) {
+                (Value::Null, None | Some(Value::Null)) => Ok(()),
+                (Value::Null, Some(_)) | (_, None) => Err(Failed),
+                (have, Some(wanted)) => {
+                    if same(have, wanted) {
+                        Ok(())
+                    } else {
+                        Err(Failed)
+                    }
+                }
+            }
+        }
+        _ => Err(Failed),
+    }
+}
+
+/// Whether two values are written alike: numbers count by their text, so 1 and 1.0 differ.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b
+}
+
+/// The container a path leads to, and the key in it.
+fn find<'d>(document: &'d mut Value, path: &str) -> Result<(&'d mut Value, String), Failed> {
+    let mut parts = path.split('/');
+    parts.next();
+    let mut parts: Vec<String> = parts.map(unescape).collect();
+    let key = parts.pop().ok_or(Failed)?;
+    let mut at = document;
+    for part in parts {
+        at = match at {
+            Value::Object(members) => members.get_mut(&part),
+            Value::Array(items) => {
+                let i = index(&part, items.len())?;
+                items.get_mut(i)
+            }
+            _ => None,
+        }
+        .ok_or(Failed)?;
+    }
+    if matches!(at, Value::Object(_) | Value::Array(_)) { Ok((at, key)) } else { Err(Failed) }
+}
+
+fn unescape(part: &str) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut chars = part.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('~', Some('1')) => out.push('/'),
+            ('~', Some('0')) => out.push('~'),
+            _ => {
+                out.push(c);
+                continue;
+            }
+        }
+        chars.next();
+    }
+    out
+}
+
+/// `strconv.Atoi`
+fn number(text: &str) -> Result<i64, Failed> {
+    text.parse().map_err(|_| Failed)
+}
+
+/// An index of an existing item; negative ones count from the end.
+fn index(text: &str, length: usize) -> Result<usize, Failed> {
+    let i = number(text)?;
+    let i = if i < 0 { i + length as i64 } else { i };
+    usize::try_from(i).ok().filter(|i| *i < length).ok_or(Failed)
+}
+
+fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, Failed> {
+    match container {
+        Value::Object(members) => Ok(members.get(key)),
+        Value::Array(items) => Ok(items.get(index(key, items.len())?)),
+        _ => Err(Failed),
+    }
+}
+
+fn add(container: &mut Value, key: &str, value: Value) -> Result<(), Failed> {
+    match container {
+        Value::Object(members) => {
+            members.insert(key.to_owned(), value);
+        }
+        Value::Array(items) if key == "-" => items.push(value),
+        Value::Array(items) => {
+            let at = index(key, items.len() + 1)?;
+            items.insert(at, value);
+        }
+        _ => return Err(Failed),
+    }
+    Ok(())
+}
+
+fn remove(container: &mut Value, key: &str) -> Result<Value, Failed> {
+    match container {
+        Value::Object(members) => members.remove(key).ok_or(Failed),
+        Value::Array(items) => {
+            let at = index(key, items.len())?;
+            Ok(items.remove(at))
+        }
+        _ => Err(Failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    fn patched(document: &str, patch: &str) -> Option<String> {
+        let read = |text: &str| read(text.as_bytes()).unwrap();
+        apply(&read(patch), read(document)).ok().map(|v| json::to_string(&v))
+    }
+
+    #[test]
+    fn operations_do_what_the_library_does() {
+        let doc = r#"{"a":{"b":[1,2]},"n":null}"#;
+        for (patch, expected) in [
+            (r#"[{"op":"add","path":"/a/b/-","value":3}]"#, r#"{"a":{"b":[1,2,3]},"n":null}"#),
+            (r#"[{"op":"add","path":"/a/b/-1","value":3}]"#, r#"{"a":{"b":[1,2,3]},"n":null}"#),
+            (r#"[{"op":"add","path":"/a/b/0","value":3}]"#, r#"{"a":{"b":[3,1,2]},"n":null}"#),
+            (r#"[{"op":"replace","path":"/x","value":3}]"#, r#"{"a":{"b":[1,2]},"n":null,"x":3}"#),
+            (r#"[{"op":"remove","path":"/a/b/-1"}]"#, r#"{"a":{"b":[1]},"n":null}"#),
+            (r#"[{"op":"move","from":"/a/b","path":"/n"}]"#, r#"{"a":{},"n":[1,2]}"#),
+            (r#"[{"op":"copy","from":"/x","path":"/y"}]"#, r#"{"a":{"b":[1,2]},"n":null,"y":null}"#),
+            (r#"[{"op":"test","path":"/a/b","value":[1,2]},{"op":"remove","path":"/n"}]"#, r#"{"a":{"b":[1,2]}}"#),
+            (r#"[{"op":"add","path":"ignored/x~1~0y","value":1}]"#, r#"{"a":{"b":[1,2]},"n":null,"x/~y":1}"#),
+        ] {
+            assert_eq!(patched(doc, patch).as_deref(), Some(expected), "{patch}");
+        }
+        for patch in [
+            r#"[{"op":"remove","path":"/x"}]"#,
+            r#"[{"op":"replace","path":"/a/b/2","value":3}]"#,
+            r#"[{"op":"add","path":"/x/y","value":3}]"#,
+            r#"[{"op":"add","path":"/a/b/4","value":3}]"#,
+            r#"[{"op":"test","path":"/a/b/0","value":1.0}]"#,
+            r#"[{"op":"add","path":"","value":3}]"#,
+            r#"[{"op":"nope","path":"/a"}]"#,
+        ] {
+            assert_eq!(patched(doc, patch), None, "{patch}");
+        }
+        assert_eq!(patched("{}", r#"[{"op":"replace","path":"","value":{}}]"#), Some("{}".to_owned()));
+    }
+
+    #[test]
+    fn operations_are_read_strictly() {
+        let check = |text: &str| check(&read(text.as_bytes()).unwrap());
+        assert_eq!(check(r#"[{"op":"add","y":1}]"#), Ok(vec!["json patch unknown field \"[0].y\"".to_owned()]));
+        assert_eq!(
+            check(r#"[{"op":1}]"#).unwrap_err().message,
+            "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"
+        );
+        assert!(is_known_field(r#"duplicate field "[0].value.x""#));
+        assert!(!is_known_field(r#"duplicate field "[0].y""#));
+    }
+}

@@ -1,0 +1,21 @@
+//! What reading an object would show, for objects that are not stored here: live ones, and those of a dry run.
+
+use super::options::IncludeObject;
+use super::scale;
+use super::{Server, Timestamp, table};
+use crate::value::{Map, Value};
+
+impl Server {
+    /// The Table of `objects` with the columns that `version` of the definition called `definition` has.
+    pub fn table_of(&self, definition: &str, version: &str, objects: &[Value], now: Timestamp) -> Option<Value> {
+        let serving = self.serving_of(definition)?;
+        let columns = &serving.version(version)?.columns;
+        Some(table::table(columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now))
+    }
+
+    /// The Scale of `object`; `None` when its version has none, or what GET `/scale` would refuse to show.
+    pub fn scale_of(&self, definition: &str, version: &str, object: &Value) -> Option<Value> {
+        let serving = self.serving_of(definition)?;
+        scale::of(object, serving.version(version)?.scale()?)
+    }
+}

@@ -1,0 +1,158 @@
+//! What etcd is to the server: objects by key in key order, one growing revision, optimistic writes.
+//!
+//! Locks are held only to look up and to commit; what is stored is shared and never changed.
+
+use super::metadata;
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// The revision of all objects of a server.
+#[derive(Debug)]
+pub(super) struct Revision(AtomicU64);
+
+impl Default for Revision {
+    fn default() -> Self {
+        Self(AtomicU64::new(1))
+    }
+}
+
+impl Revision {
+    /// The last one given.
+    pub fn current(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+/// A stored object.
+#[derive(Debug)]
+pub(super) struct Stored {
+    /// The object in its storage version, with its resourceVersion.
+    pub raw: Arc<Value>,
+    /// Its resourceVersion.
+    pub revision: u64,
+    read: Mutex<Option<(u64, Arc<Value>)>>,
+}
+
+impl Stored {
+    /// The object as it was read before under `tag`: decoding a stored object again gives the same.
+    pub fn remembered(&self, tag: u64) -> Option<Arc<Value>> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.as_ref().filter(|(t, _)| *t == tag).map(|(_, v)| Arc::clone(v))
+    }
+    /// Remembers what reading gave under `tag`.
+    pub fn remember(&self, tag: u64, object: &Arc<Value>) {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some((tag, Arc::clone(object)));
+    }
+}
+
+/// All objects of one resource, in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct Collection {
+    objects: RwLock<BTreeMap<String, Arc<Stored>>>,
+}
+
+/// Another write came first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Raced;
+
+/// `namespace/name`, or `name` without namespace.
+pub(super) fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+impl Collection {
+    /// The object at `key`.
+    pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// The objects whose keys begin with `prefix` and are not before `start`, with the revision at which they are so.
+    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Vec<(String, Arc<Stored>)>, u64) {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let first = if start > prefix { start } else { prefix };
+        let found = objects
+            .range::<str, _>((Bound::Included(first), Bound::Unbounded))
+            .take_while(|(key, _)| key.starts_with(prefix))
+            .map(|(key, stored)| (key.clone(), Arc::clone(stored)))
+            .collect();
+        (found, revision.current())
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Writes `object` at `key` if what is there is still `expected`, and gives it its resourceVersion.
+    pub fn put(
+        &self,
+        key: &str,
+        expected: Option<&Arc<Stored>>,
+        mut object: Value,
+        revision: &Revision,
+    ) -> Result<Arc<Stored>, Raced> {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        if !same(objects.get(key), expected) {
+            return Err(Raced);
+        }
+        let revision = revision.next();
+        metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
+        let stored = Arc::new(Stored { raw: Arc::new(object), revision, read: Mutex::default() });
+        objects.insert(key.to_owned(), Arc::clone(&stored));
+        Ok(stored)
+    }
+
+    /// Removes what is at `key` if it is still `expected`; the revision of the removal.
+    pub fn remove(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) -> Result<u64, Raced> {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        if !same(objects.get(key), Some(expected)) {
+            return Err(Raced);
+        }
+        objects.remove(key);
+        Ok(revision.next())
+    }
+}
+
+fn same(have: Option<&Arc<Stored>>, expected: Option<&Arc<Stored>>) -> bool {
+    match (have, expected) {
+        (None, None) => true,
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn a_write_that_comes_second_is_refused() {
+        let (store, revision) = (Collection::default(), Revision::default());
+        let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
+        assert_eq!((a.revision, metadata::text(&a.raw, "resourceVersion")), (2, "2"));
+        assert_eq!(store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap_err(), Raced);
+        let b = store.put("ns/a", Some(&a), object([("kind", "Y")]), &revision).unwrap();
+        assert_eq!(store.remove("ns/a", &a, &revision), Err(Raced));
+        assert_eq!(store.remove("ns/a", &b, &revision), Ok(4));
+    }
+
+    #[test]
+    fn lists_are_in_key_order() {
+        let (store, revision) = (Collection::default(), Revision::default());
+        for key in ["a/x", "a-b/x", "a/b"] {
+            store.put(key, None, object([("kind", "X")]), &revision).unwrap();
+        }
+        let keys = |prefix: &str, start: &str| -> Vec<String> {
+            store.list(prefix, start, &revision).0.into_iter().map(|(k, _)| k).collect()
+        };
+        assert_eq!(keys("", ""), ["a-b/x", "a/b", "a/x"]);
+        assert_eq!(keys("a/", "a/c"), ["a/x"]);
+    }
+}

@@ -1,0 +1,227 @@
+//! The OpenAPI documents that the server publishes for a CRD (`pkg/controller/openapi{,v3}`, `kube-openapi/pkg/builder{,3}`).
+//!
+//! [`v3`] and [`v2`] give the document of one version of one CRD; [`merge`] puts several into one. `builtin.json` holds
+//! what is the same in all of them: the types of Kubernetes itself and the query parameters, as Kubernetes publishes them.
+//!
+//! Version 2 is lossy: anyOf and the like are dropped, nullable fields lose their type and their inside, and so do those
+//! that keep unknown fields, because kubectl would refuse what the server takes.
+
+mod paths;
+mod schema;
+
+use super::CustomResourceDefinition;
+use crate::text::json;
+use crate::value::{Map, Value, object};
+use std::sync::OnceLock;
+
+/// A version of OpenAPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edition {
+    /// 2.0, known as Swagger.
+    V2,
+    /// 3.0
+    V3,
+}
+
+const PREFIX_V2: &str = "#/definitions/";
+const PREFIX_V3: &str = "#/components/schemas/";
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
+
+impl Edition {
+    /// The reference to a type.
+    fn reference(self, model: &str) -> Value {
+        let prefix = if self == Self::V2 { PREFIX_V2 } else { PREFIX_V3 };
+        object([("$ref", format!("{prefix}{model}"))])
+    }
+    /// The reference to a type that also has a description, which version 3 wants apart.
+    fn described_reference(self, model: &str, description: &str) -> Value {
+        let reference = self.reference(model);
+        let mut out = match self {
+            Self::V2 => reference,
+            Self::V3 => object([("allOf", vec![reference])]),
+        };
+        if let Value::Object(members) = &mut out {
+            members.insert("description".to_owned(), Value::from(description));
+        }
+        out
+    }
+}
+
+/// The parts of `builtin.json`.
+fn builtin(part: &str) -> &'static Map {
+    static BUILTIN: OnceLock<Value> = OnceLock::new();
+    static NOTHING: Map = Map::new();
+    let all = BUILTIN.get_or_init(|| json::read(include_bytes!("openapi/builtin.json")).unwrap_or_default());
+    all.get(part).and_then(Value::as_object).unwrap_or(&NOTHING)
+}
+
+/// The name of a kind: the group reversed, the version, the kind.
+fn model_name(group: &str, version: &str, kind: &str) -> String {
+    let mut parts: Vec<&str> = group.split('.').collect();
+    parts.reverse();
+    format!("{}.{version}.{kind}", parts.join("."))
+}
+
+/// The document that `/openapi/v3/apis/<group>/<version>` publishes when only this CRD is there.
+pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
+    let schemas = definitions(crd, version, Edition::V3);
+    object([
+        ("openapi", Value::from("3.0.0")),
+        ("info", info()),
+        ("paths", Value::Object(paths::paths(crd, version, Edition::V3))),
+        ("components", object([("schemas", Value::Object(schemas))])),
+    ])
+}
+
+/// What `/openapi/v2` publishes for this CRD.
+pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
+    let mut definitions = Value::Object(definitions(crd, version, Edition::V2));
+    drop_defaults(&mut definitions);
+    let mut parameters = builtin("parameters").clone();
+    if !crd.spec.namespaced() {
+        parameters.retain(|name, _| !name.starts_with("namespace-"));
+    }
+    object([
+        ("swagger", Value::from("2.0")),
+        ("info", info()),
+        ("paths", Value::Object(paths::paths(crd, version, Edition::V2))),
+        ("definitions", definitions),
+        ("parameters", Value::Object(parameters)),
+    ])
+}
+
+fn info() -> Value {
+    object([("title", "Kubernetes CRD Swagger"), ("version", "v0.1.0")])
+}
+
+/// Puts documents of one edition into one: what is in several of them is the same in all.
+pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
+    fn fold(into: &mut Map, from: Map, depth: usize) {
+        for (key, v) in from {
+            match (into.get_mut(&key), v) {
+                (Some(Value::Object(into)), Value::Object(from)) if depth > 0 => fold(into, from, depth - 1),
+                (Some(_), _) => {}
+                (None, v) => {
+                    into.insert(key, v);
+                }
+            }
+        }
+    }
+    let mut all = Map::new();
+    for document in documents {
+        if let Value::Object(members) = document {
+            // Down to the single path, parameter or type.
+            fold(&mut all, members, 2);
+        }
+    }
+    Value::Object(all)
+}
+
+fn definitions(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Map {
+    let scale = crd.spec.subresources(version).is_some_and(|s| s.scale.is_some());
+    let builtin = builtin("definitions").iter().filter(|(name, _)| scale || !name.starts_with(SCALE));
+    let mut all: Map = builtin.map(|(name, v)| (name.clone(), v.clone())).collect();
+    if edition == Edition::V3 {
+        all.values_mut().for_each(wrap_references);
+    }
+    let names = &crd.spec.names;
+    let group = &crd.spec.group;
+    all.insert(model_name(group, version, &names.kind), schema::object_schema(crd, version, edition));
+    all.insert(model_name(group, version, &names.list_kind), schema::list_schema(crd, version, edition));
+    all
+}
+
+/// Turns references into those of version 3, which stand alone.
+fn wrap_references(v: &mut Value) {
+    match v {
+        Value::Array(items) => items.iter_mut().for_each(wrap_references),
+        Value::Object(members) => {
+            members.values_mut().for_each(wrap_references);
+            let Some(Value::String(text)) = members.get_mut("$ref") else { return };
+            *text = text.replacen(PREFIX_V2, PREFIX_V3, 1);
+            if members.len() > 1
+                && let Some(reference) = members.remove("$ref")
+            {
+                members.insert("allOf".to_owned(), Value::Array(vec![object([("$ref", reference)])]));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Removes `default` wherever it is a keyword of a schema, given the definitions.
+fn drop_defaults(definitions: &mut Value) {
+    fn each(members: &mut Value) {
+        members.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(schema);
+    }
+    fn schema(v: &mut Value) {
+        let Value::Object(members) = v else { return };
+        members.remove("default");
+        if let Some(properties) = members.get_mut("properties") {
+            each(properties);
+        }
+        for key in ["items", "additionalProperties", "not"] {
+            if let Some(v) = members.get_mut(key) {
+                schema(v);
+            }
+        }
+        for key in ["allOf", "anyOf", "oneOf"] {
+            if let Some(Value::Array(items)) = members.get_mut(key) {
+                items.iter_mut().for_each(schema);
+            }
+        }
+    }
+    each(definitions);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd::decode;
+
+    const WIDGET: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.lab.example.io"},
+        "spec": {"group": "lab.example.io", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+          "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+              "required": ["port", "soft"], "properties": {
+                "port": {"x-kubernetes-int-or-string": true, "default": 80},
+                "soft": {"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}},
+                "default": {"type": "string"}}}}}}}]}}"#;
+
+    fn spec(document: &Value, part: &[&str]) -> String {
+        let spec = document.at(part).and_then(|d| d.at(&["io.example.lab.v1.Widget", "properties", "spec"]));
+        crate::value::json::to_string(spec.unwrap())
+    }
+
+    #[test]
+    fn version_3_says_all_and_version_2_what_kubectl_takes() {
+        let crd = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
+        assert_eq!(
+            spec(&v3(&crd, "v1"), &["components", "schemas"]),
+            concat!(
+                r#"{"properties":{"default":{"type":"string"},"port":{"anyOf":[{"type":"integer"},{"type":"string"}],"default":80,"x-kubernetes-int-or-string":true},"#,
+                r#""soft":{"nullable":true,"properties":{"a":{"type":"string"}},"type":"object"}},"required":["port","soft"],"type":"object"}"#
+            )
+        );
+        assert_eq!(
+            spec(&v2(&crd, "v1"), &["definitions"]),
+            concat!(
+                r#"{"properties":{"default":{"type":"string"},"port":{"x-kubernetes-int-or-string":true},"soft":{}},"#,
+                r#""required":["port"],"type":"object"}"#
+            )
+        );
+    }
+
+    #[test]
+    fn merging_keeps_the_paths_and_types_of_all() {
+        let first = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
+        let other = WIDGET.replace("widget", "gadget").replace("Widget", "Gadget");
+        let second = decode(&json::read(other.as_bytes()).unwrap()).unwrap().crd;
+        let all = merge([v3(&first, "v1"), v3(&second, "v1")]);
+        let count = |path: &[&str]| all.at(path).and_then(Value::as_object).map(Map::len);
+        assert_eq!(count(&["paths"]), Some(8));
+        assert_eq!(count(&["components", "schemas"]), Some(builtin("definitions").len() - 3 + 4));
+    }
+}
