@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn both_engines_agree() {
-        let subjects = ["", "a", "aab", "baa\nb", "é a_b", "aaaaaaaab", "ſK", "x-1"];
+        let subjects = ["", "a", "aab", "baa\nb", "é a_b", "aaaaaaaab", "ſK", "x-1", "a😀a"];
         for pattern in [
             "a*?b",
             "(a|ab)(b|)",
@@ -181,12 +181,13 @@ mod tests {
             "a{0}b|é",
             "(a)|(b)|(\\pL)",
             "[\\x{d800}]|x",
+            "\\d??\\S{2,}|\\B",
             "()*?b",
         ] {
             let engine = regexp(pattern);
             let names = engine.group_names().len();
             let program = vm::Program::new(&parse::parse(pattern).unwrap().tree);
-            assert!(matches!(engine.engine(), Some(Engine::Automaton(_))));
+            assert!(matches!(engine.engine(), Some(Engine::Automaton { .. })));
             for subject in subjects {
                 let mut slots = vec![None; 2 * names];
                 let groups = program.run(subject, 0, &mut slots).then(|| slots.chunks(2).map(range).collect());

@@ -18,7 +18,12 @@ const HEIGHT_LIMIT: u32 = 120;
 #[derive(Debug)]
 pub enum Engine {
     /// The fast one.
-    Automaton(Box<Regex>),
+    Automaton {
+        /// The engine.
+        regex: Box<Regex>,
+        /// The first hit may not be taken for a match: a `\B` within a character would hide the match around it.
+        looks_inside: bool,
+    },
     /// The small one.
     Program(Program),
 }
@@ -31,7 +36,8 @@ impl Engine {
             if let Some(tree) = translate(&pattern.tree)
                 && let Ok(regex) = Builder::new().configure(config).build_from_hir(&tree)
             {
-                return Self::Automaton(Box::new(regex));
+                let looks_inside = tree.properties().look_set().contains(hir::Look::WordAsciiNegate);
+                return Self::Automaton { regex: Box::new(regex), looks_inside };
             }
         }
         Self::Program(Program::new(&pattern.tree))
@@ -40,7 +46,8 @@ impl Engine {
     /// Whether there is a match.
     pub fn is_match(&self, text: &str) -> bool {
         match self {
-            Self::Automaton(regex) => regex.is_match(text),
+            Self::Automaton { regex, looks_inside: false } => regex.is_match(text),
+            Self::Automaton { regex, looks_inside: true } => regex.search(&Input::new(text)).is_some(),
             Self::Program(program) => program.run(text, 0, &mut []),
         }
     }
@@ -49,7 +56,7 @@ impl Engine {
     pub fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
         slots.fill(None);
         match self {
-            Self::Automaton(regex) => {
+            Self::Automaton { regex, .. } => {
                 let input = Input::new(text).range(start..);
                 if slots.len() <= 2 {
                     let found = regex.search(&input);
