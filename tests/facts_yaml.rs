@@ -48,3 +48,23 @@ fn mutated_texts_read_as_kubectl_reads_them() {
     println!("{} verdicts and {} error texts differ", verdicts, differences.len() - verdicts);
     assert!(differences.is_empty(), "{}", shown.join("\n"));
 }
+
+#[test]
+fn duplicates_are_told_as_the_server_tells_them() {
+    let facts = facts(include_str!("facts/yaml-strict.jsonl"));
+    assert_eq!(facts.len(), 300);
+    for fact in facts {
+        assert_eq!(yaml::read_strict(fact.text.as_bytes()).unwrap().error(), Some(fact.want), "{:?}", fact.text);
+    }
+}
+
+#[test]
+fn values_are_written_as_kubectl_writes_them() {
+    let lines: Vec<&str> = include_str!("facts/yaml-write.jsonl").lines().collect();
+    assert_eq!(lines.len(), 400);
+    for line in lines {
+        let fact = json::read(line.as_bytes()).unwrap();
+        let value = json::read(fact.str_at(&["json"]).unwrap().as_bytes()).unwrap();
+        assert_eq!(yaml::write::to_string(&value), fact.str_at(&["yaml"]).unwrap(), "{line}");
+    }
+}

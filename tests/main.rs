@@ -13,3 +13,4 @@ mod facts_yaml;
 mod plugin_manifest;
 mod properties;
 mod properties_patterns;
+mod text;

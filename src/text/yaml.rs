@@ -12,6 +12,7 @@ mod source;
 mod syntax;
 mod token;
 mod tree;
+pub mod write;
 
 use super::spans::Outline;
 use super::{Error, Position};

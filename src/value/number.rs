@@ -6,8 +6,45 @@ use std::fmt::Write as _;
 fn shortest(x: f64) -> (bool, String, i32) {
     let text = format!("{:e}", x.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let mut digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    if digits.len() >= 15 {
+        settle_tie(x.abs(), &mut digits);
+    }
     (x.is_sign_negative(), digits, exponent.parse().unwrap_or(0))
+}
+
+/// Where two shortest texts are equally near, Go takes the one with the even last digit and Rust the larger one.
+fn settle_tie(x: f64, digits: &mut String) {
+    let exact = format!("{:.*e}", digits.len() + 20, x);
+    let exact: String = exact.split('e').next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+    let Some((head, tail)) = exact.split_at_checked(digits.len()) else { return };
+    let is_tie = tail.strip_prefix('5').is_some_and(|rest| rest.bytes().all(|c| c == b'0'));
+    let is_even = head.bytes().last().is_some_and(|c| c % 2 == 0);
+    if is_tie && is_even && head != digits && head.parse::<u64>().ok() != digits.parse().ok() {
+        head.clone_into(digits);
+    }
+}
+
+/// The digits around their point, without an exponent.
+fn plain_form(negative: bool, digits: &str, exponent: i32) -> String {
+    let mut out = String::new();
+    if negative {
+        out.push('-');
+    }
+    if let Ok(exponent) = usize::try_from(exponent) {
+        let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, ""));
+        out.push_str(whole);
+        out.extend(std::iter::repeat_n('0', exponent + 1 - whole.len()));
+        if !fraction.is_empty() {
+            out.push('.');
+            out.push_str(fraction);
+        }
+    } else {
+        out.push_str("0.");
+        out.extend(std::iter::repeat_n('0', exponent.unsigned_abs() as usize - 1));
+        out.push_str(digits);
+    }
+    out
 }
 
 fn exponent_form(negative: bool, digits: &str, exponent: i32, min_width: usize) -> String {
@@ -49,17 +86,21 @@ pub fn format_g(x: f64) -> String {
         return text.to_owned();
     }
     let (negative, digits, exponent) = shortest(x);
-    if (-4..6).contains(&exponent) { format!("{x}") } else { exponent_form(negative, &digits, exponent, 2) }
+    if (-4..6).contains(&exponent) {
+        plain_form(negative, &digits, exponent)
+    } else {
+        exponent_form(negative, &digits, exponent, 2)
+    }
 }
 
 /// A float as `encoding/json` writes it: with an exponent below 1e-6 and from 1e21 on (`1e-7`, `1e+21`).
 pub fn format_json(x: f64) -> String {
     let magnitude = x.abs();
+    let (negative, digits, exponent) = shortest(x);
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
-        let (negative, digits, exponent) = shortest(x);
         exponent_form(negative, &digits, exponent, if exponent < 0 { 1 } else { 2 })
     } else {
-        format!("{x}")
+        plain_form(negative, &digits, exponent)
     }
 }
 
@@ -86,6 +127,7 @@ mod tests {
             (0.0001, "0.0001", "0.0001"),
             (0.00001, "1e-05", "0.00001"),
             (1.25e-7, "1.25e-07", "1.25e-7"),
+            (1_705_482_441_686_518.25, "1.7054824416865182e+15", "1705482441686518.2"),
             (1.797_693_134_862_315_7e308, "1.7976931348623157e+308", "1.7976931348623157e+308"),
         ] {
             assert_eq!(format_v(x), v);

@@ -14,6 +14,7 @@ use crate::text::spans::{Outline, Place, Shape};
 use crate::text::{Error, Position, json};
 use crate::value::{Map, Value, number};
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was read.
@@ -441,10 +442,13 @@ impl<'t, 'a> Decoder<'t, 'a> {
         let Some(identity) = identity else { return };
         let Some(keys) = self.seen.as_mut().and_then(|seen| seen.last_mut()) else { return };
         let shown = identity.show();
-        let first = *keys.entry(identity).or_insert(key);
-        if first == key {
-            return;
-        }
+        let first = match keys.entry(identity) {
+            Entry::Vacant(entry) => {
+                entry.insert(key);
+                return;
+            }
+            Entry::Occupied(entry) => *entry.get(),
+        };
         let line = self.tree.nodes.get(value).map_or(0, |n| n.start.line + 1);
         let message = format!("line {line}: key {shown} already set in map");
         let (first, second) = (self.position(first).unwrap_or_default(), self.position(key).unwrap_or_default());
@@ -471,12 +475,16 @@ impl<'t, 'a> Decoder<'t, 'a> {
         };
         let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, key_index))?;
         let text = key_text(&scalar);
-        if text.is_none() && self.key_error.is_none() {
+        if text.is_none() {
             let kind = if scalar == Scalar::Null { "%!s(<nil>)" } else { "uint64" };
             let key = syntax::show_scalar(&scalar);
             if let Ok(value) = syntax::show(self.tree, value_index) {
                 let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
-                self.key_error = Some(self.error(message, key_index));
+                // The last of equal keys counts; of others Go tells any.
+                let same = |e: &Error| e.message.contains(&format!(" key: {key}, "));
+                if self.key_error.as_ref().is_none_or(same) {
+                    self.key_error = Some(self.error(message, key_index));
+                }
             }
         }
         let text = text.unwrap_or_default();
@@ -515,8 +523,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
         let node = self.node(mapping)?;
         if !matches!(node.kind, NodeKind::Mapping) {
-            let message = "yaml: map merge requires map or sequence of maps as the value".to_owned();
-            return Err(self.error(message, index));
+            return Err(self.error(syntax::NOT_A_MAP.to_owned(), index));
         }
         self.count(index)?;
         if mapping != index {

@@ -35,7 +35,7 @@ pub fn plain(text: &str) -> Scalar<'_> {
     let value = match text.as_bytes().first() {
         None => Some(Scalar::Null),
         Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => word(text),
-        Some(b'.') => word(text).or_else(|| float(text)),
+        Some(b'.') => word(text).or_else(|| fraction(text)),
         Some(b'+' | b'-' | b'0'..=b'9') => word(text).or_else(|| number(text)),
         _ => None,
     };
@@ -131,6 +131,23 @@ fn integer(negative: bool, magnitude: u64) -> Option<Scalar<'static>> {
 fn u64_of(digits: &str, radix: u32) -> Option<u64> {
     // `from_str_radix` takes a sign, which does not belong here.
     if digits.as_bytes().first()?.is_ascii_alphanumeric() { u64::from_str_radix(digits, radix).ok() } else { None }
+}
+
+/// A number that begins with its point: here `_` must stand between two digits.
+fn fraction(text: &str) -> Option<Scalar<'static>> {
+    if !text.contains('_') {
+        return float(text);
+    }
+    let is_digit = |part: Option<u8>| part.is_some_and(|c| c.is_ascii_digit());
+    let mut parts = text.split('_').peekable();
+    while let Some(part) = parts.next() {
+        if let Some(next) = parts.peek()
+            && !(is_digit(part.bytes().last()) && is_digit(next.bytes().next()))
+        {
+            return None;
+        }
+    }
+    float(&text.replace('_', ""))
 }
 
 /// Digits with a point or an exponent; `None` for anything else and for what is too large.
@@ -284,6 +301,9 @@ mod tests {
             ("08.5", Some(Scalar::Float(8.5))),
             ("0x-1", None),
             ("._5", None),
+            (".5_1e1_0", Some(Scalar::Float(0.51e10))),
+            (".5__1", None),
+            (".5_", None),
             (".5e1", Some(Scalar::Float(5.0))),
             (".e1", None),
             ("+", None),

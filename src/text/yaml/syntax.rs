@@ -7,6 +7,9 @@ use crate::value::{number, quote};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+/// What a merge of anything else is answered with.
+pub const NOT_A_MAP: &str = "yaml: map merge requires map or sequence of maps as the value";
+
 /// Deeper values are cut; no one reads them.
 const MAX_DEPTH: usize = 100;
 /// Aliases could make an error endless.
@@ -128,6 +131,21 @@ impl<'t, 'a> Printer<'t, 'a> {
         Ok(())
     }
 
+    /// The pairs of one mapping or of a list of them, last first.
+    fn merge(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
+        let node = self.node(index)?;
+        if !matches!(node.kind, NodeKind::Sequence) {
+            return self.collect(index, depth, pairs);
+        }
+        let mut items = Vec::new();
+        let mut at = index + 1;
+        while at < node.next {
+            items.push(at);
+            at = self.node(at)?.next;
+        }
+        items.into_iter().rev().try_for_each(|item| self.collect(item, depth, pairs))
+    }
+
     /// The pairs of a mapping, merged ones too; later ones replace earlier ones.
     fn collect(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
         let node = self.node(index)?;
@@ -140,6 +158,9 @@ impl<'t, 'a> Printer<'t, 'a> {
             self.leave();
             return Ok(());
         }
+        if !matches!(node.kind, NodeKind::Mapping) {
+            return Err(NOT_A_MAP.to_owned());
+        }
         let mut at = index + 1;
         while at < node.next {
             let key_index = at;
@@ -147,7 +168,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             let value = key.next;
             at = self.node(value)?.next;
             if is_merge(key) {
-                self.collect(value, depth + 1, pairs)?;
+                self.merge(value, depth + 1, pairs)?;
                 continue;
             }
             if let NodeKind::Alias { target, .. } = key.kind {
