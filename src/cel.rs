@@ -10,6 +10,7 @@ pub mod check;
 pub mod cost;
 pub mod decl;
 pub mod env;
+pub mod eval;
 pub mod issues;
 pub mod library;
 pub mod syntax;

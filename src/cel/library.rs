@@ -30,6 +30,10 @@ mod urls;
 use super::value::{Error, Value};
 use crate::version::Version;
 
+pub use comprehensions::insert;
+pub use conversion::is_conversion;
+pub use regex::{all_matches, first_match};
+
 /// Computes a call. The receiver of a member call is the first argument; no argument is an error.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
 

@@ -24,6 +24,8 @@ impl Value<'_> {
         match self {
             Self::String(s) => (s.len() as f64 * 0.1) as u64,
             Self::Bytes(b) => (b.len() as f64 * 0.1) as u64,
+            // Only a list added to itself over and over gets as long; it is not visited.
+            Self::List(l) if l.len() > 1 << 24 => l.len() as u64,
             Self::List(l) => l.iter().map(|item| item.map_or(1, |item| item.walk_cost())).sum(),
             Self::Map(m) => m
                 .keys()

@@ -1,0 +1,137 @@
+//! Variables and what is selected from them: `a.b`, `a[b]`, `a.?b`, `has(a.b)` (`interpreter/attributes.go`).
+
+use super::{
+    cost::go_type_name,
+    node::{Attribute, By, Qualifier, Root},
+    run::Run,
+};
+use crate::cel::value::{Error, List, Value, number::double_to_int};
+
+impl<'a> Run<'a> {
+    /// The value of an attribute, charged for each qualifier but not for the attribute itself.
+    pub(super) fn resolve(&mut self, attribute: &'a Attribute) -> Result<Value<'a>, Error> {
+        let value = match &attribute.root {
+            Root::Slot(slot) => self.read(*slot)?,
+            Root::Node(node) => self.exec(node)?,
+            Root::Choice { condition, branches } => {
+                let [yes, no] = &**branches;
+                return match self.exec(condition)? {
+                    Value::Bool(true) => self.resolve(yes),
+                    Value::Bool(false) => self.resolve(no),
+                    _ => Err(Error::no_such_overload()),
+                };
+            }
+        };
+        if attribute.qualifiers.is_empty() { Ok(value) } else { self.qualify_all(value, attribute) }
+    }
+
+    fn qualify_all(&mut self, value: Value<'a>, attribute: &'a Attribute) -> Result<Value<'a>, Error> {
+        let (mut value, mut optional) = match value {
+            Value::Optional(None) => return Ok(Value::NONE),
+            Value::Optional(Some(inner)) => ((*inner).clone(), true),
+            value => (value, false),
+        };
+        for qualifier in &attribute.qualifiers {
+            optional |= qualifier.optional;
+            let found = self.qualify(&value, qualifier);
+            if optional {
+                // Neither an error nor nothing is charged for.
+                match found? {
+                    Ok(found) => value = found,
+                    Err(_) => return Ok(Value::NONE),
+                }
+                self.charge(1)?;
+            } else {
+                if !matches!(&found, Err(error) if error.is_fatal()) {
+                    self.charge(1)?;
+                }
+                value = match found? {
+                    found if qualifier.test => Value::Bool(found.is_ok()),
+                    Ok(found) => found,
+                    Err(missing) => return Err(missing.into_error()),
+                };
+            }
+        }
+        Ok(if optional { value.some() } else { value })
+    }
+
+    /// What stands there: an error, nothing, or a value.
+    fn qualify(
+        &mut self,
+        value: &Value<'a>,
+        qualifier: &'a Qualifier,
+    ) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
+        match &qualifier.by {
+            By::Field(name) => match value {
+                Value::Map(map) => match map.find_str(name) {
+                    Some(found) => found.map(Ok),
+                    None => Ok(Err(Missing::Field(name))),
+                },
+                Value::List(_) => Err(Error::new("unsupported index type 'string' in list")),
+                _ => Ok(Err(Missing::Field(name))),
+            },
+            By::Constant(index) => look_up(value, index.clone()),
+            By::Attribute(attribute) => {
+                let index = self.resolve(attribute)?;
+                look_up_computed(value, index)
+            }
+            By::Node(node) => {
+                let index = self.exec(node)?;
+                look_up_computed(value, index)
+            }
+        }
+    }
+}
+
+/// What is not there.
+enum Missing<'a> {
+    Field(&'a str),
+    Key(Value<'a>),
+    Index(Value<'a>),
+}
+
+impl Missing<'_> {
+    fn into_error(self) -> Error {
+        Error::new(match self {
+            Self::Field(name) => format!("no such key: {name}"),
+            Self::Key(key) => format!("no such key: {}", key.plain()),
+            Self::Index(index) => format!("index out of bounds: {}", index.plain()),
+        })
+    }
+}
+
+fn look_up_computed<'a>(value: &Value<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
+    match index {
+        Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => look_up(value, index),
+        other => Err(Error::new(format!("invalid qualifier type: {}", go_type_name(&other)))),
+    }
+}
+
+fn look_up<'a>(value: &Value<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
+    match value {
+        Value::Map(map) => match map.find(&index) {
+            Some(found) => found.map(Ok),
+            None => Ok(Err(Missing::Key(index))),
+        },
+        Value::List(list) => element(list, index),
+        _ => Ok(Err(Missing::Key(index))),
+    }
+}
+
+fn element<'a>(list: &List<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
+    let unsupported = || Error::new(format!("unsupported index value {} in list", index.plain()));
+    let position = match &index {
+        Value::Int(i) => *i,
+        Value::Uint(u) => i64::try_from(*u).map_err(|_| unsupported())?,
+        Value::Double(d) => double_to_int(*d).filter(|i| *i as f64 == *d).ok_or_else(unsupported)?,
+        other => return Err(Error::new(format!("unsupported index type '{}' in list", other.type_name()))),
+    };
+    match usize::try_from(position).ok().and_then(|position| list.get(position)) {
+        None => Ok(Err(Missing::Index(index))),
+        // The lists of documents only know ints.
+        Some(_) if list.is_strict() && !matches!(index, Value::Int(_)) => {
+            Err(Error::new(format!("unsupported index: {}", index.plain())))
+        }
+        Some(found) => found.map(Ok),
+    }
+}

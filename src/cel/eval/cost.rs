@@ -1,0 +1,177 @@
+//! What a call costs: the prices of the library's table, applied to values (`CallCost` of cel-go and Kubernetes).
+
+use super::call::Callee;
+use crate::cel::{
+    library::Price,
+    value::{Error, Opaque, Value},
+};
+
+/// An argument or result; nothing stands for an error.
+type Arg<'v, 'a> = Option<&'v Value<'a>>;
+
+/// Building a list.
+pub(super) const NEW_LIST: u64 = 10;
+/// Building a map.
+pub(super) const NEW_MAP: u64 = 30;
+
+fn size(arg: Arg<'_, '_>) -> u64 {
+    arg.and_then(Value::size).unwrap_or(1)
+}
+
+fn size_at(args: &[Arg<'_, '_>], index: usize) -> u64 {
+    size(args.get(index).copied().flatten())
+}
+
+/// cel-go looks into an optional value, Kubernetes' functions do not.
+fn size_inside(arg: Arg<'_, '_>) -> u64 {
+    match arg {
+        Some(Value::Optional(Some(inner))) => size_inside(Some(inner)),
+        other => size(other),
+    }
+}
+
+fn scaled(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor).ceil() as u64
+}
+
+const TEXT: f64 = 0.1;
+
+fn pattern(text: u64, pattern: u64) -> u64 {
+    ((1.0 + text as f64) * TEXT).ceil() as u64 * scaled(pattern, 0.25)
+}
+
+fn new_list(factor: f64, size: u64) -> u64 {
+    let factor = if factor < 0.0 { 1.0 } else { factor };
+    ((size as f64 * factor) as u64).saturating_add(1 + NEW_LIST)
+}
+
+/// What is known before the call, so that a call that costs too much need not be made; `None` if it depends on the result.
+pub(super) fn before(callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64>, Error> {
+    let text = |index: usize| size_inside(args.get(index).copied().flatten());
+    Ok(Some(match callee.price() {
+        Price::One => 1,
+        Price::Free => 0,
+        Price::Scan(index) => scaled(text(index.into()), TEXT),
+        Price::Transform => scaled(size_at(args, 0), TEXT),
+        Price::ScanTwice | Price::Replace | Price::Split => scaled(size_at(args, 0), 2.0 * TEXT),
+        Price::Search => text(1),
+        Price::Compare => compare(callee.function, args),
+        Price::Concatenate => scaled(text(0).saturating_add(text(1)), TEXT),
+        Price::Contains => scaled(text(0), TEXT) * scaled(text(1), TEXT),
+        Price::Match | Price::Find => pattern(text(0), text(1)),
+        Price::Walk => args.first().copied().flatten().map_or(1, Value::walk_cost),
+        Price::ContainsIp { parse } => {
+            let parsing = if parse { scaled(size_at(args, 1), TEXT) } else { 0 };
+            scaled(2 * size_at(args, 0), TEXT) + parsing
+        }
+        Price::ContainsCidr { parse } => {
+            let parsing = if parse { scaled(size_at(args, 1), TEXT) } else { 0 };
+            scaled(2 * size_at(args, 0), TEXT) + scaled(size_at(args, 0), TEXT) + 1 + parsing
+        }
+        Price::Validate => match args.first().copied().flatten() {
+            Some(Value::Opaque(o)) => match &**o {
+                Opaque::Format(format) => pattern(size_at(args, 1), format.pattern_length),
+                _ => 1,
+            },
+            _ => 1,
+        },
+        Price::Sets(factor) => {
+            let product = size_at(args, 0).wrapping_mul(size_at(args, 1));
+            ((product as f64 * f64::from(factor)) as u64).saturating_add(1)
+        }
+        Price::Flatten => new_list(depth(args)?, size_at(args, 0)),
+        Price::Distinct => against_itself(args.first().copied().flatten())?,
+        Price::Sort(index) => against_itself(args.get(usize::from(index)).copied().flatten())?,
+        Price::Authorize => 350_000,
+        Price::Selector => {
+            let length = size_at(args, 1);
+            10 + scaled(length, TEXT) + scaled(scaled(length, 0.5), 50.0)
+        }
+        Price::Join | Price::Slice | Price::Range | Price::Reverse => return Ok(None),
+    }))
+}
+
+/// What shows only by the result.
+pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
+    match callee.price() {
+        Price::Join => scaled(size(result), 2.0 * TEXT),
+        Price::Slice | Price::Range | Price::Reverse => new_list(1.0, size(result)),
+        _ => 0,
+    }
+}
+
+fn compare(function: &str, args: &[Arg<'_, '_>]) -> u64 {
+    match args {
+        // Kubernetes prices its types for `==` only.
+        [Some(Value::Opaque(_)), _] if function == "_==_" => 1,
+        [a, b] => scaled(size_inside(*a).min(size_inside(*b)), TEXT),
+        _ => 1,
+    }
+}
+
+/// `==` and `!=`
+pub(super) fn equality(function: &str, a: Arg<'_, '_>, b: Arg<'_, '_>) -> u64 {
+    compare(function, &[a, b])
+}
+
+/// The server's cost tracker takes the depth for an int and panics if it is none.
+fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
+    match args {
+        [_, Some(Value::Int(depth))] => Ok(*depth as f64),
+        [_, other] => {
+            let found = other.map_or("*types.Err", go_type_name);
+            Err(Error::Internal(format!("interface conversion: ref.Val is {found}, not types.Int").into()))
+        }
+        _ => Ok(1.0),
+    }
+}
+
+/// Comparing all elements with each other. The server's cost tracker takes the argument for a list and panics if it is none.
+fn against_itself(list: Arg<'_, '_>) -> Result<u64, Error> {
+    let Some(Value::List(list)) = list else {
+        let (found, missing) = match list {
+            None => ("*types.Err", "Add"),
+            Some(value) => (go_type_name(value), if adds(value) { "Contains" } else { "Add" }),
+        };
+        let text = format!("interface conversion: {found} is not traits.Lister: missing method {missing}");
+        return Err(Error::Internal(text.into()));
+    };
+    let size = list.len() as u64;
+    let is_text = matches!(list.get(0), Some(Ok(Value::String(_) | Value::Bytes(_))));
+    Ok(new_list(if is_text { 2.0 + TEXT } else { 2.0 }, size.saturating_mul(size)))
+}
+
+fn adds(value: &Value<'_>) -> bool {
+    use Value::{Bytes, Double, Duration, Int, String, Timestamp, Uint};
+    matches!(value, Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | Timestamp(_) | Duration(_))
+}
+
+/// The Go type behind a value, which shows in some of the server's errors.
+pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::Duration(_) => "types.Duration",
+        Value::List(list) if list.is_strict() => "*common.unstructuredList",
+        Value::List(_) => "*types.baseList",
+        Value::Map(map) if map.is_strict() => "*common.unstructuredMap",
+        Value::Map(_) => "*types.baseMap",
+        Value::Type(_) => "*types.Type",
+        Value::Optional(_) => "*types.Optional",
+        Value::Opaque(o) => match &**o {
+            Opaque::Url(_) => "cel.URL",
+            Opaque::Ip(_) => "cel.IP",
+            Opaque::Cidr(_) => "cel.CIDR",
+            Opaque::Quantity { computed: true, .. } => "*cel.Quantity",
+            Opaque::Quantity { .. } => "cel.Quantity",
+            Opaque::Semver(_) => "cel.Semver",
+            Opaque::Format(_) => "cel.Format",
+        },
+    }
+}

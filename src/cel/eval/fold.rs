@@ -1,0 +1,141 @@
+//! Loops: every comprehension macro is one, and so are the names `sortBy` and `optMap` bind.
+
+use super::{
+    cost::{NEW_LIST, go_type_name},
+    node::{Fold, Node},
+    run::{Run, Slot},
+};
+use crate::cel::{
+    library,
+    value::{Error, List, Value},
+};
+use std::sync::Arc;
+
+impl<'a> Run<'a> {
+    pub(super) fn fold(&mut self, fold: &'a Fold) -> Result<Value<'a>, Error> {
+        let range = self.exec(&fold.range)?;
+        self.set(fold.accumulator, Slot::Pending(&fold.init));
+        match (range, fold.second) {
+            (Value::List(list), None) => {
+                for i in 0..list.len() {
+                    let Some(item) = list.get(i) else { break };
+                    if !self.turn(fold, item, None)? {
+                        break;
+                    }
+                }
+            }
+            (Value::List(list), Some(_)) => {
+                for i in 0..list.len() {
+                    let Some(item) = list.get(i) else { break };
+                    if !self.turn(fold, Ok(Value::Int(i as i64)), Some(item))? {
+                        break;
+                    }
+                }
+            }
+            (Value::Map(map), second) => {
+                for key in map.keys() {
+                    let value = second.map(|_| {
+                        let missing = || Err(Error::new(format!("no such key: {}", key.plain())));
+                        map.find(&key).unwrap_or_else(missing)
+                    });
+                    if !self.turn(fold, Ok(key), value)? {
+                        break;
+                    }
+                }
+            }
+            (other, None) => {
+                return Err(Error::new(format!("got '{}', expected iterable type", go_type_name(&other))));
+            }
+            (other, Some(_)) => {
+                return Err(Error::new(format!("unsupported comprehension range type: {}", go_type_name(&other))));
+            }
+        }
+        self.exec(&fold.result)
+    }
+
+    /// One turn of the loop; false if it is over. A condition that fails does not end it.
+    fn turn(
+        &mut self,
+        fold: &'a Fold,
+        first: Result<Value<'a>, Error>,
+        second: Option<Result<Value<'a>, Error>>,
+    ) -> Result<bool, Error> {
+        if let Some(slot) = fold.element {
+            self.set(slot, Slot::Filled(first));
+        }
+        if let (Some(slot), Some(second)) = (fold.second, second) {
+            self.set(slot, Slot::Filled(second));
+        }
+        if matches!(self.soft(&fold.condition)?, Ok(Value::Bool(false))) {
+            return Ok(false);
+        }
+        let step = self.soft(&fold.step)?;
+        self.set(fold.accumulator, Slot::Filled(step));
+        Ok(true)
+    }
+
+    /// `accumulator + list`, without copying what is there.
+    pub(super) fn append(&mut self, slot: usize, list: &'a Node) -> Result<Value<'a>, Error> {
+        self.look_at(slot)?;
+        // The usual `[element]` needs no list of its own.
+        if let Node::List(elements) = list
+            && let [element] = &**elements
+        {
+            let item = match self.element(element) {
+                Err(error) if error.is_fatal() => return Err(error),
+                item => item,
+            };
+            self.charge(NEW_LIST + 1)?;
+            let accumulator = self.take(slot)?;
+            return match item? {
+                Some(item) => push(accumulator, List::Shared(Arc::new(vec![])), Some(item)),
+                None => Ok(accumulator),
+            };
+        }
+        let list = self.soft(list)?;
+        self.charge(1)?;
+        let accumulator = self.take(slot)?;
+        match list? {
+            Value::List(list) => push(accumulator, list, None),
+            _ => Err(Error::no_such_overload()),
+        }
+    }
+
+    /// `cel.@mapInsert(accumulator, key, value)`, the same.
+    pub(super) fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
+        let [key, value] = entry;
+        self.look_at(slot)?;
+        if let Some(error) = self.failure(slot) {
+            return Err(error);
+        }
+        let key = self.exec(key)?;
+        let value = self.soft(value)?;
+        self.charge(1)?;
+        let value = value?;
+        match self.take(slot)? {
+            Value::Map(map) => library::insert(map, &key, value).map(Value::Map),
+            _ => Err(Error::no_such_overload()),
+        }
+    }
+}
+
+fn push<'a>(accumulator: Value<'a>, list: List<'a>, item: Option<Value<'a>>) -> Result<Value<'a>, Error> {
+    match accumulator {
+        Value::List(List::Shared(mut items)) => {
+            let own = Arc::make_mut(&mut items);
+            for added in list.iter() {
+                own.push(added?);
+            }
+            own.extend(item);
+            Ok(Value::List(List::Shared(items)))
+        }
+        Value::List(other) => {
+            let list = match item {
+                Some(item) => List::Shared(Arc::new(vec![item])),
+                None => list,
+            };
+            other.concat(&list).map(Value::List)
+        }
+        _ => Err(Error::no_such_overload()),
+    }
+}

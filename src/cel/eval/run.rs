@@ -1,0 +1,337 @@
+//! Executing the steps of a program and counting what they cost.
+
+use super::{
+    Outcome,
+    call::Callee,
+    cost,
+    node::{Call, Element, Entry, Match, MatchKind, Node, Root},
+};
+use crate::cel::{
+    library,
+    value::{Error, Key, Map, Value, equal},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A place for a variable.
+#[derive(Debug)]
+pub(super) enum Slot<'a> {
+    Empty,
+    /// An accumulator nobody has looked at.
+    Pending(&'a Node),
+    Filled(Result<Value<'a>, Error>),
+}
+
+/// One evaluation.
+pub(super) struct Run<'a> {
+    slots: Vec<Slot<'a>>,
+    cost: u64,
+    limit: u64,
+}
+
+/// Runs the program.
+pub(super) fn run<'a>(
+    root: &'a Node,
+    slots: usize,
+    variables: Vec<Result<Value<'a>, Error>>,
+    limit: u64,
+) -> Outcome<'a> {
+    let mut places = Vec::with_capacity(slots);
+    places.extend(variables.into_iter().map(Slot::Filled));
+    places.resize_with(slots.max(places.len()), || Slot::Empty);
+    let mut run = Run { slots: places, cost: 0, limit };
+    let result = run.exec(root);
+    Outcome { result, cost: run.cost }
+}
+
+/// An error that `&&`, `||` and loops may absorb, apart from one that ends the run.
+type Soft<'a> = Result<Result<Value<'a>, Error>, Error>;
+
+impl<'a> Run<'a> {
+    /// Adds to the cost; an error once that is too much.
+    pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
+        self.cost = self.cost.saturating_add(cost);
+        if self.cost > self.limit { Err(Error::CostLimitExceeded) } else { Ok(()) }
+    }
+
+    /// The same after a step, unless that ended the run.
+    fn charged(&mut self, cost: u64, result: Result<Value<'a>, Error>) -> Result<Value<'a>, Error> {
+        if !matches!(&result, Err(error) if error.is_fatal()) {
+            self.charge(cost)?;
+        }
+        result
+    }
+
+    pub(super) fn soft(&mut self, node: &'a Node) -> Soft<'a> {
+        match self.exec(node) {
+            Err(error) if error.is_fatal() => Err(error),
+            other => Ok(other),
+        }
+    }
+
+    /// The value of a variable.
+    pub(super) fn read(&mut self, slot: usize) -> Result<Value<'a>, Error> {
+        if let Some(Slot::Pending(init)) = self.slots.get(slot) {
+            let init = *init;
+            self.fill(slot, init)?;
+        }
+        match self.slots.get(slot) {
+            Some(Slot::Filled(value)) => value.clone(),
+            _ => Err(Error::new("no such attribute(s)")),
+        }
+    }
+
+    fn fill(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
+        let value = self.soft(init)?.map(|value| match value {
+            // What is added to later is a list or map of its own.
+            Value::List(list) if list.is_empty() => Value::list(Vec::new()),
+            Value::Map(map) if map.is_empty() => Value::Map(Map::Shared(Arc::default())),
+            other => other,
+        });
+        self.set(slot, Slot::Filled(value));
+        Ok(())
+    }
+
+    pub(super) fn set(&mut self, slot: usize, content: Slot<'a>) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = content;
+        }
+    }
+
+    /// Takes the accumulator out, to be put back changed.
+    pub(super) fn take(&mut self, slot: usize) -> Result<Value<'a>, Error> {
+        match self.slots.get_mut(slot).map(|place| std::mem::replace(place, Slot::Empty)) {
+            Some(Slot::Filled(value)) => value,
+            _ => Err(Error::new("no such attribute(s)")),
+        }
+    }
+
+    /// Why the accumulator has no value.
+    pub(super) fn failure(&self, slot: usize) -> Option<Error> {
+        match self.slots.get(slot) {
+            Some(Slot::Filled(Err(error))) => Some(error.clone()),
+            _ => None,
+        }
+    }
+
+    /// Computes the accumulator if nobody has, and charges for looking at it.
+    pub(super) fn look_at(&mut self, slot: usize) -> Result<(), Error> {
+        if let Some(Slot::Pending(init)) = self.slots.get(slot) {
+            let init = *init;
+            self.fill(slot, init)?;
+        }
+        self.charge(1)
+    }
+
+    pub(super) fn exec(&mut self, node: &'a Node) -> Result<Value<'a>, Error> {
+        match node {
+            Node::Constant(constant) => Ok(constant.value()),
+            Node::Attribute(attribute) => {
+                let value = self.resolve(attribute);
+                let own = u64::from(!matches!(attribute.root, Root::Choice { .. }));
+                self.charged(own, value)
+            }
+            Node::Has(attribute) => {
+                let value = self.resolve(attribute).map(|value| match value {
+                    Value::Optional(found) => Value::Bool(found.is_some()),
+                    other => other,
+                });
+                // Looking whether something is there is a choice's loss.
+                if matches!(attribute.root, Root::Choice { .. }) {
+                    self.cost = self.cost.wrapping_sub(1);
+                }
+                self.charged(0, value)
+            }
+            Node::And(terms) => self.logic(terms, false),
+            Node::Or(terms) => self.logic(terms, true),
+            Node::Equal { sides, negated } => self.equality(sides, *negated),
+            Node::NotStrictlyFalse(inner) => {
+                let value = self.soft(inner)?;
+                self.charge(1)?;
+                Ok(Value::Bool(!matches!(value, Ok(Value::Bool(false)))))
+            }
+            Node::Call(call) => self.call(call),
+            Node::Match(call) => self.match_pattern(call),
+            Node::InSet(item, set) => {
+                let item = self.exec(item)?;
+                Ok(Value::Bool(set.contains(&Key::of(&item)?)))
+            }
+            Node::List(elements) => {
+                let mut items = Vec::with_capacity(elements.len());
+                let outcome = elements.iter().try_for_each(|element| {
+                    items.extend(self.element(element)?);
+                    Ok(())
+                });
+                let list = outcome.map(|()| Value::list(items));
+                self.charged(cost::NEW_LIST, list)
+            }
+            Node::Map(entries) => {
+                let map = self.entries(entries);
+                self.charged(cost::NEW_MAP, map)
+            }
+            Node::Fold(fold) => self.fold(fold),
+            Node::Otherwise { sides, value } => {
+                let [first, second] = &**sides;
+                match self.exec(first)? {
+                    Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
+                    found @ Value::Optional(Some(_)) => Ok(found),
+                    Value::Optional(None) => self.exec(second),
+                    _ => Err(Error::no_such_overload()),
+                }
+            }
+            Node::Append { slot, list } => self.append(*slot, list),
+            Node::Insert { slot, entry } => self.insert(*slot, entry),
+        }
+    }
+
+    /// `&&` and `||`: `decisive` ends it; an error counts only if nothing is decisive.
+    fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
+        let mut failed = None;
+        for term in terms {
+            match self.soft(term)? {
+                Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
+                Ok(Value::Bool(_)) => {}
+                Ok(_) => failed = failed.or_else(|| Some(Error::no_such_overload())),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(Value::Bool(!decisive)), Err)
+    }
+
+    fn equality(&mut self, sides: &'a [Node; 2], negated: bool) -> Result<Value<'a>, Error> {
+        let [a, b] = sides;
+        let (a, b) = (self.soft(a)?, self.soft(b)?);
+        let function = if negated { "_!=_" } else { "_==_" };
+        self.charge(cost::equality(function, a.as_ref().ok(), b.as_ref().ok()))?;
+        let (a, b) = (a?, b?);
+        match equal(&a, &b) {
+            Ok(same) => Ok(Value::Bool(same != negated)),
+            Err(error) if error.is_fatal() || !negated => Err(error),
+            // What cannot be compared is not equal.
+            Err(_) => Ok(Value::Bool(true)),
+        }
+    }
+
+    /// The element of a list literal; nothing for an optional one without a value.
+    pub(super) fn element(&mut self, element: &'a Element) -> Result<Option<Value<'a>>, Error> {
+        let value = self.exec(&element.node)?;
+        match value {
+            Value::Optional(value) if element.optional => Ok(value.map(|value| (*value).clone())),
+            other if element.optional => Err(Error::new(format!(
+                "cannot initialize optional list element from non-optional value {}",
+                other.plain()
+            ))),
+            value => Ok(Some(value)),
+        }
+    }
+
+    fn entries(&mut self, entries: &'a [Entry]) -> Result<Value<'a>, Error> {
+        let mut map = BTreeMap::new();
+        for entry in entries {
+            let key = self.exec(&entry.key)?;
+            let value = match self.exec(&entry.value)? {
+                Value::Optional(None) if entry.optional => {
+                    map.remove(&Key::of(&key)?);
+                    continue;
+                }
+                Value::Optional(Some(value)) if entry.optional => (*value).clone(),
+                other if entry.optional => {
+                    let (key, value) = (key.plain(), other.plain());
+                    let text = format!("cannot initialize optional entry '{key}' from non-optional value {value}");
+                    return Err(Error::new(text));
+                }
+                value => value,
+            };
+            map.insert(Key::of(&key)?, value);
+        }
+        Ok(Value::Map(Map::Shared(Arc::new(map))))
+    }
+
+    fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
+        match &*call.args {
+            [a] => {
+                let a = self.soft(a)?;
+                self.finish(&call.callee, [a])
+            }
+            [a, b] => {
+                let a = self.soft(a)?;
+                if call.in_turn && a.is_err() {
+                    return a;
+                }
+                let b = self.soft(b)?;
+                self.finish(&call.callee, [a, b])
+            }
+            [args @ .., last] => {
+                let mut values = Vec::with_capacity(args.len() + 1);
+                for arg in args {
+                    values.push(self.exec(arg)?);
+                }
+                match self.soft(last)? {
+                    Ok(last) => values.push(last),
+                    Err(error) => {
+                        let mut known: Vec<_> = values.iter().map(Some).collect();
+                        known.push(None);
+                        return self.fail(&call.callee, &known, error);
+                    }
+                }
+                self.invoke(&call.callee, &values)
+            }
+            [] => self.invoke(&call.callee, &[]),
+        }
+    }
+
+    fn finish<const N: usize>(
+        &mut self,
+        callee: &Callee,
+        args: [Result<Value<'a>, Error>; N],
+    ) -> Result<Value<'a>, Error> {
+        if let Some(error) = args.iter().find_map(|arg| arg.as_ref().err()) {
+            let error = error.clone();
+            return self.fail(callee, &args.each_ref().map(|arg| arg.as_ref().ok()), error);
+        }
+        let values = args.map(|arg| arg.unwrap_or(Value::Null));
+        self.invoke(callee, &values)
+    }
+
+    /// A call with an argument that failed is not made, but charged.
+    fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
+        let cost = cost::before(callee, args)?.unwrap_or_else(|| cost::after(callee, None));
+        self.charge(cost)?;
+        Err(error)
+    }
+
+    fn invoke(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
+        let known = match values {
+            [a] => cost::before(callee, &[Some(a)]),
+            [a, b] => cost::before(callee, &[Some(a), Some(b)]),
+            _ => cost::before(callee, &values.iter().map(Some).collect::<Vec<_>>()),
+        };
+        match known? {
+            Some(cost) => {
+                self.charge(cost)?;
+                callee.invoke(values)
+            }
+            None => {
+                let result = callee.invoke(values);
+                self.charged(cost::after(callee, result.as_ref().ok()), result)
+            }
+        }
+    }
+
+    fn match_pattern(&mut self, call: &'a Match) -> Result<Value<'a>, Error> {
+        let text = self.exec(&call.text)?;
+        let limit = match &call.limit {
+            None => Ok(Value::Int(-1)),
+            Some(node) => self.soft(node)?,
+        };
+        let cost = cost::before(&call.callee, &[Some(&text), Some(&call.pattern_value)])?;
+        self.charge(cost.unwrap_or(0))?;
+        match (text, call.kind, limit?) {
+            (Value::String(text), MatchKind::Matches, _) => Ok(Value::Bool(call.pattern.is_match(&text))),
+            (Value::String(text), MatchKind::Find, _) => Ok(library::first_match(&call.pattern, &text)),
+            (Value::String(text), MatchKind::FindAll, Value::Int(limit)) => {
+                Ok(library::all_matches(&call.pattern, &text, limit))
+            }
+            _ => Err(Error::no_such_overload()),
+        }
+    }
+}
