@@ -13,19 +13,19 @@ use crdx::value::Value;
 use crdx::version::Version;
 use std::sync::Arc;
 
-fn lines() -> Vec<Value> {
+pub fn lines() -> Vec<Value> {
     let text = include_str!("facts/cel-cost.jsonl");
     text.lines().map(|line| crdx::text::json::read(line.as_bytes()).unwrap()).collect()
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+pub fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     match value.get(key) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     }
 }
 
-fn number(value: &Value, key: &str) -> Option<u64> {
+pub fn number(value: &Value, key: &str) -> Option<u64> {
     value.get(key)?.as_int().map(|number| number as u64)
 }
 
@@ -36,7 +36,7 @@ fn estimate_of(line: &str) -> Option<(u64, u64)> {
     Some((number("est_min")?, number("est_max")?))
 }
 
-fn root() -> (Declarations, Arc<DeclType>) {
+pub fn root() -> (Declarations, Arc<DeclType>) {
     let lines = lines();
     let schema = Schema::from_value(lines[0].get("schema").unwrap()).unwrap();
     let mut declarations = Declarations::default();
@@ -45,7 +45,7 @@ fn root() -> (Declarations, Arc<DeclType>) {
 }
 
 /// The type at a path, which names fields as JSON does and `@items`, `@values`.
-fn at<'d>(from: &'d Arc<DeclType>, path: &str) -> Option<&'d Arc<DeclType>> {
+pub fn at<'d>(from: &'d Arc<DeclType>, path: &str) -> Option<&'d Arc<DeclType>> {
     path.split('.').try_fold(from, |at, part| match (&at.shape, part) {
         (Shape::List { items, .. }, _) => Some(items),
         (Shape::Map(values), _) => Some(values),

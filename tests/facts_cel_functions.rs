@@ -1,4 +1,5 @@
 //! Every function overload of the server's CRD environment (`tests/facts/cel-functions.jsonl`), and no other.
+#![allow(clippy::unwrap_used)]
 
 use crdx::cel::library::overloads;
 use serde_json::Value;

@@ -7,6 +7,7 @@ mod exchange;
 mod facts_cel_cost;
 mod facts_cel_functions;
 mod facts_cel_parse;
+mod facts_cel_runs;
 mod facts_formats;
 mod facts_regexp;
 mod facts_yaml;

@@ -12,7 +12,7 @@ use crate::{
         env::Env,
         library::{Overload, is_conversion},
         types::Type,
-        value::{Key, List, Value, number},
+        value::{Key, Value, number},
     },
     regexp::Regexp,
 };

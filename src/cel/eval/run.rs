@@ -305,16 +305,12 @@ impl<'a> Run<'a> {
             [a, b] => cost::before(callee, &[Some(a), Some(b)]),
             _ => cost::before(callee, &values.iter().map(Some).collect::<Vec<_>>()),
         };
-        match known? {
-            Some(cost) => {
-                self.charge(cost)?;
-                callee.invoke(values)
-            }
-            None => {
-                let result = callee.invoke(values);
-                self.charged(cost::after(callee, result.as_ref().ok()), result)
-            }
+        if let Some(cost) = known? {
+            self.charge(cost)?;
+            return callee.invoke(values);
         }
+        let result = callee.invoke(values);
+        self.charged(cost::after(callee, result.as_ref().ok()), result)
     }
 
     fn match_pattern(&mut self, call: &'a Match) -> Result<Value<'a>, Error> {

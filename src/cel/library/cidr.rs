@@ -83,7 +83,8 @@ fn contains_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         return Err(Error::no_such_overload());
     };
     let other = match other {
-        Value::String(text) => Ip::parse(text).map_err(Error::new)?,
+        // What is wrong with the address is not told.
+        Value::String(text) => Ip::parse(text).map_err(|_| Error::no_such_overload())?,
         Value::Opaque(o) => match **o {
             Opaque::Ip(ip) => ip,
             _ => return Err(Error::no_such_overload()),

@@ -116,7 +116,10 @@ impl<'a> Map<'a> {
         match self {
             Self::Json(members, decl) => match &decl.shape {
                 Shape::Object(fields) => {
-                    let field = fields.get(key)?;
+                    // A name that is only escaped because the language reserves it is found as it is, too.
+                    let field = fields
+                        .get(key)
+                        .or_else(|| fields.values().find(|field| field.json_name == key && !key.contains("__")))?;
                     // A null that may stand there is the same as a missing field.
                     let value = members.get(&field.json_name).filter(|v| !v.is_null())?;
                     Some(Value::from_json(value, &field.type_))
