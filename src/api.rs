@@ -13,6 +13,7 @@ mod definitions;
 mod delete;
 mod get;
 mod list;
+mod managed_fields;
 mod metadata;
 mod negotiate;
 mod objects;

@@ -196,12 +196,14 @@ impl<'a> Context<'a> {
                 return Err(Refusal::not_acceptable(text));
             }
             (_, Content::List(list)) => {
-                let items = list.items.iter().map(|o| table::partial(o, version)).collect();
+                let items: Vec<Value> = list.items.iter().map(|o| table::partial(o, version)).collect();
+                // A list that was never appended to is null to Go.
+                let items = if items.is_empty() { Value::Null } else { Value::Array(items) };
                 object([
                     ("kind", Value::from("PartialObjectMetadataList")),
                     ("apiVersion", Value::from(format!("meta.k8s.io/{version}"))),
                     ("metadata", Value::Object(list.metadata(false))),
-                    ("items", Value::Array(items)),
+                    ("items", items),
                 ])
             }
             _ => return Err(Refusal::unclassified("content is not a list")),

@@ -3,6 +3,7 @@
 use super::body;
 use super::context::{Answer, Context};
 use super::decode;
+use super::managed_fields;
 use super::metadata;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
@@ -26,6 +27,7 @@ pub(super) fn create(ctx: &mut Context<'_>, serving: &Serving, version: &Version
     metadata::wipe_system_fields(&mut object);
     decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
     decode::dedup_owners(ctx, &mut object, false);
+    managed_fields::settle(&mut object);
     if serving.terminating {
         let name = if ctx.target.name.is_empty() { metadata::text(&object, "name") } else { &ctx.target.name };
         return Err(create_while_terminating(serving, name));

@@ -10,6 +10,7 @@ mod write;
 
 use super::context::{Answer, Content, Context, List};
 use super::get::{check_export, check_not_ahead, invalid_revision};
+use super::list::{Pages, token};
 use super::metadata;
 use super::negotiate::{Endpoint, Output};
 use super::options::list_options;
@@ -75,7 +76,7 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
         let text = "the server does not allow this method on the requested resource";
         return ctx.refuse(&Refusal::unrouted(405, "MethodNotAllowed", text));
     }
-    let output = match ctx.negotiate(Endpoint::BuiltIn) {
+    let output = match ctx.negotiate(Endpoint::Object) {
         Ok(output) => output,
         Err(refusal) => {
             let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -138,7 +139,9 @@ fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
             )));
         }
     }
-    let (found, revision) = ctx.server.definitions.objects.list("", "", &ctx.server.revision);
+    let pages = Pages::read(ctx, &options, "")?;
+    let (found, revision) = ctx.server.definitions.objects.list("", &pages.start, &ctx.server.revision);
+    let resource_version = pages.revision.unwrap_or(revision);
     let items = found.into_iter().map(|(_, stored)| Arc::clone(&stored.raw)).filter(|o| {
         let labels = metadata::get(o, "labels");
         options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
@@ -149,15 +152,18 @@ fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
     });
     let mut items: Vec<Arc<Value>> = items.collect();
     let mut remaining = None;
+    let mut continue_ = String::new();
     if let Some(limit) = usize::try_from(options.limit).ok().filter(|l| *l > 0 && *l < items.len()) {
-        remaining = Some((items.len() - limit) as i64);
+        let selects = !options.labels.is_empty() || !options.fields.is_empty();
+        remaining = (!selects).then_some((items.len() - limit) as i64);
         items.truncate(limit);
+        continue_ = token(resource_version, items.last().map_or("", |o| metadata::text(o, "name")));
     }
     Ok(List {
         api_version: "apiextensions.k8s.io/v1".to_owned(),
         kind: "CustomResourceDefinitionList".to_owned(),
-        resource_version: revision.to_string(),
-        continue_: String::new(),
+        resource_version: resource_version.to_string(),
+        continue_,
         remaining,
         items,
         go_type: "*apiextensions.CustomResourceDefinitionList",

@@ -59,7 +59,7 @@ pub(super) fn select(
     options: &ListOptions,
 ) -> Result<List, Refusal> {
     let scope = Scope::of(ctx, serving, options);
-    let pages = Pages::read(ctx, options, &scope)?;
+    let pages = Pages::read(ctx, options, &scope.prefix)?;
     let (found, revision) = serving.objects.list(&scope.prefix, &pages.start, &ctx.server.revision);
     let mut page = Page::new(options.limit);
     for (key, stored) in found {
@@ -144,31 +144,36 @@ impl Page {
 }
 
 /// Where the page begins.
-struct Pages {
-    start: String,
-    revision: Option<u64>,
+pub(super) struct Pages {
+    /// The first key that may be on it.
+    pub start: String,
+    /// The revision of the first page.
+    pub revision: Option<u64>,
 }
 
 impl Pages {
-    fn read(ctx: &Context<'_>, options: &ListOptions, scope: &Scope) -> Result<Self, Refusal> {
+    pub fn read(ctx: &Context<'_>, options: &ListOptions, prefix: &str) -> Result<Self, Refusal> {
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
             let text = invalid_revision(&options.resource_version, &e);
             Refusal::bad_request(format!("invalid resource version: {text}"))
         })?;
         if !options.continue_.is_empty() {
+            let (start, revision) = read_token(&options.continue_)
+                .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
             if wanted > 0 {
                 let text = "specifying resource version is not allowed when using continue";
                 return Err(Refusal::bad_request(text));
             }
-            let (start, revision) = read_token(&options.continue_)
-                .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
             let current = ctx.server.revision.current();
             let revision = if revision < 0 { current } else { revision.unsigned_abs() };
-            return Ok(Self { start: format!("{}{start}", scope.prefix), revision: Some(revision) });
+            return Ok(Self { start: format!("{prefix}{start}"), revision: Some(revision) });
         }
         check_not_ahead(ctx, wanted)?;
-        let exact = options.resource_version_match == "Exact";
-        Ok(Self { start: String::new(), revision: exact.then_some(wanted) })
+        // The past is not kept: what it looked like is as good as compacted.
+        if options.resource_version_match == "Exact" && wanted < ctx.server.revision.current() {
+            return Err(Refusal::expired("The resourceVersion for the provided list is too old."));
+        }
+        Ok(Self { start: String::new(), revision: None })
     }
 }
 
@@ -191,7 +196,7 @@ fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<
 }
 
 /// A continue token: unpadded URL-safe base64 of JSON.
-fn token(revision: u64, last: &str) -> String {
+pub(super) fn token(revision: u64, last: &str) -> String {
     let body = object([
         ("v", Value::from("meta.k8s.io/v1")),
         ("rv", Value::Int(i64::try_from(revision).unwrap_or(i64::MAX))),

@@ -7,14 +7,12 @@ use super::Format;
 use super::query::Query;
 use super::status::Refusal;
 
-/// The forms an endpoint can speak.
+/// What is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
-    /// Custom resources: JSON and YAML; protobuf only for tables' metadata forms.
-    CustomResource,
-    /// Definitions and scales: JSON, YAML and protobuf.
-    BuiltIn,
-    /// Refusals: no other form of the object.
+    /// Objects, which have other forms (tables, metadata alone).
+    Object,
+    /// A refusal, which has none.
     Refusal,
 }
 
@@ -41,7 +39,10 @@ pub(super) struct Output {
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+/// What the server speaks, for its messages.
 const MEDIA_TYPES: [&str; 3] = [JSON, YAML, PROTOBUF];
+/// What is spoken here: clients that offer protobuf offer JSON as well.
+const SPOKEN: [&str; 2] = [JSON, YAML];
 
 #[derive(Debug)]
 struct Clause<'a> {
@@ -69,7 +70,6 @@ pub(super) fn output(
     };
     let format = match media_type {
         YAML => Format::Yaml,
-        PROTOBUF => return Err(Refusal::internal("protobuf is not spoken here")),
         _ if pretty || wants_pretty(query, user_agent) => Format::PrettyJson,
         _ => Format::Json,
     };
@@ -78,10 +78,10 @@ pub(super) fn output(
 
 fn choose(accept: &str, endpoint: Endpoint) -> Option<(&'static str, Option<Conversion>, bool)> {
     for clause in clauses(accept) {
-        for media_type in MEDIA_TYPES {
+        for media_type in SPOKEN {
             let sub = media_type.strip_prefix("application/").unwrap_or(media_type);
             let fits = match (clause.kind, clause.sub) {
-                ("*", "*") | ("application", "*") => true,
+                ("*" | "application", "*") => true,
                 ("application", asked) => asked == sub,
                 _ => false,
             };
@@ -113,7 +113,7 @@ fn accept_parameters(
         }
     }
     let allowed = match &convert {
-        None => endpoint == Endpoint::BuiltIn || media_type != PROTOBUF,
+        None => true,
         Some(_) if endpoint == Endpoint::Refusal => false,
         Some(c) if c.group == "meta.k8s.io" && matches!(c.version.as_str(), "v1" | "v1beta1") => {
             match c.kind.as_str() {
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     fn chosen(accept: &str) -> Option<Output> {
-        output(Some(accept), None, &Query::default(), Endpoint::CustomResource).ok()
+        output(Some(accept), None, &Query::default(), Endpoint::Object).ok()
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn object(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource: 
     if !matches!(verb, "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection") {
         return ctx.refuse(&Refusal::method_not_supported(resource, verb));
     }
-    answer(&mut ctx, Endpoint::CustomResource, &mut |ctx, patch| match (verb, patch) {
+    answer(&mut ctx, &mut |ctx, patch| match (verb, patch) {
         ("get", _) => get::get(ctx, serving, version),
         ("list", _) => list::list(ctx, serving, version),
         ("create", _) => create::create(ctx, serving, version),
@@ -61,7 +61,7 @@ fn status(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource: 
     if !matches!(verb, "get" | "update" | "patch") {
         return ctx.refuse(&Refusal::method_not_supported(resource, verb));
     }
-    answer(&mut ctx, Endpoint::CustomResource, &mut |ctx, patch| match patch {
+    answer(&mut ctx, &mut |ctx, patch| match patch {
         Some(kind) => patch::patch(ctx, serving, version, Part::Status, kind),
         None if verb == "get" => get::get(ctx, serving, version),
         None => update::put(ctx, serving, version, Part::Status),
@@ -74,13 +74,16 @@ fn of_scale(mut ctx: Context<'_>, serving: &Serving, version: &Version, resource
     if !matches!(verb, "get" | "update" | "patch") {
         return ctx.refuse(&Refusal::method_not_supported(resource, verb));
     }
-    answer(&mut ctx, Endpoint::BuiltIn, &mut |ctx, patch| match patch {
+    answer(&mut ctx, &mut |ctx, patch| match patch {
         Some(kind) => scale::patch(ctx, serving, version, kind),
         None if verb == "get" => scale::get(ctx, serving, version),
         None => scale::put(ctx, serving, version),
     })
     .respond(ctx, &Columns::of_scale())
 }
+
+/// Does a verb; the kind is that of a patch.
+type Verb<'v> = dyn FnMut(&mut Context<'_>, Option<Kind>) -> Result<Answer, Refusal> + 'v;
 
 struct Answered {
     output: Output,
@@ -94,11 +97,7 @@ impl Answered {
 }
 
 /// Does what comes before every verb, in the server's order: the kind of a patch, the name, the output form.
-fn answer(
-    ctx: &mut Context<'_>,
-    endpoint: Endpoint,
-    verb: &mut dyn FnMut(&mut Context<'_>, Option<Kind>) -> Result<Answer, Refusal>,
-) -> Answered {
+fn answer(ctx: &mut Context<'_>, verb: &mut Verb<'_>) -> Answered {
     let refused = |refusal| Answered { output: Output::default(), answer: Err(refusal) };
     let patch = match ctx.target.verb {
         "patch" => match patch::kind(ctx.request.content_type.as_deref()) {
@@ -112,7 +111,7 @@ fn answer(
     {
         return refused(refusal);
     }
-    match ctx.negotiate(endpoint) {
+    match ctx.negotiate(Endpoint::Object) {
         Ok(output) => Answered { output, answer: verb(ctx, patch) },
         Err(refusal) => refused(refusal),
     }

@@ -68,7 +68,7 @@ pub(super) fn write_options(query: &Query, write: Write) -> Result<WriteOptions,
         errors.push(FieldError::forbidden(&FieldPath::new("force"), "may not be specified for non-apply patch"));
     }
     check_field_manager(&field_manager, &path, &mut errors);
-    let dry_run = dry_run(query.all("dryRun").map(str::to_owned).collect(), &mut errors);
+    let dry_run = dry_run(&query.all("dryRun").map(str::to_owned).collect::<Vec<_>>(), &mut errors);
     let word = query.first("fieldValidation").unwrap_or_default();
     let field_validation = match word {
         "Ignore" => FieldValidation::Ignore,
@@ -92,7 +92,7 @@ pub(super) fn write_options(query: &Query, write: Write) -> Result<WriteOptions,
 }
 
 /// `ValidateDryRun`: whether `All` is asked for.
-pub(super) fn dry_run(values: Vec<String>, errors: &mut ErrorList) -> bool {
+pub(super) fn dry_run(values: &[String], errors: &mut ErrorList) -> bool {
     if values.iter().any(|v| v != "All") {
         let shown = Value::Array(values.iter().map(|v| Value::from(v.as_str())).collect());
         errors.push(FieldError::not_supported(&FieldPath::new("dryRun"), shown, &["All"]));

@@ -110,7 +110,9 @@ impl Patch {
                 if looks {
                     strict.extend(json::check(&self.document)?);
                 }
-                Ok((json::apply(&self.document, current)?, strict))
+                let patched = json::apply(&self.document, current)?;
+                strict.extend(patched.duplicates(&self.strict));
+                Ok((patched.document, strict))
             }
             Kind::Merge | Kind::Apply => Ok((merge::apply(&self.document, current, looks)?, self.strict.clone())),
         }
@@ -128,13 +130,10 @@ fn decoded(
 ) -> Result<Value, Refusal> {
     let echo = json_text::to_string(&patched);
     let fault = |text: String| refuse(&echo, text);
-    let result = match body::interpret(&patched) {
-        Err(text) => Err(Fault::Unreadable(text, None)),
-        Ok(()) => {
-            let missing = || format!("Object 'Kind' is missing in '{echo}'");
-            decode::decode(ctx, serving, version, patched, strict.to_vec(), &missing, options)
-        }
-    };
+    let missing = || format!("Object 'Kind' is missing in '{echo}'");
+    let typed = body::interpret(&patched).map_err(|text| Fault::Unreadable(text, None));
+    let result =
+        typed.and_then(|()| decode::decode(ctx, serving, version, patched, strict.to_vec(), &missing, options));
     let mut object = match result {
         Ok(object) => object,
         Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(fault(text)),

@@ -33,7 +33,7 @@ impl Query {
 
 /// Percent-decodes; in a query `+` is a blank. `None` when an escape is malformed. Bytes that are no UTF-8 become U+FFFD.
 pub(super) fn unescape(text: &str, query: bool) -> Option<String> {
-    if !text.contains('%') && !(query && text.contains('+')) {
+    if !text.contains(['%', '+']) {
         return Some(text.to_owned());
     }
     let mut out = Vec::with_capacity(text.len());

@@ -47,7 +47,7 @@ pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
     let mut target = Target { group: group.to_owned(), version: version.to_owned(), ..Target::default() };
     let mut rest = rest;
     target.verb = match rest {
-        ["watch", tail @ ..] | ["proxy", tail @ ..] => {
+        ["watch" | "proxy", tail @ ..] => {
             if tail.is_empty() {
                 return Route::Malformed;
             }
@@ -65,7 +65,7 @@ pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
         },
     };
     if let ["namespaces", namespace, tail @ ..] = rest {
-        target.namespace = (*namespace).to_owned();
+        (*namespace).clone_into(&mut target.namespace);
         if let [first, ..] = tail
             && !matches!(*first, "status" | "finalize")
         {
@@ -75,10 +75,10 @@ pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
     if let [_, _, subresource, ..] = rest
         && target.verb != "proxy"
     {
-        target.subresource = (*subresource).to_owned();
+        (*subresource).clone_into(&mut target.subresource);
     }
-    target.name = rest.get(1).copied().unwrap_or_default().to_owned();
-    target.resource = rest.first().copied().unwrap_or_default().to_owned();
+    rest.get(1).copied().unwrap_or_default().clone_into(&mut target.name);
+    rest.first().copied().unwrap_or_default().clone_into(&mut target.resource);
     if target.name.is_empty() && target.verb == "get" {
         let watch = query.first("watch").is_some_and(|v| v != "0" && !v.eq_ignore_ascii_case("false"));
         target.verb = if watch { "watch" } else { "list" };

@@ -9,6 +9,7 @@ use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::value::Value;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -271,7 +272,7 @@ fn default_deprecation_warning(deprecated: &str, spec: &Spec) -> String {
         .filter(|v| v.served && !v.deprecated && rank(&v.name) > rank(deprecated))
         .max_by(|a, b| rank(&a.name).cmp(&rank(&b.name)));
     if let Some(v) = better {
-        out.push_str(&format!("; use {}/{} {}", spec.group, v.name, spec.names.kind));
+        let _ = write!(out, "; use {}/{} {}", spec.group, v.name, spec.names.kind);
     }
     out
 }

@@ -66,13 +66,13 @@ impl std::fmt::Display for GroupResource<'_> {
 }
 
 impl GroupResource<'_> {
-    fn details(&self, name: &str) -> Box<Details> {
-        Box::new(Details {
+    fn details(&self, name: &str) -> Details {
+        Details {
             name: name.to_owned(),
             group: self.group.to_owned(),
             kind: self.resource.to_owned(),
             ..Details::default()
-        })
+        }
     }
 }
 
@@ -81,7 +81,7 @@ impl Refusal {
         Self { code, reason, message: message.into(), details: None, errors: Vec::new() }
     }
     fn about(code: u16, reason: &'static str, of: GroupResource<'_>, name: &str, message: String) -> Self {
-        Self { code, reason, message, details: Some(of.details(name)), errors: Vec::new() }
+        Self { code, reason, message, details: Some(Box::new(of.details(name))), errors: Vec::new() }
     }
 
     /// An error the server passes on as it is: 500 without reason.
@@ -207,7 +207,7 @@ impl Refusal {
         }
         let mut details = of.details(name);
         details.causes = causes;
-        Self { code: 422, reason: "Invalid", message, details: Some(details), errors }
+        Self { code: 422, reason: "Invalid", message, details: Some(Box::new(details)), errors }
     }
     /// `NewInvalid` about the options of a request.
     pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {

@@ -5,6 +5,7 @@ use super::body;
 use super::context::{Answer, Context};
 use super::create::invalid;
 use super::decode;
+use super::managed_fields;
 use super::metadata;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
@@ -81,6 +82,7 @@ impl Update<'_> {
             let existing = serving.read(&stored, self.version)?;
             self.check_uid(&existing, &key, &name)?;
             let mut object = transform(ctx, &existing)?;
+            managed_fields::settle(&mut object);
             self.check_revision(&object, &existing, &name)?;
             self.prepare_and_validate(ctx, &mut object, &existing)?;
             if should_delete(&object, &existing) {
@@ -100,9 +102,8 @@ impl Update<'_> {
                 return Ok(existing);
             }
             written.check_size(body::length(&ctx.request.body))?;
-            match written.put(self.version, &serving.objects, &key, Some(&stored), &ctx.server.revision) {
-                Ok(shown) => return Ok(shown),
-                Err(store::Raced) => {}
+            if let Ok(shown) = written.put(self.version, &serving.objects, &key, Some(&stored), &ctx.server.revision) {
+                return Ok(shown);
             }
         }
     }
@@ -174,6 +175,8 @@ pub(super) fn set_generation(object: &mut Value, generation: i64) {
     metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
 }
 
+const GRACE: &str = "deletionGracePeriodSeconds";
+
 /// What an update can never change.
 pub(super) fn keep_system_fields(object: &mut Value, existing: &Value) {
     if metadata::text(object, "uid").is_empty() {
@@ -184,7 +187,6 @@ pub(super) fn keep_system_fields(object: &mut Value, existing: &Value) {
             metadata::set(object, key, Some(time.clone()));
         }
     }
-    const GRACE: &str = "deletionGracePeriodSeconds";
     if metadata::get(object, GRACE).is_none()
         && let Some(grace) = metadata::get(existing, GRACE)
     {

@@ -28,6 +28,7 @@ impl Serving {
     /// and nothing was added since, so that decoding it again changes nothing but defaults.
     pub fn written(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Written, Refusal> {
         integral_floats(&mut object);
+        metadata::set(&mut object, "selfLink", None);
         if version.storage && decoded {
             let mut again = object.clone();
             if pipeline::default(&version.stages, &mut again).is_empty() {

@@ -205,7 +205,7 @@ impl Raw {
                 None
             }
         };
-        let dry_run = shared::dry_run(self.dry_run, &mut errors);
+        let dry_run = shared::dry_run(&self.dry_run, &mut errors);
         if self.ignore_read_errors == Some(true) {
             let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
             let others = [

@@ -7,6 +7,7 @@
 use crate::api::body::go_kind;
 use crate::api::status::Refusal;
 use crate::value::{Value, json};
+use std::fmt::Write as _;
 
 /// The most operations of one patch.
 const MOST: usize = 10_000;
@@ -53,8 +54,31 @@ pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
     Ok(unknown)
 }
 
+/// A patched document.
+pub(super) struct Patched {
+    /// The document.
+    pub document: Value,
+    /// Where the values of operations went: the operation's index and the path as strict errors write it.
+    pub placed: Vec<(usize, String)>,
+}
+
+impl Patched {
+    /// Duplicate keys within the values of operations are found a second time, where the value now is.
+    pub fn duplicates(&self, in_patch: &[String]) -> Vec<String> {
+        let moved = |(i, place): &(usize, String)| -> Vec<String> {
+            let prefix = format!("duplicate field \"[{i}].value");
+            let rests = in_patch.iter().filter_map(|e| e.strip_prefix(&prefix));
+            rests
+                .filter(|rest| rest.starts_with(['.', '[']))
+                .map(|rest| format!("duplicate field \"{}", format!("{place}{rest}").trim_start_matches('.')))
+                .collect()
+        };
+        self.placed.iter().flat_map(moved).collect()
+    }
+}
+
 /// Applies the operations one after the other.
-pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Value, Refusal> {
+pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Patched, Refusal> {
     let operations = match patch {
         Value::Null => &[][..],
         Value::Array(operations) => operations,
@@ -74,10 +98,35 @@ pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Value, Refusal
         )));
     }
     let mut copied = 0;
-    for operation in operations {
+    let mut placed = Vec::new();
+    for (i, operation) in operations.iter().enumerate() {
+        if let Some(place) = place(operation, &document) {
+            placed.push((i, place));
+        }
         step(operation, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
     }
-    Ok(document)
+    Ok(Patched { document, placed })
+}
+
+/// Where `add` and `replace` put their value.
+fn place(operation: &Value, document: &Value) -> Option<String> {
+    if !matches!(operation.str_at(&["op"]), Some("add" | "replace")) {
+        return None;
+    }
+    let mut out = String::new();
+    let mut at = Some(document);
+    for part in operation.str_at(&["path"])?.split('/').skip(1).map(unescape) {
+        if let Some(Value::Array(items)) = at {
+            let i = if part == "-" { items.len() } else { index(&part, items.len() + 1).ok()? };
+            let _ = write!(out, "[{i}]");
+            at = items.get(i);
+        } else {
+            out.push('.');
+            out.push_str(&part);
+            at = at.and_then(|v| v.get(&part));
+        }
+    }
+    Some(out.trim_start_matches('.').to_owned())
 }
 
 fn step(operation: &Value, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
@@ -253,7 +302,7 @@ mod tests {
 
     fn patched(document: &str, patch: &str) -> Option<String> {
         let read = |text: &str| read(text.as_bytes()).unwrap();
-        apply(&read(patch), read(document)).ok().map(|v| json::to_string(&v))
+        apply(&read(patch), read(document)).ok().map(|v| json::to_string(&v.document))
     }
 
     #[test]
@@ -296,5 +345,14 @@ mod tests {
         );
         assert!(is_known_field(r#"duplicate field "[0].value.x""#));
         assert!(!is_known_field(r#"duplicate field "[0].y""#));
+    }
+
+    #[test]
+    fn duplicates_are_told_where_their_value_went() {
+        let read = |text: &str| read(text.as_bytes()).unwrap();
+        let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
+        let Ok(patched) = apply(&patch, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };
+        let found = patched.duplicates(&["duplicate field \"[0].value.a\"".to_owned()]);
+        assert_eq!(found, ["duplicate field \"spec.l[1].a\""]);
     }
 }
