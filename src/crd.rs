@@ -417,6 +417,39 @@ mod tests {
         assert_eq!(unknown_field(&unknown[0]), "unknown field \"spec.foo\"");
     }
 
+    const TAB: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tabs.lab.example.io"},
+        "spec": {"group": "lab.example.io", "version": "v1", "names": {"plural": "tabs", "kind": "Tab"},
+          "subresources": {"status": {}},
+          "additionalPrinterColumns": [{"name": "Spec", "type": "string", "JSONPath": ".spec.cronSpec"}],
+          "validation": {"openAPIV3Schema": {"properties": {"spec": {"properties": {"cronSpec": {"type": "string"}}}}}}}}"#;
+
+    #[test]
+    fn v1beta1_becomes_v1_and_keeps_its_freedoms() {
+        let decoded = decode(&read(TAB)).unwrap();
+        assert_eq!(decoded.unknown, Vec::<String>::new());
+        let mut crd = decoded.crd;
+        assert!(crd.spec.preserves_unknown_fields() && crd.spec.namespaced());
+        assert_eq!(crd.spec.columns("v1")[0].json_path, ".spec.cronSpec");
+        assert_eq!(validation::validate_existing(&crd), Vec::new());
+        conditions::settle(&mut crd, std::iter::empty(), "2026-01-01T00:00:00Z");
+        let condition = crd.condition("NonStructuralSchema").unwrap();
+        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Violations"));
+        // controller/nonstructuralschema: calculateCondition
+        assert_eq!(
+            condition.message,
+            "[spec.preserveUnknownFields: Invalid value: true: must be false, \
+             spec.versions[0].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields, \
+             spec.versions[0].schema.openAPIV3Schema.type: Required value: must not be empty at the root]"
+        );
+        let written = crd.to_value();
+        let version = written.at(&["spec", "versions"]).and_then(Value::as_array).unwrap()[0].clone();
+        assert!(version.at(&["schema", "openAPIV3Schema", "properties", "spec"]).is_some());
+        assert!(version.at(&["subresources", "status"]).is_some());
+        // What was written as v1 reads as the same.
+        assert_eq!(decode(&written).map(|d| d.crd.to_value()), Ok(written));
+    }
+
     #[test]
     fn names_are_accepted_unless_another_crd_has_them() {
         let mut first = decode(&read(GIZMO)).unwrap().crd;

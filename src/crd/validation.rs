@@ -74,6 +74,15 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     errors
 }
 
+/// What would keep even an unchanged CRD from being written again: the rules from which an old one is not spared. For
+/// CRDs of `apiextensions.k8s.io/v1beta1`, which can only be there since before their version went away.
+pub fn validate_existing(crd: &CustomResourceDefinition) -> ErrorList {
+    let mut errors = Vec::new();
+    spec::validate(&crd.spec, &Options::update(crd, crd), &FieldPath::new("spec"), &mut errors);
+    rest(crd, Some(crd), &mut errors);
+    errors
+}
+
 /// The faults of an update of `/status`.
 pub fn validate_status_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
     let mut errors = changed_metadata(new, old);

@@ -1,11 +1,14 @@
 //! A definition from a body or a patch: typed, with defaults and strictness.
 
+use crate::api::Body;
 use crate::api::body;
 use crate::api::context::Context;
 use crate::api::negotiate::Input;
 use crate::api::options::WriteOptions;
 use crate::api::status::Refusal;
 use crate::crd::{self, CustomResourceDefinition};
+use crate::text::Syntax;
+use crate::text::spans::Spans;
 use crate::value::{Map, Value, quote};
 
 const KIND: &str = "CustomResourceDefinition";
@@ -31,7 +34,7 @@ pub(super) fn request(
         let version = quote::go_quote(&version);
         Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
     };
-    let definition = read(ctx, document.value, document.strict, options).map_err(refuse)?;
+    let definition = read(ctx, document.value, document.strict, input == Input::Json, options).map_err(refuse)?;
     if api_version != VERSION {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({VERSION})"
@@ -40,11 +43,13 @@ pub(super) fn request(
     Ok(definition)
 }
 
-/// Reads a value; the error is the text of the decoder.
+/// Reads a value; the error is the text of the decoder. With `from_json` the value is that of a body of JSON, whose
+/// unknown fields are told in the order of the text.
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
     mut strict: Vec<String>,
+    from_json: bool,
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, String> {
     let (kind, api_version) = types(&value);
@@ -56,7 +61,14 @@ pub(super) fn read(
         ));
     }
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-    let decoded = crd::decode(&value)?;
+    let mut decoded = crd::decode(&value)?;
+    if from_json
+        && decoded.unknown.len() > 1
+        && let Body::Bytes(text) = &ctx.request.body
+    {
+        let spans = Spans::of(text, Syntax::Json);
+        decoded.unknown.sort_by_cached_key(|path| spans.locate(path).key.map(|key| key.range.start));
+    }
     if options.field_validation.looks() {
         strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
     }

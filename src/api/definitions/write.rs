@@ -93,7 +93,7 @@ pub(super) fn patch(ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal
         let (patched, strict) = patch.apply(existing.clone(), &options)?;
         let echo = json::to_string(&patched);
         let mut definition = body::interpret(&patched)
-            .and_then(|()| decode::read(ctx, patched, strict, &options))
+            .and_then(|()| decode::read(ctx, patched, strict, false, &options))
             .map_err(|text| patch::refuse(&echo, text))?;
         let mut checked = Ok(());
         edit(&mut definition, |object| {
