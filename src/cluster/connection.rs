@@ -145,7 +145,7 @@ fn url(server: &str) -> Result<http::Uri, Error> {
 
 fn no_configuration(error: &dyn std::error::Error) -> Error {
     Error::unreachable(
-        format!("no cluster is configured: {}", root_cause(error)),
+        format!("no cluster is configured: {}", chain(error)),
         "choose one with --kubeconfig, --context or --server, or give the CRDs in files with --crds and --offline",
     )
 }
@@ -157,6 +157,16 @@ fn root_cause(error: &dyn std::error::Error) -> String {
         at = cause;
     }
     at.to_string()
+}
+
+/// The error and what caused it, each said once.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let root = root_cause(error);
+    if !said.contains(&root) {
+        said = format!("{said}: {root}");
+    }
+    said
 }
 
 /// A path segment or query value, percent-encoded.

@@ -65,13 +65,17 @@ pub fn judge(
         return unserved(route, identity, places);
     }
     let path = request::collection(group, version, &route.plural, identity.namespace.as_deref());
-    let generated = object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
+    let own_name = !object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
+    let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| !own_name).map(str::to_owned);
     let response = server.handle(&request::create(&path, object, manner));
     let definition = format!("{}.{group}", route.plural);
     let version = version.to_owned();
     let mut item = answered(response, identity, places);
+    if let Some(prefix) = prefix {
+        forget_generated_name(&mut item, &prefix);
+    }
     if let Some(result) = &mut item.object {
-        forget_its_birth(result, generated);
+        forget_its_birth(result);
         item.scale = server.scale_of(&definition, &version, result);
     }
     item
@@ -197,15 +201,54 @@ fn warning(text: &str, places: &dyn Places) -> Problem {
 }
 
 /// Takes out what differs from run to run: what the server gives an object at its birth.
-fn forget_its_birth(object: &mut Value, generated: bool) {
+fn forget_its_birth(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "uid"] {
             metadata.remove(key);
         }
-        if generated {
-            metadata.remove("name");
-        }
     }
+}
+
+/// A generated name differs from run to run, too: it is shown as its prefix and a `*`.
+fn forget_generated_name(item: &mut Item, prefix: &str) {
+    let shown = item.identity.name.clone();
+    if let Some(answer) = &mut item.answer {
+        hide_name(&mut answer.message, prefix);
+    }
+    for problem in item.errors.iter_mut().chain(&mut item.warnings) {
+        hide_name(&mut problem.message, prefix);
+    }
+    if let Some(metadata) = item.object.as_mut().and_then(|o| o.get_mut("metadata")).and_then(Value::as_object_mut) {
+        metadata.remove("name");
+    }
+    let rows = item.table.as_mut().and_then(|table| table.get_mut("rows"));
+    if let Some(Value::Array(rows)) = rows
+        && let Some(Value::Array(cells)) = rows.first_mut().and_then(|row| row.get_mut("cells"))
+        && let Some(name) = cells.first_mut()
+    {
+        *name = Value::String(shown);
+    }
+}
+
+/// Puts a `*` for the characters that the server put behind `prefix`.
+fn hide_name(text: &mut String, prefix: &str) {
+    const RANDOM: usize = 5;
+    // The server cuts a long prefix to make room.
+    let prefix: String = prefix.chars().take(58).collect();
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once(&format!("\"{prefix}")) {
+        let end = behind.char_indices().nth(RANDOM).map_or(behind.len(), |(i, _)| i);
+        let (random, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        shown.push_str(before);
+        shown.push('"');
+        shown.push_str(&prefix);
+        let generated = after.starts_with('"') && random.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9'));
+        shown.push_str(if generated { "*" } else { random });
+        rest = after;
+    }
+    shown.push_str(rest);
+    *text = shown;
 }
 
 #[cfg(test)]
@@ -217,6 +260,13 @@ mod tests {
         assert_eq!(told_in_words("\"spec.o\" must validate one and only one schema (oneOf)"), Some("spec.o"));
         assert_eq!(told_in_words("Checked value must be of type integer with format int32 in spec.i"), Some("spec.i"));
         assert_eq!(told_in_words("some validation rules were not checked"), None);
+    }
+
+    #[test]
+    fn a_generated_name_is_hidden() {
+        let mut text = "Kite.example.com \"red-x7x2b\" is invalid: a: Invalid value: \"red-\"".to_owned();
+        hide_name(&mut text, "red-");
+        assert_eq!(text, "Kite.example.com \"red-*\" is invalid: a: Invalid value: \"red-\"");
     }
 
     #[test]

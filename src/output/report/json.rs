@@ -72,7 +72,9 @@ fn value(item: &Item) -> Value {
         .map(|(path, value)| object([("path", Value::from(path.as_str())), ("value", value.clone())]));
     put("defaulted", defaulted.collect::<Vec<_>>().into());
     if let Some(result) = &item.object {
-        put("status", result.get("status").cloned().unwrap_or_default());
+        if let Some(status) = result.get("status") {
+            put("status", status.clone());
+        }
         put("result", result.clone());
     }
     if let Some(scale) = &item.scale {
