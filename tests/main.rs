@@ -1,6 +1,7 @@
 //! All tests of the program as a whole.
 
 mod architecture;
+mod cli;
 mod conformance;
 mod differential;
 mod exchange;

@@ -7,7 +7,7 @@ use super::terminal;
 use crate::api::{ResponseBody, Server};
 use crate::cluster::{self, Connection, Error, Resource};
 use crate::output::table::{TableText, View};
-use crate::text::json;
+use crate::text::{json, yaml};
 use crate::value::{Value, object};
 use std::io::Write;
 
@@ -70,7 +70,9 @@ fn get(args: &args::Get, color: bool) -> Result<Got, Error> {
         Some(Format::Json) if !found.objects.is_empty() || args.names.is_empty() => {
             json::write::kubectl(&whole(found.objects, one))
         }
-        Some(Format::Yaml) if !found.objects.is_empty() || args.names.is_empty() => yaml(&whole(found.objects, one)),
+        Some(Format::Yaml) if !found.objects.is_empty() || args.names.is_empty() => {
+            yaml::write::to_string(&whole(found.objects, one))
+        }
         Some(Format::Json | Format::Yaml) => String::new(),
         Some(Format::Name) => names(resource, &found.objects),
         None | Some(Format::Wide) => {
@@ -176,10 +178,6 @@ fn names(resource: &Resource, objects: &[Value]) -> String {
         format!("{kind}.{}/{}\n", resource.group, object.str_at(&["metadata", "name"]).unwrap_or_default())
     };
     objects.iter().map(line).collect()
-}
-
-fn yaml(value: &Value) -> String {
-    json::write::kubectl(value)
 }
 
 fn problem(message: &str, help: &str) -> Error {

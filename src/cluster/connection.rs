@@ -57,9 +57,7 @@ impl Connection {
             let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).trim().chars().take(200).collect());
             let help = match code {
                 401 => Some("log in again, or choose another context with --context".to_owned()),
-                403 => {
-                    Some("ask for the right to get it, or give the CRDs in files with --crds and --offline".to_owned())
-                }
+                403 => Some("ask for the right to get it".to_owned()),
                 _ => None,
             };
             let message = format!("the cluster answered {code} to GET {path}: {said}");
@@ -100,7 +98,7 @@ impl Connection {
         let failed = |e: &kube::Error| {
             Error::unreachable(
                 format!("cannot reach the cluster at {}: {}", self.url, root_cause(e)),
-                "check --context and --server, or give the CRDs in files with --crds and --offline",
+                "check --context and --server",
             )
         };
         let response = self.client.send(request).await.map_err(|e| failed(&e))?;
@@ -146,7 +144,7 @@ fn url(server: &str) -> Result<http::Uri, Error> {
 fn no_configuration(error: &dyn std::error::Error) -> Error {
     Error::unreachable(
         format!("no cluster is configured: {}", chain(error)),
-        "choose one with --kubeconfig, --context or --server, or give the CRDs in files with --crds and --offline",
+        "choose one with --kubeconfig, --context or --server",
     )
 }
 

@@ -165,7 +165,9 @@ fn errors(found: &[FieldError], message: &str, reason: &str, pruned: &[Located],
             })
             .collect();
     }
-    vec![Problem { kind: reason.to_owned(), field: None, message: message.to_owned(), spot: Some(places.start()) }]
+    let path = told_by_go(message);
+    let spot = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+    vec![Problem { kind: reason.to_owned(), field: path, message: message.to_owned(), spot: Some(spot) }]
 }
 
 fn field_problem(error: &FieldError, places: &dyn Places) -> Problem {
@@ -185,6 +187,13 @@ fn told_in_words(detail: &str) -> Option<&str> {
     }
     let (_, path) = detail.strip_prefix("Checked value must be of type ")?.rsplit_once(" in ")?;
     Some(path)
+}
+
+/// The field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
+fn told_by_go(message: &str) -> Option<String> {
+    let (_, behind) = message.split_once("Go struct field ObjectMeta.")?;
+    let (field, _) = behind.split_once(" of type ")?;
+    Some(format!("metadata.{field}"))
 }
 
 /// A warning of the server, with its place if it names a field.

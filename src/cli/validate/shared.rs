@@ -6,7 +6,7 @@ use super::object::{Kind, Object};
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
 use crate::cli::builtin;
-use crate::cli::request::Manner;
+use crate::cli::request::{self, Manner};
 use crate::cluster;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
@@ -125,7 +125,9 @@ impl Known {
         };
         let reason = refusal.map_or_else(none, |error| error.message.clone());
         let help = match (refusal, &judge.settings.cluster) {
-            (Some(error), _) => error.help.clone(),
+            (Some(error), _) => {
+                Some(error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or ")) + OFFLINE)
+            }
             (None, Some(_)) => Some(format!("the cluster has none either; {GIVE_IT}")),
             (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
         };
@@ -149,7 +151,11 @@ impl Known {
         let finder = object.finder();
         let spot = judge::Places::start(&finder);
         let mut item = match self.definitions.install(&judge.server, crd, &spot, manner) {
-            Installed::Answered(response) => judge::answered(*response, identity, &finder),
+            Installed::Answered(response) => {
+                let mut item = judge::answered(*response, identity, &finder);
+                item.object.as_mut().map(request::forget_its_past);
+                item
+            }
             Installed::Same(first) => {
                 let mut item = Item::new(spot, Verdict::Skipped, format!("the same CRD as at {first}"));
                 item.identity = identity;
@@ -184,4 +190,5 @@ impl Known {
     }
 }
 
+const OFFLINE: &str = "give the CRD in a file with --crds and --offline";
 const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";

@@ -4,6 +4,7 @@ use crate::cli::args::Format;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
+use crate::text::yaml;
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -18,6 +19,8 @@ pub struct Show<'a> {
     summary: Summary,
     /// The first failure to write; nothing is written after it.
     failed: Option<io::Error>,
+    /// Whether a message was written.
+    messaged: bool,
 }
 
 enum Form {
@@ -44,7 +47,7 @@ impl<'a> Show<'a> {
             Some(Format::Wide) => Form::Wide(Wide::default()),
         };
         let text = TextReport::new(style);
-        Self { out, messages, style, form, text, summary: Summary::default(), failed: None }
+        Self { out, messages, style, form, text, summary: Summary::default(), failed: None, messaged: false }
     }
 
     /// The next item.
@@ -85,7 +88,7 @@ impl<'a> Show<'a> {
                     if std::mem::replace(begun, true) {
                         self.out.write_all(b"---\n")?;
                     }
-                    self.out.write_all(yaml_text(object).as_bytes())?;
+                    self.out.write_all(yaml::write::to_string(object).as_bytes())?;
                 }
             }
             Form::Name => {
@@ -95,7 +98,19 @@ impl<'a> Show<'a> {
             }
             Form::Wide(wide) => wide.add(item),
         }
-        self.messages.write_all(self.text.details(item).as_bytes())
+        let details = self.text.details(item);
+        self.message(&details)
+    }
+
+    /// Writes a message, with an empty line before all but the first.
+    fn message(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if std::mem::replace(&mut self.messaged, true) {
+            self.messages.write_all(b"\n")?;
+        }
+        self.messages.write_all(text.as_bytes())
     }
 
     /// Writes what is left and gives the counts.
@@ -105,7 +120,7 @@ impl<'a> Show<'a> {
         }
         let last = self.text.summary(&self.summary);
         let common = self.text.common_details();
-        match self.form {
+        match std::mem::replace(&mut self.form, Form::Name) {
             Form::Text { details } => {
                 self.out.write_all(self.text.rest().as_bytes())?;
                 self.out.write_all(details.as_bytes())?;
@@ -125,18 +140,18 @@ impl<'a> Show<'a> {
             }
             Form::Wide(wide) => {
                 self.out.write_all(wide.text(self.style.color).as_bytes())?;
-                self.messages.write_all((common + &last).as_bytes())?;
+                self.message(&common)?;
+                self.message(&last)?;
             }
-            Form::Yaml { .. } | Form::Name => self.messages.write_all((common + &last).as_bytes())?,
+            Form::Yaml { .. } | Form::Name => {
+                self.message(&common)?;
+                self.message(&last)?;
+            }
         }
         self.out.flush()?;
         self.messages.flush()?;
         Ok(self.summary)
     }
-}
-
-fn yaml_text(object: &Value) -> String {
-    value::json::to_string(object) + "\n"
 }
 
 /// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.

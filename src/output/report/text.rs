@@ -91,11 +91,10 @@ impl TextReport {
     /// What several items have in common, once all of them came.
     pub fn common_details(&self) -> String {
         let messages = self.alike.iter().map(|(item, count)| {
-            let subject = match count {
-                1 => named(item),
-                n => format!("{n} objects, the first of them {}", named(item)),
+            let message = match count {
+                1 => format!("{}: {}", named(item), item.reason),
+                n => format!("{n} objects, the first of them {}: {}", named(item), item.reason),
             };
-            let message = format!("{}: {subject}", item.reason);
             excerpt::render(Grade::Error, &message, &item.spot, item.help.as_deref(), self.style.color)
         });
         messages.collect::<Vec<_>>().join("\n")
@@ -147,6 +146,8 @@ fn verdict(item: &Item) -> String {
             n => format!("rejected, {n} errors"),
         },
         Verdict::Skipped => format!("skipped, {}", item.reason),
+        // What could not be read is told in full below.
+        Verdict::CannotTell if item.identity.kind.is_empty() => "cannot tell".to_owned(),
         Verdict::CannotTell => format!("cannot tell: {}", item.reason),
     }
 }

@@ -1,0 +1,164 @@
+//! Whole screens: what each command of `cli/*.txt` prints, and how it ends.
+//!
+//! A file holds commands behind `$ `, what each prints to standard output, then lines `[stderr]` with what it prints
+//! there and `[exit N]`. They run in a directory with copies of `examples` and `cli/input` and what [`made`] makes.
+//! `UPDATE_SNAPSHOTS=1 cargo test cli` writes the files anew: read the difference before you keep it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A directory to run in.
+fn place(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    copy(&root.join("examples"), &dir.join("examples"));
+    copy(&root.join("tests/cli/input"), &dir.join("input"));
+    made(&dir.join("made"));
+    dir
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, target) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// Inputs that are better made than kept: too large, or bytes that editors and Git would change.
+fn made(dir: &Path) {
+    fs::create_dir_all(dir.join("without-matches")).unwrap();
+    let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
+    let nested = |depth: usize| {
+        let head = object.lines().take(3).collect::<Vec<_>>().join("\n");
+        format!("{head}\n  name: x\nspec: {}1{}\n", "{a: ".repeat(depth), "}".repeat(depth))
+    };
+    let bomb: String = "bcdefghi".chars().zip("abcdefgh".chars()).fold(
+        format!("a: &a [{}]\n", ["x"; 9].join(",")),
+        |mut text, (name, of)| {
+            let _ = writeln!(text, "{name}: &{name} [{}]", vec![format!("*{of}"); 9].join(","));
+            text
+        },
+    );
+    let files: &[(&str, Vec<u8>)] = &[
+        ("binary.yaml", (0..=255).collect()),
+        ("gzip.yaml", b"\x1f\x8b\x08\x00\x00\x00\x00\x00".to_vec()),
+        ("empty.yaml", Vec::new()),
+        ("crlf.yaml", object.replace('\n', "\r\n").into_bytes()),
+        ("bom.yaml", format!("\u{feff}{object}").into_bytes()),
+        ("tabs.yaml", object.replace("  name", "\tname").into_bytes()),
+        ("not-utf8.yaml", [object.as_bytes(), b"  cronSpec: \"\xff\xfe\"\n"].concat()),
+        ("alias-bomb.yaml", bomb.into_bytes()),
+        ("deep.yaml", nested(9990).into_bytes()),
+        ("too-deep.yaml", nested(10_010).into_bytes()),
+        ("without-matches/readme.txt", b"nothing to read here\n".to_vec()),
+    ];
+    for (name, bytes) in files {
+        fs::write(dir.join(name), bytes).unwrap();
+    }
+}
+
+/// Runs a command line and renders it with everything it printed.
+fn screen(line: &str, dir: &Path) -> String {
+    let (command, stdin) = line.split_once(" < ").map_or((line, None), |(command, file)| (command, Some(file)));
+    let mut words = command.split_whitespace();
+    assert_eq!(words.next(), Some("kubectl-crdx"), "{line}");
+    let stdin = stdin.map_or(Stdio::null(), |file| Stdio::from(fs::File::open(dir.join(file)).unwrap()));
+    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(words)
+        .current_dir(dir)
+        .env("KUBECONFIG", "/nonexistent/kubeconfig")
+        .env_remove("NO_COLOR")
+        .stdin(stdin)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut screen = format!("$ {line}\n{}", text(&output.stdout));
+    if !output.stderr.is_empty() {
+        let _ = write!(screen, "[stderr]\n{}", text(&output.stderr));
+    }
+    let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
+    let _ = writeln!(screen, "[exit {code}]");
+    screen
+}
+
+#[test]
+fn screens() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let place = place("screens");
+    let update = std::env::var_os("UPDATE_SNAPSHOTS").is_some();
+    let mut wrong = Vec::new();
+    let mut commands = 0;
+    let mut files: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "txt"));
+    files.sort();
+    for file in files {
+        let kept = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = kept.lines().filter_map(|l| l.strip_prefix("$ ")).collect();
+        commands += lines.len();
+        let screens: Vec<String> = lines.iter().map(|line| screen(line, &place)).collect();
+        let now = screens.join("\n");
+        if now != kept {
+            if update {
+                fs::write(&file, &now).unwrap();
+            } else {
+                wrong.push(format!("{}:\n{}", file.display(), difference(&kept, &now)));
+            }
+        }
+    }
+    assert!(commands > 20, "the commands were not found");
+    assert!(wrong.is_empty(), "{}\nUPDATE_SNAPSHOTS=1 writes them anew", wrong.join("\n"));
+}
+
+/// The first lines that differ.
+fn difference(kept: &str, now: &str) -> String {
+    let mut text = String::new();
+    let (kept, now): (Vec<_>, Vec<_>) = (kept.lines().collect(), now.lines().collect());
+    let differ = (0..kept.len().max(now.len())).filter(|i| kept.get(*i) != now.get(*i));
+    for i in differ.take(10) {
+        let show = |lines: &[&str]| lines.get(i).map_or("(nothing)".to_owned(), |l| (*l).to_owned());
+        let _ = write!(text, "{}:\n- {}\n+ {}\n", i + 1, show(&kept), show(&now));
+    }
+    text
+}
+
+/// The screens do not depend on how many threads judge, nor on the run.
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let place = place("threads");
+    let run = |jobs: &str| {
+        let line = format!("kubectl-crdx validate -f examples -R --offline -o json --jobs {jobs}");
+        screen(&line, &place).lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let one = run("1");
+    assert!(one.len() > 8);
+    assert_eq!(one, run("4"));
+    assert_eq!(one, run("4"));
+}
+
+/// A file that may not be read is told, and the rest is judged. Not asked where everything may be read.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place("unreadable");
+    let file = place.join("unreadable.yaml");
+    fs::write(&file, "a: 1\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    let readable = fs::read(&file).is_ok();
+    let line = "kubectl-crdx validate -f unreadable.yaml examples/objects/skipped.yaml --offline";
+    let text = screen(line, &place);
+    fs::remove_file(&file).unwrap();
+    if !readable {
+        assert!(text.contains("may not be read"), "{text}");
+        assert!(text.contains("[exit 2]"), "{text}");
+    }
+    assert!(text.contains("skipped, not a custom resource"), "{text}");
+}
