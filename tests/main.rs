@@ -1,4 +1,5 @@
 //! All tests of the program as a whole.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod architecture;
 mod cli;

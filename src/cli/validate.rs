@@ -52,10 +52,10 @@ fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: 
     let mut show = show::Show::new(args.output, style, out, messages);
     if !args.crds.is_empty() {
         let input = Input::open(&args.crds, args.recursive);
-        run::take_definitions(&judge, &mut known, input, &mut |item| show.item(item));
+        run::take_definitions(&judge, &mut known, input, &mut |item| show.item(&item));
     }
     let input = Input::open(&args.filenames, args.recursive);
-    run::judge_all(&judge, &mut known, input, &mut |item| show.item(item))?;
+    run::judge_all(&judge, &mut known, input, &mut |item| show.item(&item))?;
     show.finish()
 }
 

@@ -51,10 +51,10 @@ impl<'a> Show<'a> {
     }
 
     /// The next item.
-    pub fn item(&mut self, item: Item) {
-        self.summary.add(&item);
+    pub fn item(&mut self, item: &Item) {
+        self.summary.add(item);
         if self.failed.is_none()
-            && let Err(error) = self.write(&item)
+            && let Err(error) = self.write(item)
         {
             self.failed = Some(error);
         }
