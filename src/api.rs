@@ -188,3 +188,100 @@ fn not_found_page() -> Response {
         trace: Trace::default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+        let content_type = match method {
+            Method::Patch => Some("application/merge-patch+json".to_owned()),
+            _ => None,
+        };
+        let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) };
+        server.handle(&Request {
+            method,
+            path: path.to_owned(),
+            content_type,
+            accept: None,
+            user_agent: None,
+            body,
+            now: Timestamp::default(),
+        })
+    }
+
+    fn value(response: &Response) -> &Value {
+        match &response.body {
+            ResponseBody::Json(value) => value,
+            ResponseBody::Text(text) => panic!("{text}"),
+        }
+    }
+
+    fn with_foos() -> Server {
+        let server = Server::new(1);
+        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
+            "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
+            {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+            "spec":{"type":"object","properties":{"n":{"type":"integer","default":3}}}}}}}]}}"#;
+        assert_eq!(send(&server, Method::Post, CRDS, crd).code, 201);
+        server
+    }
+
+    const FOO: &str = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"x":1}}"#;
+
+    #[test]
+    fn an_object_is_pruned_defaulted_stored_and_gone() {
+        let server = with_foos();
+        let created = send(&server, Method::Post, FOOS, FOO);
+        assert_eq!((created.code, created.warnings.as_slice()), (201, &["unknown field \"spec.x\"".to_owned()][..]));
+        assert_eq!(created.trace.pruned, ["spec.x"]);
+        assert_eq!(created.trace.defaulted.first().map(|d| d.path.as_str()), Some("spec.n"));
+        assert_eq!(value(&created).at(&["spec"]), Some(&object([("n", Value::Int(3))])));
+        let path = format!("{FOOS}/a");
+        assert_eq!(value(&send(&server, Method::Get, &path, "")), value(&created));
+        let refused = send(&server, Method::Patch, &path, r#"{"spec":{"n":"x"}}"#);
+        assert_eq!((refused.code, refused.trace.errors.len()), (422, 1));
+        assert_eq!(send(&server, Method::Delete, &path, "").code, 200);
+        assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+    }
+
+    #[test]
+    fn a_definition_takes_its_objects_with_it() {
+        let server = with_foos();
+        send(&server, Method::Post, FOOS, FOO);
+        let held = FOO.replace(r#""name":"a""#, r#""name":"b","finalizers":["x.y/z"]"#);
+        assert_eq!(send(&server, Method::Post, FOOS, &held).code, 201);
+        let crd = format!("{CRDS}/foos.example.com");
+        assert_eq!(send(&server, Method::Delete, &crd, "").code, 200);
+        assert_eq!(send(&server, Method::Get, &format!("{FOOS}/a"), "").code, 404);
+        assert_eq!(send(&server, Method::Post, FOOS, FOO).code, 403);
+        assert_eq!(send(&server, Method::Get, &crd, "").code, 200);
+        send(&server, Method::Patch, &format!("{FOOS}/b"), r#"{"metadata":{"finalizers":null}}"#);
+        assert_eq!(send(&server, Method::Get, &crd, "").code, 404);
+        assert_eq!(send(&server, Method::Get, FOOS, "").body, ResponseBody::Text("404 page not found\n".to_owned()));
+    }
+
+    #[test]
+    fn threads_do_not_lose_updates() {
+        let server = with_foos();
+        send(&server, Method::Post, FOOS, FOO);
+        let path = format!("{FOOS}/a");
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (server, path) = (&server, &path);
+                scope.spawn(move || {
+                    for i in 0..25 {
+                        let patch = format!(r#"{{"metadata":{{"labels":{{"l{thread}-{i}":"x"}}}}}}"#);
+                        assert_eq!(send(server, Method::Patch, path, &patch).code, 200);
+                    }
+                });
+            }
+        });
+        let labels = send(&server, Method::Get, &path, "");
+        assert_eq!(value(&labels).at(&["metadata", "labels"]).and_then(Value::as_object).map(|l| l.len()), Some(100));
+    }
+}

@@ -98,7 +98,7 @@ pub(super) fn remove(
     name: &str,
     options: &DeleteOptions,
 ) -> Result<Removal, Refusal> {
-    let key = store::key(namespace, name);
+    let key = store::checked_key(namespace, name)?;
     loop {
         let Some(stored) = serving.objects.get(&key) else {
             return Err(Refusal::not_found(serving.resource(), name));

@@ -19,11 +19,12 @@ pub(super) fn get(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Re
 pub(super) fn read(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Arc<Value>, Refusal> {
     let name = ctx.name()?;
     check_export(ctx)?;
+    let key = store::checked_key(&ctx.target.namespace, &name)?;
     if let Some(text) = ctx.query.first("resourceVersion") {
         let wanted = parse_revision(text).map_err(|e| Refusal::unclassified(invalid_revision(text, &e)))?;
         check_not_ahead(ctx, wanted)?;
     }
-    match serving.objects.get(&store::key(&ctx.target.namespace, &name)) {
+    match serving.objects.get(&key) {
         Some(stored) => serving.read(&stored, version),
         None => Err(Refusal::not_found(serving.resource(), &name)),
     }

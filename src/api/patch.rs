@@ -3,6 +3,7 @@
 mod apply;
 mod json;
 mod merge;
+mod raw;
 
 use super::body;
 use super::context::{Answer, Context};
@@ -14,6 +15,7 @@ use super::update::{Part, Update};
 use crate::field::{FieldError, FieldPath};
 use crate::text;
 use crate::value::{Value, json as json_text};
+use raw::Raw;
 use std::sync::Arc;
 
 const MEDIA_TYPES: [&str; 3] =
@@ -89,13 +91,21 @@ pub(super) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, Writ
         Err(_) => return Err(Refusal::bad_request("invalid JSON patch")),
     };
     let strict = if options.field_validation.looks() { document.errors } else { Vec::new() };
-    Ok((Some(Patch { kind, document: document.value, strict }), options))
+    // Only a test looks at the text.
+    let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
+    let raw = if kind == Kind::Json && document.value.as_array().is_some_and(|ops| ops.iter().any(tests)) {
+        Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null)
+    } else {
+        Raw::Null
+    };
+    Ok((Some(Patch { kind, document: document.value, raw, strict }), options))
 }
 
 /// A JSON or merge patch.
 pub(super) struct Patch {
     kind: Kind,
     document: Value,
+    raw: Raw,
     strict: Vec<String>,
 }
 
@@ -110,7 +120,7 @@ impl Patch {
                 if looks {
                     strict.extend(json::check(&self.document)?);
                 }
-                let patched = json::apply(&self.document, current)?;
+                let patched = json::apply(&self.document, &self.raw, current)?;
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))
             }

@@ -3,7 +3,9 @@
 //! Locks are held only to look up and to commit; what is stored is shared and never changed.
 
 use super::metadata;
-use crate::value::Value;
+use super::status::Refusal;
+use crate::field::names;
+use crate::value::{Value, quote};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +66,16 @@ pub(super) struct Raced;
 /// `namespace/name`, or `name` without namespace.
 pub(super) fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// `NamespaceKeyFunc`: a name that cannot be part of a key is refused before anything is looked up.
+pub(super) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal> {
+    let problems = names::path_segment(name, false);
+    if problems.is_empty() {
+        return Ok(key(namespace, name));
+    }
+    let name = quote::go_quote(name);
+    Err(Refusal::bad_request(format!("Name parameter invalid: {name}: {}", problems.join(";"))))
 }
 
 impl Collection {

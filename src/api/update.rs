@@ -74,7 +74,7 @@ impl Update<'_> {
     pub fn run(&self, ctx: &mut Context<'_>, transform: &mut Transform<'_>) -> Result<Arc<Value>, Refusal> {
         let serving = self.serving;
         let name = ctx.target.name.clone();
-        let key = store::key(&ctx.target.namespace, &name);
+        let key = store::checked_key(&ctx.target.namespace, &name)?;
         loop {
             let Some(stored) = serving.objects.get(&key) else {
                 return Err(Refusal::not_found(serving.resource(), &name));

@@ -57,7 +57,7 @@ fn write(answer: api::Response) -> Response<Body> {
         ResponseBody::Json(value) => match answer.format {
             Format::Json => ("application/json", compact(&value)),
             Format::PrettyJson => ("application/json", text::json::write::indented(&value, "  ")),
-            Format::Yaml => ("application/yaml", compact(&value)),
+            Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value)),
         },
     };
     let mut response = Response::new(Body::from(text));

@@ -4,6 +4,7 @@
 //! null; what stands before the first slash of a path is ignored; indexes may be negative. Why a patch does not apply is
 //! never told.
 
+use super::raw::Raw;
 use crate::api::body::go_kind;
 use crate::api::status::Refusal;
 use crate::value::{Value, json};
@@ -77,8 +78,8 @@ impl Patched {
     }
 }
 
-/// Applies the operations one after the other.
-pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Patched, Refusal> {
+/// Applies the operations one after the other. `raw` is the patch as it was written.
+pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Patched, Refusal> {
     let operations = match patch {
         Value::Null => &[][..],
         Value::Array(operations) => operations,
@@ -103,7 +104,8 @@ pub(super) fn apply(patch: &Value, mut document: Value) -> Result<Patched, Refus
         if let Some(place) = place(operation, &document) {
             placed.push((i, place));
         }
-        step(operation, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
+        let written = raw.item(i).and_then(|o| o.get("value"));
+        step(operation, written, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
     }
     Ok(Patched { document, placed })
 }
@@ -129,7 +131,7 @@ fn place(operation: &Value, document: &Value) -> Option<String> {
     Some(out.trim_start_matches('.').to_owned())
 }
 
-fn step(operation: &Value, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
+fn step(operation: &Value, written: Option<&Raw>, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
     let text = |key: &str| operation.str_at(&[key]).ok_or(Failed);
     let value = || operation.get("value").cloned().unwrap_or_default();
     match text("op")? {
@@ -184,31 +186,20 @@ fn step(operation: &Value, document: &mut Value, copied: &mut usize) -> Result<(
         }
         "test" => {
             let path = text("path")?;
-            let wanted = operation.get("value");
-            if path.is_empty() {
-                return if wanted.is_some_and(|w| same(document, w)) { Ok(()) } else { Err(Failed) };
-            }
-            let (container, key) = find(document, path)?;
-            let have = get(container, &key)?.unwrap_or(&Value::Null);
-            match (have, wanted) {
-                (Value::Null, None | Some(Value::Null)) => Ok(()),
-                (Value::Null, Some(_)) | (_, None) => Err(Failed),
-                (have, Some(wanted)) => {
-                    if same(have, wanted) {
-                        Ok(())
-                    } else {
-                        Err(Failed)
-                    }
+            let holds = if path.is_empty() {
+                written.is_some_and(|w| w.is(document))
+            } else {
+                let (container, key) = find(document, path)?;
+                match (get(container, &key)?.unwrap_or(&Value::Null), written) {
+                    (Value::Null, None | Some(Raw::Null)) => true,
+                    (have, Some(wanted)) => wanted.is(have),
+                    (_, None) => false,
                 }
-            }
+            };
+            if holds { Ok(()) } else { Err(Failed) }
         }
         _ => Err(Failed),
     }
-}
-
-/// Whether two values are written alike: numbers count by their text, so 1 and 1.0 differ.
-fn same(a: &Value, b: &Value) -> bool {
-    a == b
 }
 
 /// The container a path leads to, and the key in it.
@@ -302,7 +293,7 @@ mod tests {
 
     fn patched(document: &str, patch: &str) -> Option<String> {
         let read = |text: &str| read(text.as_bytes()).unwrap();
-        apply(&read(patch), read(document)).ok().map(|v| json::to_string(&v.document))
+        apply(&read(patch), &Raw::read(patch).unwrap(), read(document)).ok().map(|v| json::to_string(&v.document))
     }
 
     #[test]
@@ -351,7 +342,7 @@ mod tests {
     fn duplicates_are_told_where_their_value_went() {
         let read = |text: &str| read(text.as_bytes()).unwrap();
         let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
-        let Ok(patched) = apply(&patch, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };
+        let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };
         let found = patched.duplicates(&["duplicate field \"[0].value.a\"".to_owned()]);
         assert_eq!(found, ["duplicate field \"spec.l[1].a\""]);
     }

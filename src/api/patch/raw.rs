@@ -1,0 +1,163 @@
+//! JSON as it was written. The `test` operation of a JSON patch compares texts, not values: 1.5 and 1.50 differ.
+
+use crate::text;
+use crate::value::{Value, json};
+use std::collections::BTreeMap;
+
+/// A JSON text whose scalars were not read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Raw {
+    /// `null`
+    Null,
+    /// A string, number or boolean, as written.
+    Scalar(String),
+    /// The items.
+    Array(Vec<Raw>),
+    /// The members; the last of equal keys.
+    Object(BTreeMap<String, Raw>),
+}
+
+impl Raw {
+    /// Reads text that is known to be JSON; `None` if it is not after all.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut reader = Reader { rest: text };
+        let value = reader.value()?;
+        reader.skip_space();
+        reader.rest.is_empty().then_some(value)
+    }
+
+    /// The member of an object.
+    pub fn get(&self, key: &str) -> Option<&Raw> {
+        if let Self::Object(members) = self { members.get(key) } else { None }
+    }
+
+    /// The item of an array.
+    pub fn item(&self, index: usize) -> Option<&Raw> {
+        if let Self::Array(items) = self { items.get(index) } else { None }
+    }
+
+    /// Whether a value, written as the server writes it, is this text.
+    pub fn is(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Object(wanted), Value::Object(have)) => {
+                wanted.len() == have.len()
+                    && have
+                        .iter()
+                        .zip(wanted)
+                        .all(|((k, v), (wk, wv))| k == wk && if v.is_null() { *wv == Self::Null } else { wv.is(v) })
+            }
+            (Self::Array(wanted), Value::Array(have)) => {
+                wanted.len() == have.len() && have.iter().zip(wanted).all(|(v, w)| !v.is_null() && w.is(v))
+            }
+            (Self::Scalar(wanted), Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::String(_)) => {
+                json::to_string(value) == *wanted
+            }
+            _ => false,
+        }
+    }
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+}
+
+impl Reader<'_> {
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+    }
+
+    fn take(&mut self, token: char) -> bool {
+        self.skip_space();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// As deep as the text, which was read before and so is below 10,000.
+    fn value(&mut self) -> Option<Raw> {
+        if self.take('{') {
+            let mut members = BTreeMap::new();
+            if self.take('}') {
+                return Some(Raw::Object(members));
+            }
+            loop {
+                self.skip_space();
+                let key = self.scalar()?;
+                let key = text::json::read(key.as_bytes()).ok()?.as_str()?.to_owned();
+                if !self.take(':') {
+                    return None;
+                }
+                members.insert(key, self.value()?);
+                if self.take('}') {
+                    return Some(Raw::Object(members));
+                }
+                if !self.take(',') {
+                    return None;
+                }
+            }
+        }
+        if self.take('[') {
+            let mut items = Vec::new();
+            if self.take(']') {
+                return Some(Raw::Array(items));
+            }
+            loop {
+                items.push(self.value()?);
+                if self.take(']') {
+                    return Some(Raw::Array(items));
+                }
+                if !self.take(',') {
+                    return None;
+                }
+            }
+        }
+        let scalar = self.scalar()?;
+        Some(if scalar == "null" { Raw::Null } else { Raw::Scalar(scalar) })
+    }
+
+    fn scalar(&mut self) -> Option<String> {
+        let length = if self.rest.starts_with('"') {
+            let mut escaped = false;
+            let mut end = None;
+            for (i, c) in self.rest.char_indices().skip(1) {
+                match c {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    '"' => {
+                        end = Some(i + 1);
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            end?
+        } else {
+            self.rest.find([',', ']', '}', ':', ' ', '\t', '\r', '\n']).unwrap_or(self.rest.len())
+        };
+        let (scalar, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        (!scalar.is_empty()).then(|| scalar.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    #[test]
+    fn texts_are_compared() {
+        let is = |raw: &str, value: &str| Raw::read(raw).unwrap().is(&read(value.as_bytes()).unwrap());
+        assert!(is(r#" { "b" : [ 1.5 , "x" , true ] , "a" : null } "#, r#"{"a":null,"b":[1.5,"x",true]}"#));
+        assert!(!is("1.50", "1.5"));
+        assert!(!is("\"<\"", "\"<\""));
+        assert!(is("\"\\u003c\"", "\"<\""));
+        assert!(!is("[null]", "[null]"));
+        assert!(!is("{}", "[]"));
+        assert_eq!(Raw::read("{\"a\":1} x"), None);
+    }
+}
