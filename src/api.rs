@@ -24,6 +24,7 @@ mod query;
 mod random;
 mod route;
 mod scale;
+mod seed;
 mod selector;
 mod serving;
 mod status;

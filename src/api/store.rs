@@ -29,6 +29,12 @@ impl Revision {
     fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
+    /// Goes on from `revision` if that is ahead. One near the end of the range is not followed.
+    fn reach(&self, revision: u64) {
+        if revision < u64::MAX / 2 {
+            self.0.fetch_max(revision, Ordering::SeqCst);
+        }
+    }
 }
 
 /// A stored object.
@@ -118,6 +124,16 @@ impl Collection {
         let stored = Arc::new(Stored { raw: Arc::new(object), revision, read: Mutex::default() });
         objects.insert(key.to_owned(), Arc::clone(&stored));
         Ok(stored)
+    }
+
+    /// Puts `object` at `key` whatever is there, at its own revision or, without one, the next.
+    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let number = own.unwrap_or_else(|| revision.next());
+        revision.reach(number);
+        metadata::set_text(&mut object, "resourceVersion", &number.to_string());
+        let stored = Arc::new(Stored { raw: Arc::new(object), revision: number, read: Mutex::default() });
+        objects.insert(key.to_owned(), stored);
     }
 
     /// Removes what is at `key` if it is still `expected`; the revision of the removal.

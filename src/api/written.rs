@@ -82,7 +82,7 @@ impl Written {
 }
 
 /// Floats that JSON writes without fraction or exponent are integers when they are read again.
-fn integral_floats(value: &mut Value) {
+pub(super) fn integral_floats(value: &mut Value) {
     match value {
         Value::Float(x) => {
             if let Ok(i) = number::format_json(*x).parse() {
