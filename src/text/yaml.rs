@@ -18,6 +18,7 @@ use super::spans::Outline;
 use super::{Error, Position};
 use crate::value::Value;
 use source::Source;
+use std::borrow::Cow;
 
 const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
@@ -80,7 +81,11 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// Where the nodes of the first document stand; nothing if it cannot be read.
 pub(super) fn outline(text: &[u8]) -> Outline {
     let source = Source::new(text);
-    tree::parse(&source).map_or_else(|_| Outline::default(), |tree| decode::outline(&tree))
+    match tree::parse(&source) {
+        // Places in UTF-16 would be those of another text.
+        Ok(tree) if matches!(source.text, Cow::Borrowed(_)) => decode::outline(&tree),
+        _ => Outline::default(),
+    }
 }
 
 #[cfg(test)]

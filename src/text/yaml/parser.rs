@@ -24,8 +24,8 @@ pub enum Event<'a> {
     Scalar {
         /// Its text.
         value: Cow<'a, str>,
-        /// Its tag, handle replaced; empty if none.
-        tag: String,
+        /// Its tag, handle replaced.
+        tag: Option<Box<str>>,
         /// Whether its type is found from its text.
         implicit: bool,
     },
@@ -139,6 +139,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[cold]
     fn error(&self, problem: &str, mark: Mark) -> Error {
         let place = if mark.line > 0 { format!("line {}: ", mark.line) } else { String::new() };
         Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
@@ -303,8 +304,8 @@ impl<'a> Parser<'a> {
             }
         }
         let tag = match tag {
-            None => String::new(),
-            Some((tag, at)) => self.resolve_tag(*tag, at)?,
+            None => None,
+            Some((tag, at)) => Some(self.resolve_tag(*tag, at)?.into_boxed_str()),
         };
         let token = self.scanner.peek()?;
         let (token_start, content_end) = (token.start, token.end);
@@ -315,7 +316,7 @@ impl<'a> Parser<'a> {
                 located(Event::SequenceStart, content_end)
             }
             Kind::Scalar(_, style) => {
-                let implicit = (tag.is_empty() && *style == Style::Plain) || tag == "!";
+                let implicit = tag.as_deref().map_or(*style == Style::Plain, |tag| tag == "!");
                 self.leave();
                 let value = match self.scanner.take().map(|t| t.kind) {
                     Some(Kind::Scalar(value, _)) => value,
@@ -341,9 +342,9 @@ impl<'a> Parser<'a> {
                 self.state = State::BlockMappingKey;
                 located(Event::MappingStart, content_end)
             }
-            _ if anchor.is_some() || !tag.is_empty() => {
+            _ if anchor.is_some() || tag.is_some() => {
                 self.leave();
-                let implicit = tag.is_empty();
+                let implicit = tag.is_none();
                 located(Event::Scalar { value: Cow::Borrowed(""), tag, implicit }, end)
             }
             _ => Err(self.error("did not find expected node content", token_start)),
@@ -527,5 +528,5 @@ fn located(event: Event<'_>, start: Mark, end: Mark) -> Located<'_> {
 
 /// A value that is not there.
 fn empty<'a>(at: Mark) -> Located<'a> {
-    located(Event::Scalar { value: Cow::Borrowed(""), tag: String::new(), implicit: true }, at, at)
+    located(Event::Scalar { value: Cow::Borrowed(""), tag: None, implicit: true }, at, at)
 }

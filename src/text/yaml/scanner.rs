@@ -110,6 +110,7 @@ impl<'a> Scanner<'a> {
 
     // Characters
 
+    #[inline]
     fn byte(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
@@ -127,6 +128,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The length in bytes of the line break at `ahead`, 0 if there is none. `\r\n` counts as one.
+    #[inline]
     fn line_break(&self, ahead: usize) -> usize {
         match self.byte(ahead) {
             b'\n' => 1,
@@ -186,10 +188,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// Asks the reader for `count` characters, as Go's scanner does; an error if they hold one that is not allowed.
+    #[inline]
     fn demand(&mut self, count: usize) -> Result<(), Error> {
         if self.source.careful { self.demand_carefully(count) } else { Ok(()) }
     }
 
+    #[cold]
     fn demand_carefully(&mut self, count: usize) -> Result<(), Error> {
         loop {
             let ahead = self.text.get(self.at..self.decoded).unwrap_or_default();
@@ -206,6 +210,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A scanner error here.
+    #[cold]
     fn error(&self, problem: &str) -> Error {
         let place = if self.line > 0 { format!("line {}: ", self.line + 1) } else { String::new() };
         Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.bytes, self.at)))
@@ -335,12 +340,9 @@ impl<'a> Scanner<'a> {
                 }
                 self.demand(1)?;
             }
-            loop {
-                match self.byte(0) {
-                    b' ' => self.at += 1,
-                    b'\t' if self.flow_level > 0 || !self.key_allowed => self.at += 1,
-                    _ => break,
-                }
+            let tabs = self.flow_level > 0 || !self.key_allowed;
+            while self.byte(0) == b' ' || (tabs && self.byte(0) == b'\t') {
+                self.at += 1;
                 self.demand(1)?;
             }
             if self.byte(0) == b'#' {

@@ -60,7 +60,8 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
         return Err(Error::new("yaml: the document is larger than 4 GiB", None));
     }
     let mut parser = Parser::new(source);
-    let mut tree = Tree::default();
+    // A guess: short keys and values.
+    let mut tree = Tree { nodes: Vec::with_capacity(source.text.len() / 14), rest: None };
     let mut open: Vec<usize> = Vec::new();
     let mut anchors: HashMap<&str, usize> = HashMap::new();
     loop {
@@ -98,9 +99,7 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
                 };
                 NodeKind::Alias { name, target: *target }
             }
-            Event::Scalar { value, tag, implicit } => {
-                NodeKind::Scalar { value, tag: (!tag.is_empty()).then(|| tag.into_boxed_str()), implicit }
-            }
+            Event::Scalar { value, tag, implicit } => NodeKind::Scalar { value, tag, implicit },
         };
         if let Some(anchor) = found.anchor {
             anchors.insert(anchor, index);

@@ -108,17 +108,17 @@ impl<'a> Scanner<'a> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let mut length = 0;
         let mut extra = 0;
-        for (i, c) in rest.iter().enumerate() {
-            length = i;
-            match c {
-                b' ' | b'\t' | b'\n' | b'\r' => break,
-                b':' if self.is_blankz(i + 1) => break,
-                b',' | b'?' | b'[' | b']' | b'{' | b'}' if self.flow_level > 0 => break,
-                0xc2 | 0xe2 if self.line_break(i) > 0 => break,
-                0x80..=0xbf => extra += 1,
-                _ => {}
+        while let Some(c) = rest.get(length) {
+            if SPECIAL.get(usize::from(*c)).copied().unwrap_or_default() {
+                match c {
+                    b':' if !self.is_blankz(length + 1) => {}
+                    b',' | b'?' | b'[' | b']' | b'{' | b'}' if self.flow_level == 0 => {}
+                    0xc2 | 0xe2 if self.line_break(length) == 0 => {}
+                    0x80..=0xbf => extra += 1,
+                    _ => break,
+                }
             }
-            length = i + 1;
+            length += 1;
         }
         self.at += length;
         self.extra += extra;
@@ -375,6 +375,23 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 }
+
+/// Bytes at which a plain scalar may end, and those that count for columns.
+static SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut c = 0;
+    while c < 0xc0 {
+        #[allow(clippy::indexing_slicing)] // a constant index below 0xc0
+        {
+            table[c] = c >= 0x80
+                || matches!(c as u8, b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'?' | b'[' | b']' | b'{' | b'}');
+        }
+        c += 1;
+    }
+    table[0xc2] = true;
+    table[0xe2] = true;
+    table
+};
 
 /// What becomes of the line breaks at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]

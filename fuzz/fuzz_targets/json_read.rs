@@ -1,0 +1,24 @@
+//! Any bytes are read or refused; what was read can be written and read again; refusals have a place in the text.
+#![no_main]
+
+use crdx::text::documents::Chunks;
+use crdx::text::json;
+use crdx::value::json::to_string;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    match json::read_strict(bytes) {
+        Ok(strict) => {
+            // `-0.0` is written `-0`, which is an integer: the second text is the fixed point.
+            let text = json::read(to_string(&strict.value).as_bytes()).map(|v| to_string(&v)).unwrap();
+            assert_eq!(json::read(text.as_bytes()).map(|v| to_string(&v)), Ok(text));
+        }
+        Err(e) => {
+            let lines = bytes.split(|b| *b == b'\n').count();
+            assert!(e.position.is_none_or(|p| p.line >= 1 && p.line <= lines), "{e:?}");
+        }
+    }
+    for chunk in Chunks::new(bytes).flatten() {
+        let _ = chunk.read();
+    }
+});
