@@ -127,8 +127,6 @@ pub struct Trace {
     pub defaulted: Vec<Defaulted>,
     /// The field errors of a 422.
     pub errors: ErrorList,
-    /// CEL rules that could not be evaluated here: the verdict is then "cannot tell".
-    pub rules_not_evaluated: usize,
 }
 
 /// An answer's body.

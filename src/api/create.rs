@@ -63,7 +63,6 @@ pub(super) fn store_new(
     }
     pipeline::prepare_create(&version.stages, &mut object);
     let verdict = pipeline::validate_create(&version.stages, &object);
-    ctx.trace.rules_not_evaluated = verdict.rules_not_evaluated;
     for warning in verdict.warnings {
         ctx.warn(warning);
     }

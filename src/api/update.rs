@@ -156,7 +156,6 @@ impl Update<'_> {
             Part::Object => pipeline::validate_update(stages, object, existing),
             Part::Status => pipeline::validate_status_update(stages, object, existing),
         };
-        ctx.trace.rules_not_evaluated = verdict.rules_not_evaluated;
         for warning in verdict.warnings {
             ctx.warn(warning);
         }

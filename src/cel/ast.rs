@@ -15,6 +15,29 @@ pub struct Expr {
     pub kind: ExprKind,
 }
 
+impl Expr {
+    /// Whether any node of the tree is like this.
+    pub fn any(&self, found: &dyn Fn(&Expr) -> bool) -> bool {
+        let any = |exprs: &[Expr]| exprs.iter().any(|expr| expr.any(found));
+        found(self)
+            || match &self.kind {
+                ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => false,
+                ExprKind::Select { operand, .. } => operand.any(found),
+                ExprKind::Call { target, args, .. } => {
+                    target.as_ref().is_some_and(|target| target.any(found)) || any(args)
+                }
+                ExprKind::List { elements, .. } => any(elements),
+                ExprKind::Map(entries) => entries.iter().any(|entry| entry.key.any(found) || entry.value.any(found)),
+                ExprKind::Struct { fields, .. } => fields.iter().any(|field| field.value.any(found)),
+                ExprKind::Comprehension(fold) => {
+                    [&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result]
+                        .iter()
+                        .any(|part| part.any(found))
+                }
+            }
+    }
+}
+
 /// What a node is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {

@@ -4,14 +4,13 @@
 //! ```text
 //! validation: metadata · spec · status · storedVersions · api approval · preserveUnknownFields
 //!   spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
-//!   schema: structural · defaults · lists · rules (field_path)
+//!   schema: structural · defaults · lists · rules
 //! options: what an update may keep        golang: Go structs as error messages show them
 //! ```
 
 mod ca_bundle;
 mod conversion;
 mod defaults;
-mod field_path;
 mod golang;
 mod lists;
 mod options;

@@ -1,7 +1,6 @@
-//! `x-kubernetes-validations`: when they are evaluated at all, and how many that would be
-//! (`hasBlockingErr` in `apiextensions-apiserver/pkg/registry/customresource/strategy.go`).
+//! `x-kubernetes-validations`: when they are evaluated at all (`hasBlockingErr` in
+//! `apiextensions-apiserver/pkg/registry/customresource/strategy.go`).
 
-use super::compiled::Node;
 use crate::field::{ErrorList, ErrorType, FieldError, ROOT};
 use crate::value::Value;
 
@@ -22,17 +21,4 @@ pub fn blocked(errors: &ErrorList) -> Option<FieldError> {
                       correct the existing errors to complete validation";
         FieldError::invalid(&ROOT, Value::Null, detail)
     })
-}
-
-/// How many rules apply to nodes of `v`; null values have none.
-pub fn count(v: &Value, node: &Node) -> usize {
-    if !node.has.rules || v.is_null() {
-        return 0;
-    }
-    let below: usize = match v {
-        Value::Object(members) => members.iter().filter_map(|(name, v)| Some(count(v, node.member(name)?))).sum(),
-        Value::Array(items) => node.items.iter().flat_map(|n| items.iter().map(|v| count(v, n))).sum(),
-        _ => 0,
-    };
-    node.rules + below
 }

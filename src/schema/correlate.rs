@@ -31,7 +31,7 @@ struct Node<'a> {
     schema: &'a Schema,
     equal: Option<bool>,
     /// Old items by key, for a list-type map, made when an item is first asked for.
-    old_by_key: Option<HashMap<Key, &'a Value>>,
+    old_by_key: Option<ByKeys<'a, 'a>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,17 +86,8 @@ impl<'a> Correlation<'a> {
         let item = new.get(index)?;
         let schema = node.schema.items_schema()?;
         let keys = &node.schema.x_list_map_keys;
-        let usable = node.schema.type_ == "array" && !keys.is_empty();
-        let by_key = node.old_by_key.get_or_insert_with(|| {
-            let mut by_key = HashMap::new();
-            for item in old.iter().filter(|_| usable) {
-                if let Some(key) = composite_key(item, keys) {
-                    by_key.entry(key).or_insert(item);
-                }
-            }
-            by_key
-        });
-        let old = composite_key(item, keys).and_then(|key| by_key.get(&key).copied())?;
+        let usable = if node.schema.type_ == "array" { keys.as_slice() } else { &[] };
+        let old = node.old_by_key.get_or_insert_with(|| find_by_keys(old, usable)).get(item)?;
         Some(self.add(pair, Step::Item(index), (item, old, schema)))
     }
     fn add(&mut self, parent: Pair, step: Step<'a>, (new, old, schema): (&'a Value, &'a Value, &'a Schema)) -> Pair {
@@ -141,6 +132,34 @@ impl<'a> Correlation<'a> {
             }
             _ => new == old,
         }
+    }
+}
+
+/// The items of a list-type map by their keys; none of them if there are no keys. Of items with the same keys the first counts.
+pub fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a, 'k> {
+    let mut found = HashMap::new();
+    for item in items.iter().filter(|_| !keys.is_empty()) {
+        if let Some(key) = composite_key(item, keys) {
+            found.entry(key).or_insert(item);
+        }
+    }
+    ByKeys { keys, items: found }
+}
+
+/// Items by their keys.
+#[derive(Debug)]
+pub struct ByKeys<'a, 'k> {
+    keys: &'k [String],
+    items: HashMap<Key, &'a Value>,
+}
+
+impl<'a> ByKeys<'a, '_> {
+    /// The item with the same keys as this one.
+    pub fn get(&self, item: &Value) -> Option<&'a Value> {
+        if self.items.is_empty() {
+            return None;
+        }
+        composite_key(item, self.keys).and_then(|key| self.items.get(&key).copied())
     }
 }
 

@@ -125,13 +125,6 @@ pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> 
     }
     if accepted {
         take_result(&mut item, body.as_deref());
-        if response.trace.rules_not_evaluated > 0 {
-            item.verdict = Verdict::CannotTell;
-            item.reason = match response.trace.rules_not_evaluated {
-                1 => "1 rule was not evaluated".to_owned(),
-                n => format!("{n} rules were not evaluated"),
-            };
-        }
     }
     item.answer = Some(Answer { code: response.code, reason, message });
     item

@@ -1,11 +1,17 @@
 //! `x-kubernetes-validations` of a CRD: what must be true of a rule's text, and what compiling and estimating says.
 
-use super::field_path;
+use super::golang;
 use super::options::Preexisting;
 use super::structural;
+use crate::cel::env::{BaseEnv, STORED};
 use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::rules::compile::{NO_TYPE, Place, compile};
+use crate::rules::escape::escape;
+use crate::rules::{field_path, place};
 use crate::schema::{Schema, SchemaOrBool};
-use crate::value::number;
+use crate::value::Value;
+use crate::version::Version;
+use std::cell::OnceCell;
 
 /// The highest estimated cost of one expression.
 pub const EXPRESSION_COST_LIMIT: u64 = 10_000_000;
@@ -62,29 +68,39 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, errors: &mut Err
 #[derive(Clone, Debug)]
 pub struct Scope<'a> {
     parent: Option<&'a Scope<'a>>,
+    /// How it is reached from its parent.
+    step: Step<'a>,
     schema: &'a Schema,
     /// How often the node can be there at most; `None` is unbounded.
     cardinality: Option<u64>,
+    /// There are rules here or above.
+    within: bool,
+    /// What CEL sees of it, once that was asked for.
+    place: OnceCell<Option<Place>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Root,
+    Property(&'a str),
+    Elements,
 }
 
 impl<'a> Scope<'a> {
     /// The root of a schema.
     pub fn root(schema: &'a Schema) -> Self {
-        Scope { parent: None, schema, cardinality: Some(1) }
+        let within = !schema.x_validations.is_empty();
+        Scope { parent: None, step: Step::Root, schema, cardinality: Some(1), within, place: OnceCell::new() }
     }
     /// A property.
-    pub fn property(&'a self, parent: &Schema, _name: &str, schema: &'a Schema) -> Self {
-        self.child(parent, schema)
+    pub fn property(&'a self, parent: &Schema, name: &'a str, schema: &'a Schema) -> Self {
+        self.child(parent, Step::Property(name), schema)
     }
-    /// The items of a list.
-    pub fn items(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
-        self.child(parent, schema)
+    /// The items of a list or the values of a map.
+    pub fn elements(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
+        self.child(parent, Step::Elements, schema)
     }
-    /// The values of a map.
-    pub fn additional_properties(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
-        self.child(parent, schema)
-    }
-    fn child(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
+    fn child(&'a self, parent: &Schema, step: Step<'a>, schema: &'a Schema) -> Self {
         let each = match parent.type_.as_str() {
             "object" => match parent.additional_properties {
                 Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(_)) => parent.max_properties,
@@ -95,7 +111,30 @@ impl<'a> Scope<'a> {
         };
         let each = each.map(|n| u64::try_from(n).unwrap_or(0));
         let cardinality = self.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
-        Scope { parent: Some(self), schema, cardinality }
+        let within = self.within || !schema.x_validations.is_empty();
+        Scope { parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
+    }
+
+    /// What CEL sees of the node: taken from the parent if rules stand above, else by itself. None if it cannot be seen.
+    fn place(&self) -> Option<&Place> {
+        let find = || {
+            let from_parent = match self.parent.filter(|parent| parent.within) {
+                Some(parent) => {
+                    let above = parent.place()?;
+                    match self.step {
+                        Step::Root => None,
+                        Step::Property(name) => escape(name).and_then(|name| above.property(&name)),
+                        Step::Elements => Some(above.elements()),
+                    }
+                }
+                None => None,
+            };
+            from_parent.or_else(|| {
+                let resource = self.parent.is_none() || self.schema.x_embedded_resource;
+                Some(place(self.schema, resource)).filter(|place| place.decl.is_some())
+            })
+        };
+        self.place.get_or_init(find).as_ref()
     }
 }
 
@@ -167,5 +206,45 @@ pub fn expressions(
     costs: &mut Costs,
     errors: &mut ErrorList,
 ) {
-    let _ = (s, scope, preexisting, uncorrelatable, path, costs, errors, number::format_v);
+    let path = path.child("x-kubernetes-validations");
+    let Some(place) = scope.place() else {
+        let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
+                      unable to convert structural schema to CEL declarations";
+        errors.push(FieldError::internal(&path, detail));
+        return;
+    };
+    if place.decl.is_none() {
+        errors.push(FieldError::internal(&path, NO_TYPE));
+        return;
+    }
+    // What the old CRD has may use all there is, what is new only what the server one version back knows too.
+    let base = |known: bool| BaseEnv::of(if known { STORED } else { Version::CURRENT.compatibility() });
+    for (i, rule) in s.x_validations.iter().enumerate() {
+        let rule_base = base(preexisting.rules.contains(&rule.rule));
+        let message_base = base(preexisting.message_expressions.contains(&rule.message_expression));
+        let compiled = compile(rule, s, place, (&rule_base, &message_base));
+        let path = path.index(i);
+        let rule_path = path.child("rule");
+        let cardinality = scope.cardinality.unwrap_or(compiled.max_cardinality);
+        costs.observe("estimated rule cost", compiled.max_cost.saturating_mul(cardinality), &rule_path, errors);
+        if let Some(error) = &compiled.error {
+            errors.push(FieldError::invalid(&rule_path, golang::rule(rule), error.as_str()));
+        }
+        let message_path = path.child("messageExpression");
+        if let Some(error) = &compiled.message_error {
+            errors.push(FieldError::invalid(&message_path, golang::rule(rule), error.as_str()));
+        } else if compiled.message.is_some() {
+            costs.observe("estimated messageExpression cost", compiled.message_max_cost, &message_path, errors);
+        }
+        if compiled.uses_old_self {
+            if let Some(within) = uncorrelatable {
+                let detail =
+                    format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
+                errors.push(FieldError::invalid(&rule_path, rule.rule.as_str(), detail));
+            }
+        } else if let Some(set) = rule.optional_old_self {
+            let detail = "may not be set if oldSelf is not used in rule";
+            errors.push(FieldError::invalid(&path.child("optionalOldSelf"), Value::Bool(set), detail));
+        }
+    }
 }

@@ -219,7 +219,7 @@ impl Walk<'_> {
         if place.in_metadata {
             inner.defaults = Err("inside additionalProperties applying to object metadata");
         }
-        inner.rules = place.rules.as_ref().map(|scope| scope.additional_properties(s, schema));
+        inner.rules = place.rules.as_ref().map(|scope| scope.elements(s, schema));
         self.node(schema, &inner, &path);
     }
 
@@ -278,7 +278,7 @@ impl Walk<'_> {
         let path = path.child("items");
         match items {
             Items::Schema(items) => {
-                inner.rules = place.rules.as_ref().map(|scope| scope.items(s, items));
+                inner.rules = place.rules.as_ref().map(|scope| scope.elements(s, items));
                 self.node(items, &inner, &path);
             }
             Items::Schemas(many) => {

@@ -1,12 +1,12 @@
 //! `spec` without its schemas: group, scope, versions, names, columns, subresources, selectable fields.
 
-use super::field_path;
 use super::golang;
 use super::options::{MAX_SELECTABLE_FIELDS, Options, schemas};
 use super::schema;
 use crate::crd::{Column, CrdVersion, Names, Spec, Subresources, Validation};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::rules::field_path;
 use crate::schema::Schema;
 use crate::value::{Value, quote};
 use std::collections::BTreeSet;

@@ -1,0 +1,156 @@
+//! Compiling the rules of one schema node (`schema/cel/compilation.go`).
+
+use super::{decl::MAX_REQUEST, field_path};
+use crate::cel::{
+    ast::{CheckedAst, Expr, ExprKind},
+    cost,
+    decl::{DeclType, Shape},
+    env::{BaseEnv, Env, Objects},
+    eval::Program,
+    types::Type,
+};
+use crate::schema::{Schema, ValidationRule};
+use std::sync::Arc;
+
+/// What messages call the type of the node a rule belongs to. On the server the number differs each time.
+const SELF_TYPE: &str = "selfType0";
+/// The text for a node that has rules but no type.
+pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
+
+/// A schema node, to CEL.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its type; none if CEL cannot see it.
+    pub decl: Option<Arc<DeclType>>,
+    /// The objects its type may name.
+    pub objects: Arc<Objects>,
+    /// How its type's name begins.
+    pub path: String,
+}
+
+impl Place {
+    /// A property, by its escaped name; none if it has no type.
+    pub fn property(&self, escaped: &str) -> Option<Self> {
+        let Shape::Object(fields) = &self.decl.as_ref()?.shape else { return None };
+        let decl = Arc::clone(&fields.get(escaped)?.type_);
+        Some(Self { decl: Some(decl), objects: Arc::clone(&self.objects), path: format!("{}.{escaped}", self.path) })
+    }
+
+    /// The items of a list or the values of a map.
+    pub fn elements(&self) -> Self {
+        let (decl, part) = match self.decl.as_ref().map(|decl| &decl.shape) {
+            Some(Shape::List { items, .. }) => (Some(Arc::clone(items)), "@idx"),
+            Some(Shape::Map(values)) => (Some(Arc::clone(values)), "@elem"),
+            _ => (None, "@elem"),
+        };
+        Self { decl, objects: Arc::clone(&self.objects), path: format!("{}.{part}", self.path) }
+    }
+
+    fn env(&self, base: &Arc<BaseEnv>, type_: &Type, optional_old_self: bool) -> Env {
+        let old = if optional_old_self { Type::optional(type_.clone()) } else { type_.clone() };
+        let mut env = Env::new(Arc::clone(base)).with_variable("self", type_.clone()).with_variable("oldSelf", old);
+        env.objects = Arc::clone(&self.objects);
+        env.rename = Some((self.path.as_str().into(), SELF_TYPE));
+        env
+    }
+}
+
+/// A rule that was compiled, or what kept it from it.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// The rule; none for an empty or wrong one.
+    pub program: Option<Program>,
+    /// What is wrong with the rule.
+    pub error: Option<String>,
+    /// It looks at `oldSelf`.
+    pub uses_old_self: bool,
+    /// The most one evaluation can cost.
+    pub max_cost: u64,
+    /// How often it may have to be evaluated at most, if only the size of requests limits that.
+    pub max_cardinality: u64,
+    /// The message expression.
+    pub message: Option<Program>,
+    /// What is wrong with the message expression.
+    pub message_error: Option<String>,
+    /// The most one evaluation of the message expression can cost.
+    pub message_max_cost: u64,
+    /// The field the error is about, as a path prints it.
+    pub field_path: Option<String>,
+}
+
+/// Compiles a rule of a node. The environments are those for the rule and for its message expression.
+pub fn compile(
+    rule: &ValidationRule,
+    schema: &Schema,
+    place: &Place,
+    (base, message_base): (&Arc<BaseEnv>, &Arc<BaseEnv>),
+) -> Compiled {
+    let mut compiled = Compiled::default();
+    let Some(decl) = place.decl.as_deref().filter(|_| !rule.rule.trim().is_empty()) else { return compiled };
+    let optional_old_self = rule.optional_old_self == Some(true);
+    let env = place.env(base, &decl.cel_type, optional_old_self);
+    let checked = match env.compile(&rule.rule) {
+        Ok(checked) => checked,
+        Err(issues) => {
+            compiled.error = Some(format!("compilation failed: {}", issues.display()));
+            return compiled;
+        }
+    };
+    if *checked.result_type() != Type::Bool {
+        compiled.error = Some("cel expression must evaluate to a bool".to_owned());
+        return compiled;
+    }
+    compiled.uses_old_self = names_old_self(&checked.ast.expr);
+    match plan(checked, &env, decl) {
+        Ok((program, cost)) => {
+            compiled.max_cost = cost;
+            compiled.max_cardinality = max_cardinality(decl);
+            compiled.program = Some(program);
+        }
+        Err(error) => {
+            compiled.error = Some(format!("program instantiation failed: {error}"));
+            return compiled;
+        }
+    }
+    if !rule.message_expression.is_empty() {
+        let env = place.env(message_base, &decl.cel_type, optional_old_self);
+        match compile_message(&rule.message_expression, &env, decl) {
+            Ok((program, cost)) => {
+                compiled.message = Some(program);
+                compiled.message_max_cost = cost;
+            }
+            Err(error) => {
+                compiled.message_error = Some(error);
+                return compiled;
+            }
+        }
+    }
+    if !rule.field_path.is_empty() {
+        compiled.field_path = field_path::follow(&rule.field_path, schema, true).ok().map(|found| found.path);
+    }
+    compiled
+}
+
+fn compile_message(source: &str, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
+    let checked =
+        env.compile(source).map_err(|issues| format!("messageExpression compilation failed: {}", issues.display()))?;
+    if *checked.result_type() != Type::String {
+        return Err("messageExpression must evaluate to a string".to_owned());
+    }
+    plan(checked, env, decl).map_err(|error| format!("messageExpression instantiation failed: {error}"))
+}
+
+fn plan(checked: CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
+    let program = Program::plan(&checked, env)?;
+    Ok((program, cost::estimate(&checked, Some(decl)).max))
+}
+
+/// A loop variable of that name counts too.
+fn names_old_self(expr: &Expr) -> bool {
+    expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if name == "oldSelf"))
+}
+
+/// How many values of this type a request can hold.
+fn max_cardinality(decl: &DeclType) -> u64 {
+    (MAX_REQUEST / (decl.min_serialized_size as i64).wrapping_add(1).max(1)) as u64
+}

@@ -1,0 +1,103 @@
+//! The schema nodes that have rules, and those on the way to them.
+
+use super::{
+    compile::{Compiled, Place, compile},
+    decl::{Declarations, ROOT},
+    escape::escape,
+};
+use crate::cel::env::{BaseEnv, STORED};
+use crate::schema::{Schema, ValidationRule};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+/// A node.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// `type`
+    pub type_: String,
+    /// Its rules.
+    pub rules: Vec<ValidationRule>,
+    /// Its type.
+    pub place: Place,
+    /// Members of old and new objects pair up.
+    pub correlatable: bool,
+    /// What items pair up by; empty if they do not.
+    pub map_keys: Vec<String>,
+    pub items: Option<Box<Node>>,
+    pub additional: Option<Box<Node>>,
+    pub properties: BTreeMap<String, Node>,
+    /// The schema, for field paths.
+    schema: Option<Box<Schema>>,
+    compiled: OnceLock<Vec<Compiled>>,
+}
+
+/// The tree of a schema; none if it has no rules.
+pub(super) fn tree(schema: &Schema, resource: bool) -> Option<Node> {
+    if !has_rules(schema) {
+        return None;
+    }
+    node(schema, &place(schema, resource))
+}
+
+/// A schema's type, by itself.
+pub fn place(schema: &Schema, resource: bool) -> Place {
+    let mut declarations = Declarations::default();
+    let decl = declarations.declare(schema, resource, ROOT);
+    Place { decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
+}
+
+fn node(schema: &Schema, here: &Place) -> Option<Node> {
+    let elements = |child: &Schema| node(child, &here.elements()).map(Box::new);
+    let items = schema.items_schema().filter(|child| has_rules(child)).and_then(elements);
+    let additional = schema.additional_properties_schema().filter(|child| has_rules(child)).and_then(elements);
+    let mut properties = BTreeMap::new();
+    for (name, child) in schema.properties.iter().filter(|(_, child)| has_rules(child)) {
+        let child_place = match escape(name) {
+            // What CEL cannot see has no rules.
+            Some(escaped) => here.property(&escaped),
+            None => Some(place(child, child.x_embedded_resource)).filter(|place| place.decl.is_some()),
+        };
+        if let Some(child) = child_place.and_then(|place| node(child, &place)) {
+            properties.insert(name.clone(), child);
+        }
+    }
+    if schema.x_validations.is_empty() && items.is_none() && additional.is_none() && properties.is_empty() {
+        return None;
+    }
+    let is_map_list = schema.type_ == "array" && schema.x_list_type.as_deref() == Some("map");
+    let has_field_path = schema.x_validations.iter().any(|rule| !rule.field_path.is_empty());
+    Some(Node {
+        type_: schema.type_.clone(),
+        rules: schema.x_validations.clone(),
+        place: here.clone(),
+        correlatable: matches!(schema.x_map_type.as_deref(), None | Some("granular" | "atomic")),
+        map_keys: if is_map_list { schema.x_list_map_keys.clone() } else { Vec::new() },
+        items,
+        additional,
+        properties,
+        schema: has_field_path.then(|| Box::new(schema.clone())),
+        compiled: OnceLock::new(),
+    })
+}
+
+impl Node {
+    /// The rules, compiled when they are first asked for. Objects are always held to all there is to the language.
+    pub fn compiled(&self) -> &[Compiled] {
+        self.compiled.get_or_init(|| {
+            let base = BaseEnv::of(STORED);
+            let empty = Schema::default();
+            let schema = self.schema.as_deref().unwrap_or(&empty);
+            self.rules.iter().map(|rule| compile(rule, schema, &self.place, (&base, &base))).collect()
+        })
+    }
+}
+
+/// Whether there are rules at or below a node, where the server looks for them.
+fn has_rules(schema: &Schema) -> bool {
+    !schema.x_validations.is_empty()
+        || schema.items_schema().is_some_and(has_rules)
+        || schema.additional_properties_schema().is_some_and(has_rules)
+        || schema.properties.values().any(has_rules)
+}

@@ -1,0 +1,331 @@
+//! Evaluating an object's rules, node by node (`schema/cel/validation.go`): a node's own rules, then what is in it.
+//!
+//! Every evaluation is charged to one budget; what exceeds it ends the walk. An error on an unchanged value becomes a
+//! warning, unless its rule compares with the old value.
+
+use super::{
+    compile::{Compiled, NO_TYPE},
+    tree::Node,
+};
+use crate::cel::{
+    decl::DeclType,
+    eval::{PER_CALL_LIMIT, Program},
+    value::{Error, Value as CelValue},
+};
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, ROOT};
+use crate::schema::{
+    ValidationRule,
+    correlate::{Correlation, Pair, find_by_keys},
+};
+use crate::value::Value;
+
+/// What all evaluations of an object may cost together.
+pub const OBJECT_BUDGET: i64 = 10_000_000;
+/// The longest message a message expression may make.
+const MAX_MESSAGE: usize = 5 * 1024;
+const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
+
+/// What the rules say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Errors.
+    pub errors: ErrorList,
+    /// Errors on unchanged values.
+    pub warnings: Vec<String>,
+}
+
+/// No further rule is run.
+struct Stop;
+
+/// The nearest pairs of new and old value.
+#[derive(Clone, Copy, Default)]
+struct Pairs {
+    here: Option<Pair>,
+    above: Option<Pair>,
+}
+
+struct Walk<'a, 'c> {
+    correlation: Option<&'c mut Correlation<'a>>,
+    findings: Findings,
+    budget: i64,
+}
+
+/// Evaluates the rules of an object. `old` is what it replaces, with the pairs of both.
+pub(super) fn walk<'a>(root: &Node, new: &'a Value, old: Option<(&'a Value, &mut Correlation<'a>, Pair)>) -> Findings {
+    let (old, correlation, here) = match old {
+        Some((old, correlation, pair)) => (Some(old), Some(correlation), Some(pair)),
+        None => (None, None, None),
+    };
+    let mut walk = Walk { correlation, findings: Findings::default(), budget: OBJECT_BUDGET };
+    // Stopping early is part of the findings.
+    let _ = walk.node(root, &ROOT, new, old, Pairs { here, above: None });
+    walk.findings
+}
+
+impl<'a> Walk<'a, '_> {
+    fn node(
+        &mut self,
+        node: &Node,
+        path: &FieldPath<'_>,
+        new: &'a Value,
+        old: Option<&'a Value>,
+        pairs: Pairs,
+    ) -> Result<(), Stop> {
+        if new.is_null() {
+            return Ok(());
+        }
+        let old = old.filter(|old| !old.is_null());
+        self.rules(node, path, new, old, pairs)?;
+        match new {
+            Value::Array(items) => self.items(node, path, items, old, pairs),
+            Value::Object(members) => {
+                let old = old.and_then(Value::as_object).filter(|_| node.correlatable);
+                for (name, value) in members {
+                    let old = old.and_then(|old| old.get(name));
+                    if let Some(child) = &node.additional {
+                        let pairs = self.member(pairs, name);
+                        self.node(child, &path.key(name), value, old, pairs)?;
+                    }
+                    if let Some(child) = node.properties.get(name) {
+                        let pairs = self.member(pairs, name);
+                        self.node(child, &path.child(name), value, old, pairs)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn items(
+        &mut self,
+        node: &Node,
+        path: &FieldPath<'_>,
+        items: &'a [Value],
+        old: Option<&'a Value>,
+        pairs: Pairs,
+    ) -> Result<(), Stop> {
+        let Some(child) = &node.items else { return Ok(()) };
+        let old = old.and_then(Value::as_array).filter(|_| !node.map_keys.is_empty()).unwrap_or_default();
+        let by_key = find_by_keys(old, &node.map_keys);
+        for (index, item) in items.iter().enumerate() {
+            let pairs = match (pairs.here, &mut self.correlation) {
+                (Some(here), Some(correlation)) => Pairs { here: correlation.index(here, index), above: Some(here) },
+                _ => pairs,
+            };
+            self.node(child, &path.index(index), item, by_key.get(item), pairs)?;
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, pairs: Pairs, name: &'a str) -> Pairs {
+        match (pairs.here, &mut self.correlation) {
+            // Both were converted to the same kind and version, so nothing is known about a change of them.
+            (Some(_), _) if pairs.above.is_none() && matches!(name, "apiVersion" | "kind") => Pairs::default(),
+            (Some(here), Some(correlation)) => Pairs { here: correlation.key(here, name), above: Some(here) },
+            _ => pairs,
+        }
+    }
+
+    fn rules(
+        &mut self,
+        node: &Node,
+        path: &FieldPath<'_>,
+        new: &'a Value,
+        old: Option<&'a Value>,
+        pairs: Pairs,
+    ) -> Result<(), Stop> {
+        if node.rules.is_empty() {
+            return Ok(());
+        }
+        let Some(decl) = &node.place.decl else {
+            let detail = format!("rule compiler initialization error: {NO_TYPE}");
+            self.findings.errors.push(FieldError::invalid(path, node.type_.as_str(), detail));
+            return Ok(());
+        };
+        if self.budget <= 0 {
+            self.findings.errors.push(FieldError::invalid(path, node.type_.as_str(), OUT_OF_BUDGET));
+            return Err(Stop);
+        }
+        let compiled = node.compiled();
+        let uses_old = compiled.iter().any(|compiled| compiled.uses_old_self);
+        let mut site = Site { node, path, new, pairs, values: Values::new(decl, new, old, uses_old) };
+        for (rule, compiled) in node.rules.iter().zip(compiled) {
+            self.rule(&mut site, rule, compiled, old.is_some())?;
+        }
+        Ok(())
+    }
+
+    fn rule(
+        &mut self,
+        site: &mut Site<'_, 'a>,
+        rule: &ValidationRule,
+        compiled: &Compiled,
+        has_old: bool,
+    ) -> Result<(), Stop> {
+        let type_ = site.node.type_.as_str();
+        let invalid = |detail: String| FieldError::invalid(site.path, type_, detail);
+        if let Some(error) = &compiled.error {
+            self.findings.errors.push(invalid(format!("rule compile error: {error}")));
+            return Ok(());
+        }
+        let Some(program) = &compiled.program else { return Ok(()) };
+        let optional = rule.optional_old_self == Some(true);
+        if compiled.uses_old_self && !has_old && !optional {
+            // There is nothing to compare with.
+            return Ok(());
+        }
+        let outcome = program.run(site.values.for_rule(optional), PER_CALL_LIMIT);
+        if i64::try_from(outcome.cost).is_ok_and(|cost| cost <= self.budget) {
+            self.budget -= outcome.cost as i64;
+        } else {
+            self.findings.errors.push(invalid(OUT_OF_BUDGET.to_owned()));
+            return Err(Stop);
+        }
+        match outcome.result {
+            Ok(CelValue::Bool(true)) => Ok(()),
+            Ok(_) => self.failed(site, rule, compiled),
+            Err(error) => {
+                let name = name_of(rule);
+                let text = error.to_string();
+                let stop = matches!(error, Error::CostLimitExceeded);
+                self.findings.errors.push(invalid(if text.starts_with("no such overload") {
+                    format!(
+                        "'{text}': call arguments did not match a supported operator, function or macro signature for \
+                         rule: {name}"
+                    )
+                } else if stop {
+                    format!(
+                        "'{text}': no further validation rules will be run due to call cost exceeds limit for rule: {name}"
+                    )
+                } else {
+                    format!("{text} evaluating rule: {name}")
+                }));
+                if stop { Err(Stop) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Tells that a rule does not hold.
+    fn failed(&mut self, site: &mut Site<'_, 'a>, rule: &ValidationRule, compiled: &Compiled) -> Result<(), Stop> {
+        let path = match &compiled.field_path {
+            Some(field) if !field.is_empty() => &site.path.child(field),
+            _ => site.path,
+        };
+        let mut detail = None;
+        if let Some(program) = &compiled.message {
+            match self.message(program, site.values.for_message(), &rule.message_expression) {
+                Ok(message) => detail = message,
+                Err(message) => {
+                    let error = FieldError::invalid(path, site.node.type_.as_str(), message);
+                    self.tell(error, compiled, site.pairs);
+                    return Err(Stop);
+                }
+            }
+        }
+        let detail = detail.unwrap_or_else(|| {
+            if rule.message.is_empty() {
+                format!("failed rule: {}", name_of(rule))
+            } else {
+                rule.message.trim().to_owned()
+            }
+        });
+        let value = || match site.node.type_.as_str() {
+            "object" | "array" => BadValue::Omitted,
+            _ => BadValue::Value(site.new.clone()),
+        };
+        let error = match rule.reason.as_deref() {
+            Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
+            Some("FieldValueRequired") => FieldError::required(path, detail),
+            Some("FieldValueDuplicate") => FieldError::duplicate(path, value()),
+            _ => FieldError::new(ErrorType::Invalid, path, value(), detail),
+        };
+        self.tell(error, compiled, site.pairs);
+        Ok(())
+    }
+
+    /// What a message expression makes; none if that cannot be shown, an error if it cost too much.
+    fn message(
+        &mut self,
+        program: &Program,
+        variables: Vec<Result<CelValue<'_>, Error>>,
+        source: &str,
+    ) -> Result<Option<String>, String> {
+        let outcome = program.run(variables, PER_CALL_LIMIT);
+        let cost = i64::try_from(outcome.cost).ok().filter(|cost| *cost <= self.budget).ok_or_else(|| {
+            "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+                .to_owned()
+        })?;
+        if matches!(outcome.result, Err(Error::CostLimitExceeded)) {
+            let source = crate::value::quote::go_quote(source);
+            return Err(format!(
+                "no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
+            ));
+        }
+        self.budget -= cost;
+        let Ok(CelValue::String(text)) = outcome.result else { return Ok(None) };
+        let text = text.trim();
+        let fits = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
+        Ok(fits.then(|| text.to_owned()))
+    }
+
+    /// Adds an error, or a warning if the value is unchanged.
+    fn tell(&mut self, error: FieldError, compiled: &Compiled, pairs: Pairs) {
+        let pair = pairs.here.or(pairs.above).filter(|_| !compiled.uses_old_self);
+        let unchanged = match (pair, &mut self.correlation) {
+            (Some(pair), Some(correlation)) => correlation.is_equal(pair),
+            _ => false,
+        };
+        if unchanged {
+            self.findings.warnings.push(error.to_string());
+        } else {
+            self.findings.errors.push(error);
+        }
+    }
+}
+
+/// Where rules are being evaluated.
+struct Site<'s, 'a> {
+    node: &'s Node,
+    path: &'s FieldPath<'s>,
+    new: &'a Value,
+    pairs: Pairs,
+    values: Values<'s>,
+}
+
+/// `self` and `oldSelf`.
+struct Values<'v> {
+    new: Result<CelValue<'v>, Error>,
+    old: Result<CelValue<'v>, Error>,
+    /// `oldSelf` for rules to which it is optional.
+    optional_old: Result<CelValue<'v>, Error>,
+}
+
+impl<'v> Values<'v> {
+    fn new(decl: &'v DeclType, new: &'v Value, old: Option<&'v Value>, uses_old: bool) -> Self {
+        let absent = || Err(Error::new("no such attribute(s): oldSelf"));
+        let new = CelValue::from_json(new, decl);
+        if !uses_old {
+            return Self { new, old: absent(), optional_old: absent() };
+        }
+        match old.map(|old| CelValue::from_json(old, decl)) {
+            Some(old) => Self { new, optional_old: old.clone().map(CelValue::some), old },
+            None => Self { new, old: absent(), optional_old: Ok(CelValue::NONE) },
+        }
+    }
+
+    fn for_rule(&self, optional_old_self: bool) -> Vec<Result<CelValue<'v>, Error>> {
+        vec![self.new.clone(), if optional_old_self { self.optional_old.clone() } else { self.old.clone() }]
+    }
+
+    /// To message expressions `oldSelf` is never optional.
+    fn for_message(&self) -> Vec<Result<CelValue<'v>, Error>> {
+        self.for_rule(false)
+    }
+}
+
+/// What errors call a rule.
+fn name_of(rule: &ValidationRule) -> &str {
+    if rule.message.is_empty() { rule.rule.trim() } else { rule.message.trim() }
+}
