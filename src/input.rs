@@ -5,6 +5,7 @@
 //! comes.
 
 pub mod files;
+pub mod held;
 pub mod spool;
 
 use crate::text::Position;

@@ -151,7 +151,7 @@ fn an_unreadable_file_is_told() {
     let place = place("unreadable");
     let file = place.join("unreadable.yaml");
     fs::write(&file, "a: 1\n").unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o0)).unwrap();
     let readable = fs::read(&file).is_ok();
     let line = "kubectl-crdx validate -f unreadable.yaml examples/objects/skipped.yaml --offline";
     let text = screen(line, &place);

@@ -76,12 +76,8 @@ fn get(args: &args::Get, color: bool) -> Result<Got, Error> {
         Some(Format::Json | Format::Yaml) => String::new(),
         Some(Format::Name) => names(resource, &found.objects),
         None | Some(Format::Wide) => {
-            let view = View {
-                wide: args.output.is_some(),
-                namespace: resource.namespaced && args.all_namespaces,
-                color,
-                prefix: None,
-            };
+            let view =
+                View { wide: args.output.is_some(), namespace: resource.namespaced && args.all_namespaces, color };
             table(&cluster, resource, &found.objects, view)?
         }
     };

@@ -4,7 +4,7 @@ use super::{Aligned, Cell, Paint};
 use crate::value::{Value, json, number};
 
 /// Which columns are shown and what stands in front of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct View {
     /// Columns of every priority, not only of 0.
     pub wide: bool,
@@ -12,8 +12,6 @@ pub struct View {
     pub namespace: bool,
     /// Whether cells may be coloured.
     pub color: bool,
-    /// What stands before the name, and a `/`: the kind, where several are printed.
-    pub prefix: Option<String>,
 }
 
 /// Tables of one resource, one behind the other under one header.
@@ -27,8 +25,7 @@ pub struct TableText {
 impl TableText {
     /// Nothing printed yet.
     pub fn new(view: View) -> Self {
-        let aligned = Aligned::new(view.color);
-        Self { view, aligned, headed: false }
+        Self { view, aligned: Aligned::new(view.color), headed: false }
     }
 
     /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
@@ -60,13 +57,15 @@ impl TableText {
             }
             let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
             let values = values.iter().enumerate().filter(|(i, _)| shown(*i));
-            cells.extend(values.map(|(i, value)| match &self.view.prefix {
-                Some(prefix) if i == 0 => Cell::from(format!("{prefix}/{}", cell(value))),
-                _ => Cell::from(cell(value)),
-            }));
+            cells.extend(values.map(|(_, value)| Cell::from(cell(value))));
             cells.extend(more.iter().map(Cell::from));
             self.aligned.push(cells);
         }
+    }
+
+    /// Puts the kind and a `/` before each name, as where several kinds are printed.
+    pub fn prefix_names(&mut self, kind: &str) {
+        self.aligned.prefix_column(usize::from(self.view.namespace), kind);
     }
 
     /// The text, aligned.

@@ -16,8 +16,6 @@ pub struct Route {
     pub namespaced: bool,
     /// The served versions.
     pub versions: Vec<String>,
-    /// Versions and whether they have a scale subresource.
-    pub scaled: Vec<String>,
 }
 
 /// What became of a CRD.
@@ -68,13 +66,12 @@ impl Definitions {
     fn learn(&mut self, stored: &Value) {
         let text = |path: &[&str]| stored.str_at(path).unwrap_or_default().to_owned();
         let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
-        let served = || versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));
+        let served = versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));
         let name = |version: &Value| version.str_at(&["name"]).unwrap_or_default().to_owned();
         let route = Route {
             plural: text(&["spec", "names", "plural"]),
             namespaced: stored.str_at(&["spec", "scope"]) == Some("Namespaced"),
-            versions: served().map(name).collect(),
-            scaled: served().filter(|v| v.at(&["subresources", "scale"]).is_some()).map(name).collect(),
+            versions: served.map(name).collect(),
         };
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));

@@ -1,6 +1,7 @@
 //! Where the items of a run go: each `-o` in its own way, as they come where that is possible.
 
 use crate::cli::args::Format;
+use crate::input::held::Held;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
@@ -25,7 +26,7 @@ pub struct Show<'a> {
 
 enum Form {
     /// The table, then these details.
-    Text { details: String },
+    Text { details: Held },
     /// A JSON document; whether an item was written.
     Json { begun: bool },
     /// YAML documents; whether one was written.
@@ -40,11 +41,11 @@ impl<'a> Show<'a> {
     /// Shows on `out`; what is said beside it goes to `messages`.
     pub fn new(format: Option<Format>, style: Style, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
         let form = match format {
-            None => Form::Text { details: String::new() },
+            None => Form::Text { details: Held::default() },
             Some(Format::Json) => Form::Json { begun: false },
             Some(Format::Yaml) => Form::Yaml { begun: false },
             Some(Format::Name) => Form::Name,
-            Some(Format::Wide) => Form::Wide(Wide::default()),
+            Some(Format::Wide) => Form::Wide(Wide { color: style.color, ..Wide::default() }),
         };
         let text = TextReport::new(style);
         Self { out, messages, style, form, text, summary: Summary::default(), failed: None, messaged: false }
@@ -67,8 +68,8 @@ impl<'a> Show<'a> {
                 let rows = self.text.row(item);
                 let more = self.text.details(item);
                 if !more.is_empty() {
-                    details.push('\n');
-                    details.push_str(&more);
+                    details.push("\n")?;
+                    details.push(&more)?;
                 }
                 return rows.map_or(Ok(()), |rows| self.out.write_all(rows.as_bytes()));
             }
@@ -123,7 +124,7 @@ impl<'a> Show<'a> {
         match std::mem::replace(&mut self.form, Form::Name) {
             Form::Text { details } => {
                 self.out.write_all(self.text.rest().as_bytes())?;
-                self.out.write_all(details.as_bytes())?;
+                details.write_to(self.out)?;
                 if !common.is_empty() {
                     write!(self.out, "\n{common}")?;
                 }
@@ -139,7 +140,7 @@ impl<'a> Show<'a> {
                 self.out.write_all(json::tail(&self.summary).as_bytes())?;
             }
             Form::Wide(wide) => {
-                self.out.write_all(wide.text(self.style.color).as_bytes())?;
+                self.out.write_all(wide.text().as_bytes())?;
                 self.message(&common)?;
                 self.message(&last)?;
             }
@@ -157,21 +158,14 @@ impl<'a> Show<'a> {
 /// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.
 #[derive(Default)]
 struct Wide {
+    color: bool,
     groups: Vec<Group>,
     places: HashMap<(String, String), usize>,
 }
 
 struct Group {
     kind: String,
-    namespaced: bool,
-    scaled: bool,
-    rows: Vec<Row>,
-}
-
-/// A Table of one object, and its projections.
-struct Row {
-    table: Value,
-    more: Vec<String>,
+    table: TableText,
 }
 
 impl Wide {
@@ -180,31 +174,24 @@ impl Wide {
         let Identity { api_version, kind, .. } = &item.identity;
         let at = *self.places.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
             let kind = item.identity.short().split('/').next().unwrap_or_default().to_owned();
-            let (namespaced, scaled) = (item.identity.namespace.is_some(), item.scale.is_some());
-            self.groups.push(Group { kind, namespaced, scaled, rows: Vec::new() });
+            let view = View { wide: true, namespace: item.identity.namespace.is_some(), color: self.color };
+            self.groups.push(Group { kind, table: TableText::new(view) });
             self.groups.len() - 1
         });
         let Some(group) = self.groups.get_mut(at) else { return };
-        let mut more = Vec::new();
-        if group.scaled {
-            more.push(item.scale.as_ref().map_or_else(String::new, scale));
-        }
         let status = item.object.as_ref().and_then(|o| o.get("status"));
-        more.push(status.map_or_else(|| "<none>".to_owned(), value::json::to_string));
-        group.rows.push(Row { table: table.clone(), more });
+        let none = || "<none>".to_owned();
+        let more = [item.scale.as_ref().map_or_else(none, scale), status.map_or_else(none, value::json::to_string)];
+        group.table.add(table, &["SCALE", "STATUS"], &more);
     }
 
-    fn text(self, color: bool) -> String {
+    fn text(self) -> String {
         let several = self.groups.len() > 1;
-        let tables = self.groups.into_iter().map(|group| {
-            let prefix = several.then(|| group.kind.clone());
-            let view = View { wide: true, namespace: group.namespaced, color, prefix };
-            let mut text = TableText::new(view);
-            let titles: &[&str] = if group.scaled { &["SCALE", "STATUS"] } else { &["STATUS"] };
-            for row in &group.rows {
-                text.add(&row.table, titles, &row.more);
+        let tables = self.groups.into_iter().map(|mut group| {
+            if several {
+                group.table.prefix_names(&group.kind);
             }
-            text.finish()
+            group.table.finish()
         });
         tables.collect::<Vec<_>>().join("\n")
     }

@@ -1,0 +1,48 @@
+//! Text that has to wait until something else is written: a little in memory, more in a temporary file.
+
+use std::io::{self, Seek, Write};
+use tempfile::SpooledTempFile;
+
+/// Up to here it stays in memory.
+const IN_MEMORY: usize = 1 << 20;
+
+/// Text that waits.
+#[derive(Debug)]
+pub struct Held(SpooledTempFile);
+
+impl Default for Held {
+    fn default() -> Self {
+        Self(SpooledTempFile::new(IN_MEMORY))
+    }
+}
+
+impl Held {
+    /// Puts text behind what waits.
+    pub fn push(&mut self, text: &str) -> io::Result<()> {
+        self.0.write_all(text.as_bytes())
+    }
+
+    /// Writes everything that waited.
+    pub fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.0.rewind()?;
+        io::copy(&mut self.0, out).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn much_text_comes_back_whole() {
+        let mut held = Held::default();
+        let line = "0123456789\n".repeat(1000);
+        for _ in 0..200 {
+            held.push(&line).unwrap();
+        }
+        let mut out = Vec::new();
+        held.write_to(&mut out).unwrap();
+        assert_eq!(out.len(), line.len() * 200);
+        assert!(out.ends_with(line.as_bytes()));
+    }
+}
