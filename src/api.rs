@@ -145,6 +145,7 @@ pub struct Server {
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: store::Revision,
     random: random::Random,
+    tracks_fields: bool,
 }
 
 impl Server {
@@ -155,7 +156,15 @@ impl Server {
             serving: RwLock::default(),
             revision: store::Revision::default(),
             random: random::Random::new(seed),
+            tracks_fields: true,
         }
+    }
+
+    /// The server without managedFields, for callers that never show them: writes are cheaper, applies see no owners.
+    #[must_use]
+    pub fn without_managed_fields(mut self) -> Self {
+        self.tracks_fields = false;
+        self
     }
 
     /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB

@@ -3,7 +3,7 @@
 use super::body;
 use super::context::{Answer, Context};
 use super::decode;
-use super::managed_fields;
+use super::managed_fields::{Ownership, Subresource};
 use super::metadata;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
@@ -27,20 +27,20 @@ pub(super) fn create(ctx: &mut Context<'_>, serving: &Serving, version: &Version
     metadata::wipe_system_fields(&mut object);
     decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
     decode::dedup_owners(ctx, &mut object, false);
-    managed_fields::settle(&mut object);
+    Ownership { serving, version, subresource: Subresource::None }.update(ctx, None, &mut object, &options);
     if serving.terminating {
         let name = if ctx.target.name.is_empty() { metadata::text(&object, "name") } else { &ctx.target.name };
         return Err(create_while_terminating(serving, name));
     }
     if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
         for attempt in 1.. {
-            match store_new(ctx, serving, version, object.clone(), &options) {
+            match store_new(ctx, serving, version, object.clone(), true, &options) {
                 Err(refusal) if refusal.reason == "AlreadyExists" && attempt < NAME_ATTEMPTS => {}
                 result => return result.map(|o| Answer::object(201, o)),
             }
         }
     }
-    store_new(ctx, serving, version, object, &options).map(|o| Answer::object(201, o))
+    store_new(ctx, serving, version, object, true, &options).map(|o| Answer::object(201, o))
 }
 
 /// What `forbidCreateAdmission` says.
@@ -48,12 +48,13 @@ pub(super) fn create_while_terminating(serving: &Serving, name: &str) -> Refusal
     Refusal::forbidden(serving.resource(), name, "create not allowed while custom resource definition is terminating")
 }
 
-/// Completes, validates and stores a new object.
+/// Completes, validates and stores a new object; `decoded` as for [`Serving::written`].
 pub(super) fn store_new(
     ctx: &mut Context<'_>,
     serving: &Serving,
     version: &Version,
     mut object: Value,
+    decoded: bool,
     options: &WriteOptions,
 ) -> Result<Arc<Value>, Refusal> {
     metadata::fill_system_fields(&mut object, &ctx.server.random.uid(), &ctx.now());
@@ -91,7 +92,7 @@ pub(super) fn store_new(
             return Err(refusal);
         }
         // Another thread may have taken the name meanwhile; then the next round finds it.
-        let written = serving.written(object.clone(), version, true)?;
+        let written = serving.written(object.clone(), version, decoded)?;
         if options.dry_run {
             return Ok(written.shown());
         }

@@ -1,6 +1,6 @@
 //! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply.
 
-mod apply;
+pub(super) mod apply;
 mod json;
 mod merge;
 mod raw;
@@ -161,14 +161,4 @@ fn decoded(
 pub(super) fn refuse(patched: &str, why: String) -> Refusal {
     let error = FieldError::invalid(&FieldPath::new("patch"), patched, why);
     Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])
-}
-
-/// Server-side apply of a Scale.
-pub(super) fn apply_to_scale(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    options: &WriteOptions,
-) -> Result<Answer, Refusal> {
-    apply::apply(ctx, serving, version, Part::Object, options)
 }

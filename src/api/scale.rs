@@ -5,10 +5,11 @@ use super::body;
 use super::context::{Answer, Context};
 use super::decode;
 use super::get;
+use super::managed_fields::{Ownership, ScaleFields, Subresource};
 use super::metadata;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
-use super::patch::{self, Kind};
+use super::patch::{self, Kind, apply::Config};
 use super::serving::{Serving, Version};
 use super::status::Refusal;
 use super::update::{Part, Update};
@@ -42,7 +43,12 @@ pub(super) fn put(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -
     decode::match_namespace(&mut scale, &ctx.target.namespace.clone())?;
     decode::check_name(&scale, &name)?;
     let uid = metadata::text(&scale, "uid").to_owned();
-    write(ctx, serving, version, &options, &uid, &mut |_, _| Ok(scale.clone()))
+    let ownership = Ownership { serving, version, subresource: Subresource::Scale };
+    write(ctx, &ownership, &options, &uid, &mut |ctx, current| {
+        let mut scale = scale.clone();
+        own(ctx, &ownership, current, &mut scale, &options);
+        Ok(scale)
+    })
 }
 
 /// Answers a PATCH.
@@ -54,15 +60,22 @@ pub(super) fn patch(
 ) -> Result<Answer, Refusal> {
     ctx.name()?;
     let (patch, options) = patch::read(ctx, kind)?;
-    let Some(patch) = patch else { return patch::apply_to_scale(ctx, serving, version, &options) };
+    let ownership = Ownership { serving, version, subresource: Subresource::Scale };
+    let Some(patch) = patch else {
+        let config = Config::read(ctx)?;
+        let mut transform =
+            |ctx: &mut Context<'_>, current: &Value| config.apply(ctx, &ownership, Some(current), &options);
+        return write(ctx, &ownership, &options, "", &mut transform);
+    };
     let mut transform = |ctx: &mut Context<'_>, current: &Value| {
         let (patched, strict) = patch.apply(current.clone(), &options)?;
         let mut scale = typed::patched_scale(ctx, patched, strict, &options)?;
+        own(ctx, &ownership, current, &mut scale, &options);
         decode::match_namespace(&mut scale, &ctx.target.namespace.clone())?;
         decode::check_name(&scale, &ctx.target.name)?;
         Ok(scale)
     };
-    write(ctx, serving, version, &options, "", &mut transform)
+    write(ctx, &ownership, &options, "", &mut transform)
 }
 
 /// Makes the new Scale from the current one.
@@ -70,12 +83,12 @@ type Transform<'t> = dyn FnMut(&mut Context<'_>, &Value) -> Result<Value, Refusa
 
 fn write(
     ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
+    ownership: &Ownership<'_>,
     options: &WriteOptions,
     uid: &str,
     transform: &mut Transform<'_>,
 ) -> Result<Answer, Refusal> {
+    let (serving, version) = (ownership.serving, ownership.version);
     let paths = paths(version)?;
     let update = Update { serving, version, part: Part::Object, decoded: false, uid, options };
     let mut on_object = |ctx: &mut Context<'_>, existing: &Arc<Value>| {
@@ -83,7 +96,10 @@ fn write(
         if !current.found {
             current.replicas = UNSET;
         }
-        let scale = transform(ctx, &current.to_value())?;
+        let fields = ScaleFields::of(serving, version, existing)?;
+        let mut current = current.to_value();
+        fields.show(&mut current);
+        let scale = transform(ctx, &current)?;
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         if replicas == UNSET {
             return Err(Refusal::bad_request(format!(
@@ -97,11 +113,26 @@ fn write(
         if !revision.is_empty() {
             metadata::set_text(&mut object, "resourceVersion", revision);
         }
+        fields.carry(&scale, &mut object)?;
         Ok(object)
     };
     let updated = update.run(ctx, &mut on_object)?;
     let scale = Scale::of(&updated, paths).map_err(Refusal::bad_request)?;
     Ok(Answer::object(200, Arc::new(scale.to_value())))
+}
+
+/// Settles the managedFields of a written Scale. It is seen as the server's type writes it: zero replicas are left out.
+fn own(ctx: &Context<'_>, ownership: &Ownership<'_>, current: &Value, scale: &mut Value, options: &WriteOptions) {
+    let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
+    let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
+    let mut seen = object([
+        ("kind", Value::from("Scale")),
+        ("apiVersion", Value::from("autoscaling/v1")),
+        ("metadata", Value::Object(Map::new())),
+        ("spec", Value::Object(spec)),
+    ]);
+    ownership.update(ctx, Some(current), &mut seen, options);
+    metadata::set(scale, "managedFields", metadata::get(&seen, "managedFields").cloned());
 }
 
 fn paths(version: &Version) -> Result<&ScalePaths, Refusal> {

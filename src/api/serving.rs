@@ -5,13 +5,14 @@ use super::metadata;
 use super::status::{GroupResource, Refusal};
 use super::store::{Collection, Stored};
 use super::table::Columns;
+use crate::apply::types::{self, Type, TypeRef};
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::value::Value;
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A definition, compiled.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ pub(super) struct Version {
     pub deprecation: Option<String>,
     /// Marks what was read through this very compilation.
     tag: u64,
+    merge_type: OnceLock<TypeRef>,
 }
 
 static TAGS: AtomicU64 = AtomicU64::new(1);
@@ -152,7 +154,7 @@ impl Serving {
         let wanted = self.api_version(version);
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
         if have != wanted {
-            if self.stages_of(have).is_none() {
+            if self.version_of(have).is_none() {
                 return Err(Refusal::unclassified(format!(
                     "request to convert CR from an invalid group/version: {have}"
                 )));
@@ -167,7 +169,8 @@ impl Serving {
         }
     }
 
-    fn stages_of(&self, api_version: &str) -> Option<&Arc<Version>> {
+    /// The version of that `apiVersion`.
+    pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
         let (group, version) = api_version.split_once('/')?;
         (group == self.group).then(|| self.version(version))?
     }
@@ -213,12 +216,20 @@ impl Version {
                 .filter(|v| v.deprecated)
                 .map(|v| v.deprecation_warning.clone().unwrap_or_else(|| default_deprecation_warning(name, spec))),
             tag: TAGS.fetch_add(1, Ordering::Relaxed),
+            merge_type: OnceLock::new(),
         }
     }
 
     /// Remembers what this version shows of a stored object.
     pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
         stored.remember(self.tag, shown);
+    }
+
+    /// How objects are merged and their owners told; made when first asked for.
+    pub fn merge_type(&self) -> &Type {
+        let facts = &self.stages.facts;
+        let compile = || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields);
+        self.merge_type.get_or_init(compile).resolve()
     }
 
     /// The scale subresource's paths.

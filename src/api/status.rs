@@ -125,6 +125,10 @@ impl Refusal {
             "the object has been modified; please apply your changes to the latest version and try again",
         )
     }
+    /// `NewApplyConflict`
+    pub fn apply_conflict(message: String, details: Details) -> Self {
+        Self { details: Some(Box::new(details)), ..Self::plain(409, "Conflict", message) }
+    }
     /// `NewForbidden`
     pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Self {
         let message = if name.is_empty() {

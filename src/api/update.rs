@@ -5,7 +5,7 @@ use super::body;
 use super::context::{Answer, Context};
 use super::create::invalid;
 use super::decode;
-use super::managed_fields;
+use super::managed_fields::{self, Ownership, Subresource};
 use super::metadata;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
@@ -61,7 +61,7 @@ pub(super) struct Update<'a> {
     pub version: &'a Version,
     /// What may change.
     pub part: Part,
-    /// Whether the new object comes from a request's decoder.
+    /// Whether the new object comes from a request's decoder, and its managedFields are still to be settled.
     pub decoded: bool,
     /// The UID the object must have; empty for any.
     pub uid: &'a str,
@@ -82,9 +82,14 @@ impl Update<'_> {
             let existing = serving.read(&stored, self.version)?;
             self.check_uid(&existing, &key, &name)?;
             let mut object = transform(ctx, &existing)?;
-            managed_fields::settle(&mut object);
+            if self.decoded {
+                let subresource = if self.part == Part::Status { Subresource::Status } else { Subresource::None };
+                let ownership = Ownership { serving, version: self.version, subresource };
+                ownership.update(ctx, Some(&existing), &mut object, self.options);
+            }
             self.check_revision(&object, &existing, &name)?;
             self.prepare_and_validate(ctx, &mut object, &existing)?;
+            managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) {
                 if !self.options.dry_run {
                     if serving.objects.remove(&key, &stored, &ctx.server.revision).is_err() {

@@ -11,6 +11,7 @@ use super::{
     updater::{Conflict, Failure, Owners, Updater, Versions},
 };
 use crate::value::{Value, json, object};
+use std::{borrow::Cow, sync::LazyLock};
 
 /// The annotation of client-side apply.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -54,7 +55,7 @@ fn set_managed_fields(object: &mut Value, entries: Option<Value>) {
 }
 
 /// Fields nobody owns.
-fn never_owned() -> Set {
+static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     Set::of_fields(&[
         &["apiVersion"],
         &["kind"],
@@ -69,11 +70,11 @@ fn never_owned() -> Set {
         &["metadata", "managedFields"],
         &["metadata", "resourceVersion"],
     ])
-}
+});
 
 fn strip(owners: &mut Owners, id: &str) {
     if let Some(owner) = owners.get_mut(id) {
-        owner.set = owner.set.difference(&never_owned());
+        owner.set = owner.set.difference(&NEVER_OWNED);
         if owner.set.is_empty() {
             owners.remove(id);
         }
@@ -124,14 +125,19 @@ impl FieldManager<'_> {
     /// Owners after an update, before they are capped.
     fn updated(&self, live: &Value, new: &Value, mut managed: Managed, manager: &str) -> Result<Managed, String> {
         const SELF: &str = "current-operation";
-        let mut live = live.clone();
-        set_managed_fields(&mut live, None);
-        for (which, value) in [("new", new), ("live", &live)] {
+        let converted = self.converted(new, "new")?;
+        let new = converted.as_ref().unwrap_or(new);
+        let mut live = Cow::Borrowed(live);
+        if managed_fields(&live).is_some() {
+            set_managed_fields(live.to_mut(), None);
+        }
+        let live = &*live;
+        for (which, value) in [("new", new), ("live", live)] {
             self.check(value, true).map_err(|e| format!("failed to convert {which} object to smd typed: {e}"))?;
         }
         let updater = Updater { versions: self.versions };
         let mut owners = updater
-            .update(&live, new, self.api_version, std::mem::take(&mut managed.owners), SELF)
+            .update(live, new, self.api_version, std::mem::take(&mut managed.owners), SELF)
             .map_err(|failure| match failure {
                 Failure::Error(text) => text,
                 Failure::Conflicts(_) => "conflicts".to_owned(),
@@ -153,6 +159,10 @@ impl FieldManager<'_> {
         let Some(ty) = self.versions.type_of(self.api_version) else {
             return Err(format!("no corresponding type for {}", self.api_version));
         };
+        let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
+        if kind != self.kind {
+            return Err(format!("no corresponding type for {}, Kind={kind}", told(self.api_version)));
+        }
         let errors = validate(ty, value, allow_duplicates);
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
     }
@@ -166,10 +176,10 @@ impl FieldManager<'_> {
         force: bool,
         default: &dyn Fn(&mut Value),
     ) -> Result<Value, Refusal> {
-        let group_version = |o: &Value| o.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let api_version = patch.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
-        if group_version(patch) != self.api_version || kind != self.kind {
-            return Err(Refusal::BadRequest(format!("invalid object type: {}, Kind={kind}", group_version(patch))));
+        if api_version != self.api_version || kind != self.kind {
+            return Err(Refusal::BadRequest(format!("invalid object type: {}, Kind={kind}", told(api_version))));
         }
         let managed = Managed::read(managed_fields(live))
             .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}")))?;
@@ -209,19 +219,15 @@ impl FieldManager<'_> {
         if managed.owners.is_empty() {
             set_managed_fields(&mut bare, None);
             managed = self
-                .updated(&self.empty_object(), &bare, managed, "before-first-apply")
+                .in_own_version(&self.empty_object(), "live", &self.empty_object())
+                .and_then(|empty| self.updated(&empty, &bare, managed, "before-first-apply"))
                 .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
             managed.cap();
         }
         if managed_fields(patch).is_some_and(|m| !m.is_null()) {
             return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
-        let told = |o: &Value| {
-            let (group, version) = self.api_version.split_once('/').unwrap_or(("", self.api_version));
-            let get = |name: &str| o.str_at(&["metadata", name]).unwrap_or_default();
-            let what = format!("{group}/{version}, Kind={}", self.kind);
-            format!("{}/{}; {what}", get("namespace"), get("name"))
-        };
+        let told = |o: &Value| self.told(o);
         self.check(patch, false)
             .map_err(|e| Refusal::Internal(format!("failed to create typed patch object ({}): {e}", told(patch))))?;
         self.check(&bare, true)
@@ -237,7 +243,9 @@ impl FieldManager<'_> {
         strip(&mut owners, &id);
         managed.owners = owners;
         let object = match new {
-            Some(mut new) => {
+            Some(new) => {
+                // The message tells about the patch.
+                let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
                 default(&mut new);
                 managed.times.insert(id, self.now.to_owned());
                 new
@@ -245,6 +253,27 @@ impl FieldManager<'_> {
             None => bare,
         };
         Ok((object, managed))
+    }
+
+    /// An object of no type of its own, as the server converts it before it goes on: a Scale cannot be converted.
+    fn in_own_version(&self, object: &Value, which: &str, told: &Value) -> Result<Value, String> {
+        self.versions
+            .convert(object, self.api_version)
+            .map_err(|e| format!("failed to convert {which} object ({}) to proper version: {e}", self.told(told)))
+    }
+
+    /// An object of another version as one of the request's; `None` for one that already is.
+    fn converted(&self, object: &Value, which: &str) -> Result<Option<Value>, String> {
+        if object.get("apiVersion").and_then(Value::as_str) == Some(self.api_version) {
+            return Ok(None);
+        }
+        self.in_own_version(object, which, object).map(Some)
+    }
+
+    /// The object as messages show it.
+    fn told(&self, object: &Value) -> String {
+        let get = |name: &str| object.str_at(&["metadata", name]).unwrap_or_default();
+        format!("{}/{}; {}, Kind={}", get("namespace"), get("name"), told(self.api_version), self.kind)
     }
 
     /// Fields that `live` still has as client-side apply last set them.
@@ -260,6 +289,15 @@ impl FieldManager<'_> {
         let changed = compare(ty, &last, live).ok()?;
         let set = field_set(ty, &last);
         Some(set.difference(&changed.modified).difference(&changed.added).difference(&changed.removed))
+    }
+}
+
+/// An `apiVersion` as messages show it: group and version, both empty when it is not one.
+fn told(api_version: &str) -> String {
+    match api_version.matches('/').count() {
+        0 => format!("/{api_version}"),
+        1 => api_version.to_owned(),
+        _ => "/".to_owned(),
     }
 }
 
@@ -306,8 +344,9 @@ mod tests {
         fn type_of(&self, api_version: &str) -> Option<&Type> {
             (api_version == "x.io/v1").then(|| self.0.resolve())
         }
-        fn convert(&self, _: &Value, _: &str) -> Option<Value> {
-            None
+        fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+            let to = |name: &str| format!("request to convert CR to an invalid group/version: {name}");
+            if api_version == "x.io/v1" { Ok(object.clone()) } else { Err(to(api_version)) }
         }
         fn ignored(&self, _: &str) -> Option<&Set> {
             None

@@ -251,6 +251,22 @@ pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool) -> Ty
     own(convert_as(schema, preserve_unknown_fields, true))
 }
 
+static SCALE: LazyLock<TypeRef> = LazyLock::new(|| {
+    let part = |of: Vec<(&str, TypeRef, Option<Value>)>| map(MapType { fields: fields(of), ..MapType::default() });
+    let replicas = || ("replicas", scalar(Scalar::Numeric), Some(Value::Int(0)));
+    let mut of_scale = type_meta();
+    of_scale.extend(fields([
+        ("spec", part(vec![("replicas", scalar(Scalar::Numeric), None)]), None),
+        ("status", part(vec![replicas(), ("selector", scalar(Scalar::String), None)]), None),
+    ]));
+    map(MapType { fields: of_scale, ..MapType::default() })
+});
+
+/// The merge type of `autoscaling/v1` Scale.
+pub fn of_scale() -> &'static Type {
+    SCALE.resolve()
+}
+
 fn type_meta() -> BTreeMap<String, Field> {
     fields([
         ("apiVersion", scalar(Scalar::String), None),

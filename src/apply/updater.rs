@@ -3,7 +3,10 @@
 use super::{
     path::{Path, equal},
     set::Set,
-    typed::{self, compare::Comparison, errors_text, field_set::field_set, reconcile::reconcile, remove::remove},
+    typed::{
+        self, compare::Comparison, errors_text, field_set::field_set, reconcile::reconcile, remove::remove,
+        validate::validate,
+    },
     types::Type,
 };
 use crate::value::Value;
@@ -45,8 +48,8 @@ pub enum Failure {
 pub trait Versions {
     /// The merge type of a version (`apiVersion`); `None` for one that is not there.
     fn type_of(&self, api_version: &str) -> Option<&Type>;
-    /// The object in another version.
-    fn convert(&self, object: &Value, api_version: &str) -> Option<Value>;
+    /// The object in another version, or why it has none.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
     /// Fields of a version that writers of this resource or subresource never own.
     fn ignored(&self, api_version: &str) -> Option<&Set>;
 }
@@ -78,14 +81,16 @@ pub struct Updater<'a> {
 }
 
 impl<'a> Updater<'a> {
-    fn in_version(&self, object: &Value, api_version: &str) -> Option<Typed<'a>> {
-        let ty = self.versions.type_of(api_version)?;
-        let value = if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
-            object.clone()
-        } else {
-            self.versions.convert(object, api_version)?
-        };
-        Some(Typed { value, ty })
+    /// The object in a version; `None` when that version has no type. A converted object must fit its type, also one that
+    /// only differs in its apiVersion: conversion does not prune.
+    fn in_version(&self, object: &Value, api_version: &str) -> Result<Option<Typed<'a>>, String> {
+        if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
+            return Ok(self.versions.type_of(api_version).map(|ty| Typed { value: object.clone(), ty }));
+        }
+        let value = self.versions.convert(object, api_version)?;
+        let Some(ty) = self.versions.type_of(api_version) else { return Ok(None) };
+        let errors = validate(ty, &value, false);
+        if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors)) }
     }
 
     /// Owners after a create, update or patch of `live` into `new`, both in `version`.
@@ -97,7 +102,7 @@ impl<'a> Updater<'a> {
         owners: Owners,
         manager: &str,
     ) -> Result<Owners, Failure> {
-        let owners = self.reconciled(live, owners);
+        let owners = self.reconciled(live, owners)?;
         let (mut owners, compare) = self.shift(live, new, version, owners, manager, true)?;
         let before = owners.get(manager).map(|o| o.set.clone()).unwrap_or_default();
         let mut set = before.difference(&compare.removed).union(&compare.modified).union(&compare.added);
@@ -122,7 +127,7 @@ impl<'a> Updater<'a> {
         manager: &str,
         force: bool,
     ) -> Result<(Option<Value>, Owners), Failure> {
-        let mut owners = self.reconciled(live, owners);
+        let mut owners = self.reconciled(live, owners)?;
         let missing = || Failure::Error(format!("no corresponding type for {version}"));
         let ty = self.versions.type_of(version).ok_or_else(missing)?;
         let merged = typed::merge::merge(ty, live, config)
@@ -134,7 +139,9 @@ impl<'a> Updater<'a> {
         let owner = Owner { set, api_version: version.to_owned(), applied: true };
         let last = owners.insert(manager.to_owned(), owner);
         let new = match last.filter(|l| !l.set.is_empty()) {
-            Some(last) => self.prune(Typed { value: merged, ty }, &owners, version, &last),
+            Some(last) => self
+                .prune(Typed { value: merged, ty }, &owners, version, &last)
+                .map_err(|e| Failure::Error(format!("failed to prune fields: {e}")))?,
             None => merged,
         };
         let (owners, _) = self.shift(live, &new, version, owners, manager, force)?;
@@ -167,7 +174,11 @@ impl<'a> Updater<'a> {
             let Some(owner) = owners.get(&name) else { continue };
             let at = owner.api_version.clone();
             if !seen.contains_key(&at) {
-                let (Some(old), Some(new)) = (self.in_version(old, &at), self.in_version(new, &at)) else {
+                let seen_in = |object: &Value, which: &str| {
+                    self.in_version(object, &at)
+                        .map_err(|e| Failure::Error(format!("failed to convert {which} object: {e}")))
+                };
+                let (Some(old), Some(new)) = (seen_in(old, "old")?, seen_in(new, "new")?) else {
                     owners.remove(&name);
                     continue;
                 };
@@ -192,15 +203,28 @@ impl<'a> Updater<'a> {
     }
 
     /// Removes what the manager applied last time and nobody claims now.
-    fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Value {
-        let Some(at_last) = self.in_version(&merged.value, &last.api_version) else { return merged.value };
+    fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Result<Value, String> {
+        let at_last = self
+            .in_version(&merged.value, &last.api_version)
+            .map_err(|e| format!("failed to convert merged object to last applied version: {e}"))?;
+        let Some(at_last) = at_last else { return Ok(merged.value) };
         let pruned = at_last.without(&last.set.with_named_fields(Some(at_last.ty)));
-        let pruned = self.add_back_owned(at_last.clone(), pruned, &last.api_version, owners);
-        let pruned = self.add_back_dangling(&at_last, &pruned, last);
-        self.in_version(&pruned.value, version).map_or(pruned.value, |typed| typed.value)
+        let pruned = self
+            .add_back_owned(at_last.clone(), pruned, &last.api_version, owners)
+            .map_err(|e| format!("failed add back owned items: {e}"))?;
+        let pruned = self
+            .add_back_dangling(&at_last, &pruned, last)
+            .map_err(|e| format!("failed add back dangling items: {e}"))?;
+        Ok(self.in_version(&pruned.value, version)?.map_or(pruned.value, |typed| typed.value))
     }
 
-    fn add_back_owned(&self, merged: Typed<'a>, pruned: Typed<'a>, first: &str, owners: &Owners) -> Typed<'a> {
+    fn add_back_owned(
+        &self,
+        merged: Typed<'a>,
+        pruned: Typed<'a>,
+        first: &str,
+        owners: &Owners,
+    ) -> Result<Typed<'a>, String> {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owner in owners.values() {
             let set = by_version.entry(&owner.api_version).or_default();
@@ -209,8 +233,11 @@ impl<'a> Updater<'a> {
         let (mut merged, mut pruned) = (merged, pruned);
         let first = by_version.remove_entry(first);
         for (version, owned) in first.into_iter().chain(by_version) {
-            let (Some(m), Some(p)) = (self.in_version(&merged.value, version), self.in_version(&pruned.value, version))
-            else {
+            let seen_in = |object: &Value, which: &str| {
+                self.in_version(object, version)
+                    .map_err(|e| format!("failed to convert {which} object at version {version}: {e}"))
+            };
+            let (Some(m), Some(p)) = (seen_in(&merged.value, "merged")?, seen_in(&pruned.value, "pruned")?) else {
                 continue;
             };
             let named = |set: Set| set.with_named_fields(Some(m.ty));
@@ -218,25 +245,39 @@ impl<'a> Updater<'a> {
             pruned = m.without(&unclaimed);
             merged = m;
         }
-        pruned
+        Ok(pruned)
     }
 
     /// Keeps what was removed but had not been the manager's.
-    fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Typed<'a> {
-        let Some(pruned) = self.in_version(&pruned.value, &last.api_version) else { return merged.clone() };
+    fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Result<Typed<'a>, String> {
+        let pruned = self
+            .in_version(&pruned.value, &last.api_version)
+            .map_err(|e| format!("failed to convert pruned object to last applied version: {e}"))?;
+        let Some(pruned) = pruned else { return Ok(merged.clone()) };
         let named = |set: &Set| set.with_named_fields(Some(merged.ty));
         let gone = named(&merged.fields()).difference(&named(&pruned.fields()));
-        merged.without(&gone.intersection(&named(&last.set)))
+        Ok(merged.without(&gone.intersection(&named(&last.set))))
     }
 
-    fn reconciled(&self, live: &Value, owners: Owners) -> Owners {
-        let keep = |(name, mut owner): (String, Owner)| {
-            let typed = self.in_version(live, &owner.api_version)?;
-            if let Some(set) = reconcile(&owner.set, typed.ty) {
+    /// The owners' sets after changes of the schema. Seeing the object in a version is costly, so it is done once for each.
+    fn reconciled(&self, live: &Value, owners: Owners) -> Result<Owners, Failure> {
+        let mut seen: BTreeMap<String, Option<&Type>> = BTreeMap::new();
+        let mut out = Owners::new();
+        for (name, mut owner) in owners {
+            let ty = match seen.get(&owner.api_version) {
+                Some(ty) => *ty,
+                None => {
+                    let ty = self.in_version(live, &owner.api_version).map_err(Failure::Error)?.map(|typed| typed.ty);
+                    seen.insert(owner.api_version.clone(), ty);
+                    ty
+                }
+            };
+            let Some(ty) = ty else { continue };
+            if let Some(set) = reconcile(&owner.set, ty) {
                 owner.set = set;
             }
-            Some((name, owner))
-        };
-        owners.into_iter().filter_map(keep).collect()
+            out.insert(name, owner);
+        }
+        Ok(out)
     }
 }

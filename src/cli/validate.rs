@@ -47,7 +47,7 @@ pub fn run(args: &args::Validate, color: args::Color) -> Exit {
 
 fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: &mut dyn Write) -> io::Result<Summary> {
     let target = args.cluster.target();
-    let judge = Judge { settings: settings(args, &target), server: Server::new(0) };
+    let judge = Judge { settings: settings(args, &target), server: Server::new(0).without_managed_fields() };
     let mut known = Known::default();
     let mut show = show::Show::new(args.output, style, out, messages);
     if !args.crds.is_empty() {
