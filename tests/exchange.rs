@@ -161,6 +161,13 @@ pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
                     manager["time"] = json!("*");
                 }
             }
+            // The server puts older entries first: that must not depend on where a second ends.
+            if let Some(managers) = managers.as_array_mut() {
+                managers.sort_by_key(|m| {
+                    ["operation", "manager", "apiVersion", "subresource"]
+                        .map(|key| m[key].as_str().unwrap_or_default().to_owned())
+                });
+            }
             body["metadata"]["managedFields"] = managers.clone();
         }
     }
