@@ -101,7 +101,7 @@ pub fn compile(
         return compiled;
     }
     compiled.uses_old_self = names_old_self(&checked.ast.expr);
-    match plan(checked, &env, decl) {
+    match plan(&checked, &env, decl) {
         Ok((program, cost)) => {
             compiled.max_cost = cost;
             compiled.max_cardinality = max_cardinality(decl);
@@ -137,12 +137,12 @@ fn compile_message(source: &str, env: &Env, decl: &DeclType) -> Result<(Program,
     if *checked.result_type() != Type::String {
         return Err("messageExpression must evaluate to a string".to_owned());
     }
-    plan(checked, env, decl).map_err(|error| format!("messageExpression instantiation failed: {error}"))
+    plan(&checked, env, decl).map_err(|error| format!("messageExpression instantiation failed: {error}"))
 }
 
-fn plan(checked: CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
-    let program = Program::plan(&checked, env)?;
-    Ok((program, cost::estimate(&checked, Some(decl)).max))
+fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
+    let program = Program::plan(checked, env)?;
+    Ok((program, cost::estimate(checked, Some(decl)).max))
 }
 
 /// A loop variable of that name counts too.

@@ -199,8 +199,10 @@ fn lay_out() -> Grammar {
         }
     }
     let bodies = ALL_RULES.into_iter().map(|rule| layout.body(rule)).collect();
+    layout.shorten();
     let calls = std::mem::take(&mut layout.calls);
-    for (rule, precedence, follow) in calls {
+    for (state, rule, precedence) in calls {
+        let Some(follow) = layout.target(state) else { continue };
         let outermost = precedence == 0 && matches!(rule, Rule::Relation | Rule::Calc | Rule::Member);
         let stop = layout.stop.get(rule as usize).copied().unwrap_or_default();
         layout.edge(stop, Edge::Return { to: follow, outermost });
@@ -279,7 +281,8 @@ impl Grammar {
 
 struct Layout {
     states: Vec<State>,
-    calls: Vec<(Rule, u32, StateId)>,
+    /// Where rules are called, and with what precedence.
+    calls: Vec<(StateId, Rule, u32)>,
     rule: Rule,
     start: [StateId; RULES],
     stop: [StateId; RULES],
@@ -300,6 +303,33 @@ impl Layout {
 
     fn free(&mut self, from: StateId, to: StateId) {
         self.edge(from, Edge::Free(to));
+    }
+
+    /// Where a state's token or call leads.
+    fn target(&self, state: StateId) -> Option<StateId> {
+        self.states.get(state as usize)?.edges.iter().find_map(|edge| match edge {
+            Edge::Token(_, to) | Edge::Call { follow: to, .. } => Some(*to),
+            _ => None,
+        })
+    }
+
+    /// Lets tokens and calls lead past states that only lead on, except to the end of a rule. Callers that go on in the same state
+    /// are one caller to prediction, so this decides whether two alternatives are in the same place.
+    fn shorten(&mut self) {
+        for state in 0..self.states.len() as StateId {
+            let Some(mut target) = self.target(state) else { continue };
+            while let Some(State { kind: StateKind::Plain, edges, .. }) = self.states.get(target as usize)
+                && let [Edge::Free(next)] = edges.as_slice()
+                && self.states.get(*next as usize).is_some_and(|next| next.kind != StateKind::RuleStop)
+            {
+                target = *next;
+            }
+            for edge in self.states.get_mut(state as usize).into_iter().flat_map(|state| &mut state.edges) {
+                if let Edge::Token(_, to) | Edge::Call { follow: to, .. } = edge {
+                    *to = target;
+                }
+            }
+        }
     }
 
     /// Lays parts out one after the other; returns the state before the first and the one after the last.
@@ -326,7 +356,7 @@ impl Layout {
             R(rule, precedence, label) => {
                 let (state, end) = (self.state(StateKind::Plain), self.state(StateKind::Plain));
                 self.edge(state, Edge::Call { rule, follow: end });
-                self.calls.push((rule, precedence, end));
+                self.calls.push((state, rule, precedence));
                 (Part::Rule { state, rule, precedence, label }, state, end)
             }
             Opt(choice, specs) => {
