@@ -74,6 +74,7 @@ pub(super) struct Predictor {
     by_entries: HashMap<Box<[(StateId, Stack)]>, Stack>,
     merged: HashMap<(Stack, Stack, bool), Stack>,
     known: Vec<Known>,
+    known_by_configs: HashMap<Vec<Config>, usize>,
     begun: HashMap<(StateId, u32), usize>,
 }
 
@@ -86,6 +87,7 @@ impl Predictor {
             by_entries: HashMap::from([(nowhere, NOWHERE)]),
             merged: HashMap::new(),
             known: Vec::new(),
+            known_by_configs: HashMap::new(),
             begun: HashMap::new(),
         }
     }
@@ -190,8 +192,11 @@ impl Predictor {
     }
 
     fn remember(&mut self, configs: Configs, verdict: Verdict) -> usize {
-        self.known.push(Known { configs, steps: HashMap::new(), verdict });
-        self.known.len() - 1
+        let key: Vec<Config> = configs.values().copied().collect();
+        *self.known_by_configs.entry(key).or_insert_with(|| {
+            self.known.push(Known { configs, steps: HashMap::new(), verdict });
+            self.known.len() - 1
+        })
     }
 
     fn learn(&mut self, current: usize, kind: Kind, mode: Mode) -> Step {
