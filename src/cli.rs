@@ -7,6 +7,7 @@ mod get;
 mod request;
 mod serve;
 mod terminal;
+mod update;
 mod validate;
 
 pub use exit::Exit;

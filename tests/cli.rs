@@ -134,7 +134,9 @@ fn difference(kept: &str, now: &str) -> String {
 fn the_number_of_threads_does_not_show() {
     let place = place("threads");
     let run = |jobs: &str| {
-        let line = format!("kubectl-crdx validate -f examples -R --offline -o json --jobs {jobs}");
+        let line = format!(
+            "kubectl-crdx validate -f examples/crds examples/mixed.yaml examples/objects --offline -o json --jobs {jobs}"
+        );
         screen(&line, &place).lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     let one = run("1");

@@ -28,7 +28,7 @@ pub struct Args {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say for every object what the server would do with a create: accept or reject, prune, default
+    /// Say for every object what the server would do with it: create or update, accept or reject, prune, default
     Validate(Validate),
     /// Print live objects with the printer columns of their CRD, as `kubectl get` does
     Get(Get),
@@ -47,6 +47,9 @@ pub enum Command {
 
   # What would be stored, defaults filled in and unknown fields gone
   kubectl crdx validate -f backup.yaml --crds crds/ --field-validation Ignore -o yaml
+
+  # What an update would do to what is there
+  kubectl crdx validate -f new/ --old backup.yaml --crds crds/ --offline
 
   # CRDs that no file gives are read from the cluster of the current context
   kubectl crdx validate -f objects/ -R
@@ -71,6 +74,9 @@ pub struct Validate {
     /// How many threads judge objects [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// What is there already, and how it is written.
+    #[command(flatten)]
+    pub updates: Updates,
     /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind) or name (of the accepted objects) [default: a table and the errors]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
@@ -118,6 +124,74 @@ pub struct Serve {
     /// The port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
+}
+
+/// Old objects, and the request that is made of an old and a new one.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Updates")]
+pub struct Updates {
+    /// Files or directories with the objects as they are now, `-` for standard input: a new object of the same kind,
+    /// namespace and name updates them as `kubectl apply` does, one without an old object is created
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub old: Vec<String>,
+    /// Send what `kubectl apply --server-side` sends
+    #[arg(long, group = "request")]
+    pub server_side: bool,
+    /// Send what `kubectl replace` sends
+    #[arg(long, group = "request")]
+    pub replace: bool,
+    /// Send what `kubectl create` sends, also for objects that are there
+    #[arg(long, group = "request")]
+    pub create: bool,
+    /// Write a subresource: status is replaced (or applied with --server-side), scale is set to the replicas of the object
+    #[arg(long, value_name = "NAME", conflicts_with = "create")]
+    pub subresource: Option<Subresource>,
+    /// Take over the fields of other managers with --server-side
+    #[arg(long, requires = "server_side")]
+    pub force_conflicts: bool,
+    /// The name that owns what is written [default: kubectl's]
+    #[arg(long, value_name = "NAME")]
+    pub field_manager: Option<String>,
+}
+
+impl Updates {
+    /// The request that is asked for.
+    pub fn verb(&self) -> Verb {
+        match (self.server_side, self.replace, self.create) {
+            (true, ..) => Verb::ServerSide,
+            (_, true, _) => Verb::Replace,
+            (_, _, true) => Verb::Create,
+            _ => Verb::Apply,
+        }
+    }
+
+    /// Whether anything but a plain create is asked for.
+    pub fn is_asked_for(&self) -> bool {
+        !self.old.is_empty() || self.server_side || self.replace || self.subresource.is_some()
+    }
+}
+
+/// What kubectl is told to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verb {
+    /// `kubectl apply`
+    #[default]
+    Apply,
+    /// `kubectl apply --server-side`
+    ServerSide,
+    /// `kubectl replace`
+    Replace,
+    /// `kubectl create`
+    Create,
+}
+
+/// `--subresource`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Subresource {
+    /// The status
+    Status,
+    /// The replicas
+    Scale,
 }
 
 /// Which cluster is read. Never written to.

@@ -22,7 +22,7 @@ pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&s
     path
 }
 
-/// What a create asks besides its object.
+/// What a write asks besides its object.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     /// `fieldValidation`
@@ -35,18 +35,50 @@ pub struct Manner {
     pub now: Timestamp,
 }
 
+/// The path of one object.
+pub fn object(collection: &str, name: &str) -> String {
+    let mut path = collection.to_owned();
+    push_segment(&mut path, name);
+    path
+}
+
+/// A read of one object.
+pub fn read(path: &str, manner: Manner) -> Request {
+    Request {
+        method: Method::Get,
+        path: path.to_owned(),
+        content_type: None,
+        accept: Some("application/json".to_owned()),
+        user_agent: Some("kubectl".to_owned()),
+        body: Body::Empty,
+        now: manner.now,
+    }
+}
+
 /// A create.
 pub fn create(path: &str, object: Value, manner: Manner) -> Request {
+    create_by(path, object, "kubectl-create", manner)
+}
+
+/// A create by a field manager.
+pub fn create_by(path: &str, object: Value, by: &str, manner: Manner) -> Request {
+    let by = format!("fieldManager={}", encoded(by));
+    write(Method::Post, path, "application/json", &by, object, manner)
+}
+
+/// A write. `query` is what it asks besides what all writes ask.
+pub fn write(method: Method, path: &str, content_type: &str, query: &str, object: Value, manner: Manner) -> Request {
     let dry_run = if manner.dry_run { "&dryRun=All" } else { "" };
     let (accept, whole) = if manner.table {
         ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
     } else {
         ("application/json", "")
     };
+    let and = if query.is_empty() { "" } else { "&" };
     Request {
-        method: Method::Post,
-        path: format!("{path}?fieldManager=kubectl-create&fieldValidation={}{dry_run}{whole}", manner.level.word()),
-        content_type: Some("application/json".to_owned()),
+        method,
+        path: format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", manner.level.word()),
+        content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
         body: Body::Value(object),
@@ -66,9 +98,20 @@ pub fn forget_its_past(crd: &mut Value) {
     }
 }
 
+/// A text, percent-encoded.
+pub fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    push_encoded(&mut out, text);
+    out
+}
+
 /// `/` and a path segment, percent-encoded.
 fn push_segment(path: &mut String, text: &str) {
     path.push('/');
+    push_encoded(path, text);
+}
+
+fn push_encoded(path: &mut String, text: &str) {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),

@@ -38,6 +38,29 @@ impl Verdict {
     }
 }
 
+/// What would happen to an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// It would be new.
+    #[default]
+    Create,
+    /// What is there would be changed.
+    Update,
+    /// Nothing that matters would change.
+    Unchanged,
+}
+
+impl Action {
+    /// The word that everybody reads.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
 /// One object, or one input that holds none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -45,6 +68,8 @@ pub struct Item {
     pub spot: Spot,
     /// What it calls itself.
     pub identity: Identity,
+    /// What would happen, where the server was asked.
+    pub action: Action,
     /// The verdict.
     pub verdict: Verdict,
     /// Why, where the verdict is `Skipped` or `CannotTell`.
@@ -61,6 +86,8 @@ pub struct Item {
     pub pruned: Vec<Located>,
     /// Fields that would be set.
     pub defaulted: Vec<(String, Value)>,
+    /// The object as it is now, where it is there already.
+    pub before: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
     /// Its `autoscaling/v1` Scale, where the CRD has one.
@@ -75,6 +102,7 @@ impl Item {
         Self {
             spot,
             identity: Identity::default(),
+            action: Action::default(),
             verdict,
             reason: reason.into(),
             help: None,
@@ -83,6 +111,7 @@ impl Item {
             warnings: Vec::new(),
             pruned: Vec::new(),
             defaulted: Vec::new(),
+            before: None,
             object: None,
             scale: None,
             table: None,

@@ -1,8 +1,10 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
 use super::definitions::Route;
+use super::olds::{Found, Olds, Wanted};
 use crate::api::{Response, ResponseBody, Server};
 use crate::cli::request::{self, Manner};
+use crate::cli::update::{self, Place, Sent, Way};
 use crate::field::FieldError;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
@@ -51,34 +53,123 @@ pub enum Namespace<'a> {
     None,
 }
 
-/// Sends a create of `object` and reads the answer.
-pub fn judge(
-    server: &Server,
-    route: &Route,
-    object: Value,
-    identity: Identity,
-    manner: Manner,
-    places: &dyn Places,
-) -> Item {
+/// What an object is judged with.
+#[derive(Clone, Copy, Debug)]
+pub struct Court<'a> {
+    /// The server.
+    pub server: &'a Server,
+    /// How requests are sent.
+    pub manner: Manner,
+    /// Which request is sent of an object that may be there already; `None` is a create.
+    pub updates: Option<&'a Updates>,
+    /// The namespace of objects that name none.
+    pub namespace: &'a str,
+}
+
+/// Old objects and what is done with them.
+#[derive(Debug)]
+pub struct Updates {
+    /// The request.
+    pub way: Way,
+    /// The objects as they are now.
+    pub olds: Olds,
+    /// Whether to keep what differs from run to run.
+    pub keeps_books: bool,
+}
+
+/// Sends `object` and reads the answer.
+pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity, places: &dyn Places) -> Item {
     let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
     if !route.versions.iter().any(|v| v == version) {
         return unserved(route, identity, places);
     }
-    let path = request::collection(group, version, &route.plural, identity.namespace.as_deref());
-    let own_name = !object.str_at(&["metadata", "name"]).unwrap_or_default().is_empty();
-    let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| !own_name).map(str::to_owned);
-    let response = server.handle(&request::create(&path, object, manner));
+    let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let definition = format!("{}.{group}", route.plural);
     let version = version.to_owned();
-    let mut item = answered(response, identity, places);
+    let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
+    let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
+    let mut item = match court.updates {
+        None => answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places),
+        Some(updates) => {
+            let identity_again = identity.clone();
+            match update(court, updates, place, &route.plural, object, &identity) {
+                Ok(sent) => {
+                    let mut item = answered(sent.response, identity, places);
+                    item.action = sent.action;
+                    item.before = sent.before.map(|before| (*before).clone());
+                    if court.manner.table
+                        && let Some(object) = &item.object
+                    {
+                        let objects = std::slice::from_ref(object);
+                        item.table = court.server.table_of(&definition, &version, objects, court.manner.now);
+                    }
+                    item
+                }
+                Err(why) => {
+                    let mut item = Item::new(places.start(), Verdict::CannotTell, why.message);
+                    item.identity = identity_again;
+                    item.help = why.help;
+                    item
+                }
+            }
+        }
+    };
     if let Some(prefix) = prefix {
         forget_generated_name(&mut item, &prefix);
     }
     if let Some(result) = &mut item.object {
-        forget_its_birth(result);
-        item.scale = server.scale_of(&definition, &version, result);
+        if !court.updates.is_some_and(|updates| updates.keeps_books) {
+            forget_its_birth(result, court.updates.is_some());
+        }
+        item.scale = court.server.scale_of(&definition, &version, result);
     }
     item
+}
+
+/// Why nothing is sent.
+struct Unsent {
+    message: String,
+    help: Option<String>,
+}
+
+impl From<String> for Unsent {
+    fn from(message: String) -> Self {
+        Self { message, help: None }
+    }
+}
+
+/// Puts the old object where the server finds it, and sends the new one.
+fn update(
+    court: Court<'_>,
+    updates: &Updates,
+    place: Place<'_>,
+    plural: &str,
+    object: Value,
+    identity: &Identity,
+) -> Result<Sent, Unsent> {
+    let wanted = Wanted { identity, plural, namespace: court.namespace };
+    let found = if place.name.is_empty() { Found::Nothing } else { updates.olds.find(wanted) };
+    match found {
+        Found::Nothing => {}
+        Found::Object(old, spot) => {
+            let namespace = identity.namespace.as_deref().unwrap_or_default();
+            court
+                .server
+                .seed(place.definition, namespace, *old)
+                .map_err(|why| format!("the old object at {spot} cannot be a stored one: {why}"))?;
+        }
+        Found::Two(first, second) => {
+            return Err(Unsent {
+                message: format!("two old objects for it, at {first} and at {second}"),
+                help: Some("leave one of them out".to_owned()),
+            });
+        }
+        Found::Error(error) => return Err(Unsent { message: error.message, help: error.help }),
+    }
+    // The next input of this name is judged with what this one leaves behind.
+    let manner = Manner { dry_run: false, table: false, ..court.manner };
+    Ok(update::send(court.server, place, object, &updates.way, manner)?)
 }
 
 /// What kubectl says before it sends anything.
@@ -203,10 +294,13 @@ fn warning(text: &str, places: &dyn Places) -> Problem {
 }
 
 /// Takes out what differs from run to run: what the server gives an object at its birth.
-fn forget_its_birth(object: &mut Value) {
+fn forget_its_birth(object: &mut Value, stored: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "uid"] {
             metadata.remove(key);
+        }
+        if stored {
+            metadata.remove("resourceVersion");
         }
     }
 }

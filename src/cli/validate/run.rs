@@ -8,6 +8,7 @@ use super::definitions::Route;
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
 use super::shared::{Judge, Known, Way};
+use super::turns::Turn;
 use crate::cli::args::FieldValidation;
 use crate::cluster::Connection;
 use crate::input::spool::Spool;
@@ -73,14 +74,14 @@ enum Task {
     /// Nothing to do.
     Item(Box<Item>),
     /// An object to judge.
-    Judge(Box<Object>, Arc<Route>),
+    Judge(Box<Object>, Arc<Route>, Option<Turn>),
 }
 
 impl Task {
     fn done(self, judge: &Judge) -> Item {
         match self {
             Self::Item(item) => *item,
-            Self::Judge(object, route) => judge.judge(*object, &route),
+            Self::Judge(object, route, turn) => judge.judge(*object, &route, turn),
         }
     }
 }
@@ -140,9 +141,9 @@ impl<I> Feed<'_, I> {
     fn task(&mut self, way: Way) -> Option<Task> {
         match (way, &mut self.wait) {
             (Way::Item(item), None) => return Some(Task::Item(item)),
-            (Way::Judge(object, route), None) => return Some(Task::Judge(object, route)),
+            (Way::Judge(object, route, turn), None) => return Some(Task::Judge(object, route, turn)),
             (Way::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
-            (Way::Judge(object, _), Some(_)) => self.put_off(*object),
+            (Way::Judge(object, ..), Some(_)) => self.put_off(*object),
             (Way::Unknown(object, kind), wait) => {
                 wait.get_or_insert_default().missing.insert(kind);
                 self.put_off(*object);
@@ -196,7 +197,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         self.at += 1;
         Some(match self.known.way(self.judge, Object { document, warnings }) {
             Way::Item(item) => Task::Item(item),
-            Way::Judge(object, route) => Task::Judge(object, route),
+            Way::Judge(object, route, turn) => Task::Judge(object, route, turn),
             Way::Unknown(object, kind) => {
                 Task::Item(Box::new(self.known.without_definition(self.judge, *object, &kind)))
             }

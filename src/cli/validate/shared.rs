@@ -1,8 +1,9 @@
 //! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
 
 use super::definitions::{Definitions, Installed, Route};
-use super::judge::{self, Namespace};
+use super::judge::{self, Court, Namespace, Updates};
 use super::object::{Kind, Object};
+use super::turns::{Turn, Turns};
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
 use crate::cli::builtin;
@@ -38,11 +39,16 @@ pub struct Judge {
     pub settings: Settings,
     /// The server.
     pub server: Server,
+    /// What is done with objects that may be there already.
+    pub updates: Option<Updates>,
 }
 
 impl Judge {
     /// What the server would do with an object.
-    pub fn judge(&self, mut object: Object, route: &Route) -> Item {
+    pub fn judge(&self, mut object: Object, route: &Route, turn: Option<Turn>) -> Item {
+        if let Some(turn) = &turn {
+            turn.wait();
+        }
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
@@ -50,9 +56,8 @@ impl Judge {
         let finder = object.finder();
         let known = identity.clone();
         // One object must never take the others with it.
-        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
-            judge::judge(&self.server, route, value, identity, self.settings.manner, &finder)
-        }));
+        let judged =
+            panic::catch_unwind(AssertUnwindSafe(|| judge::judge(self.court(), route, value, identity, &finder)));
         let mut item = judged.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
@@ -61,22 +66,32 @@ impl Judge {
         item.warnings.extend(warnings);
         item
     }
+
+    fn court(&self) -> Court<'_> {
+        Court {
+            server: &self.server,
+            manner: self.settings.manner,
+            updates: self.updates.as_ref(),
+            namespace: &self.settings.namespace,
+        }
+    }
 }
 
-/// What needs order: the CRDs.
+/// What needs order: the CRDs, and names that come again.
 #[derive(Debug, Default)]
 pub struct Known {
     definitions: Definitions,
     /// Why the cluster did not give the CRD of a group and kind.
     refused: BTreeMap<(String, String), cluster::Error>,
+    turns: Turns,
 }
 
 /// Where an object goes.
 pub enum Way {
     /// Judged already.
     Item(Box<Item>),
-    /// To the server.
-    Judge(Box<Object>, Arc<Route>),
+    /// To the server, in its turn.
+    Judge(Box<Object>, Arc<Route>, Option<Turn>),
     /// Its CRD is not known.
     Unknown(Box<Object>, Kind),
 }
@@ -92,13 +107,24 @@ impl Known {
             Err(item) => return Way::Item(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            return Way::Judge(Box::new(object), Arc::clone(route));
+            let route = Arc::clone(route);
+            let turn = judge.updates.as_ref().and_then(|_| self.turn(judge, &object, &kind, &route));
+            return Way::Judge(Box::new(object), route, turn);
         }
         if builtin::owns(&kind.0) {
             let identity = judge::identity(object.value(), Namespace::Own);
             return Way::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
         }
         Way::Unknown(Box::new(object), kind)
+    }
+
+    /// The turn of an object among those of its name; one whose name is yet to be made has none.
+    fn turn(&mut self, judge: &Judge, object: &Object, kind: &Kind, route: &Route) -> Option<Turn> {
+        let text = |key: &str| object.value().str_at(&["metadata", key]).filter(|text| !text.is_empty());
+        let name = text("name")?;
+        let namespace = text("namespace").unwrap_or(&judge.settings.namespace);
+        let namespace = if route.namespaced { namespace } else { "" };
+        Some(self.turns.next(format!("{}/{}/{namespace}/{name}", kind.0, route.plural)))
     }
 
     /// Whether a CRD defines the kind.

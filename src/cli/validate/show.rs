@@ -114,6 +114,16 @@ impl<'a> Show<'a> {
         self.messages.write_all(text.as_bytes())
     }
 
+    /// Something to know of the run as a whole.
+    pub fn note(&mut self, text: &str) {
+        if self.style.quiet || self.failed.is_some() {
+            return;
+        }
+        if let Err(error) = self.message(&format!("note: {text}\n")) {
+            self.failed = Some(error);
+        }
+    }
+
     /// Writes what is left and gives the counts.
     pub fn finish(mut self) -> io::Result<Summary> {
         if let Some(error) = self.failed {

@@ -53,7 +53,7 @@ fn value(item: &Item) -> Value {
     }
     put("verdict", item.verdict.word().into());
     if let Some(answer) = &item.answer {
-        put("action", "create".into());
+        put("action", item.action.word().into());
         let mut said = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
         for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
             if !text.is_empty() {

@@ -120,7 +120,7 @@ fn cells(item: &Item) -> Vec<Cell> {
         Cell::from(place),
         or_dash(&item.identity.kind),
         or_dash(&item.identity.full_name()),
-        Cell::from(if judged { "create" } else { "-" }),
+        Cell::from(if judged { item.action.word() } else { "-" }),
         count(item.pruned.len()),
         count(item.defaulted.len()),
         Cell::from(item.warnings.len().to_string()),
