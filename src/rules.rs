@@ -9,6 +9,7 @@ pub mod field_path;
 mod tree;
 mod walk;
 
+use crate::field::{ErrorList, FieldPath};
 use crate::schema::{
     Schema,
     correlate::{Correlation, Pair},
@@ -28,6 +29,22 @@ impl Rules {
     /// The rules of a schema; none if it has none.
     pub fn new(schema: &Schema) -> Option<Self> {
         tree(schema, true).map(|root| Self { root })
+    }
+
+    /// The rules of a node of a schema, which may be a resource; none if it has none.
+    pub fn of_node(schema: &Schema, resource: bool) -> Option<Self> {
+        tree(schema, resource).map(|root| Self { root })
+    }
+
+    /// Holds a default at `path` to them: as replacing itself, then as a new value (`schema/defaulting/validation.go`).
+    /// Also returns what is left of `budget`: less than nothing if that was not enough.
+    pub fn evaluate_default(&self, value: &Value, path: &FieldPath<'_>, budget: i64) -> (ErrorList, i64) {
+        let (errors, left) = walk::walk_alone(&self.root, path, value, Some(value), budget);
+        if !errors.is_empty() {
+            return (errors, left);
+        }
+        let (errors, left_as_new) = walk::walk_alone(&self.root, path, value, None, budget);
+        (errors, left.min(left_as_new))
     }
 
     /// Holds an object to them. `old` is the object it replaces, with the pairs of both.

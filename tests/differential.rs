@@ -8,6 +8,7 @@ mod crds;
 mod expressions;
 mod mutate;
 mod objects;
+mod openapi;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
 use mutate::Rng;
@@ -212,5 +213,13 @@ fn differential_crds() {
 fn differential_expressions() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
     expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_openapi() {
+    let mut pair = Pair::new();
+    openapi::compare(&mut pair);
     pair.finish();
 }

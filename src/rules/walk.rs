@@ -63,6 +63,20 @@ pub(super) fn walk<'a>(root: &Node, new: &'a Value, old: Option<(&'a Value, &mut
     walk.findings
 }
 
+/// Evaluates the rules of a value at `path` that replaces `old`; nothing is forgiven for being unchanged. Also returns what
+/// is left of `budget`: less than nothing if the walk was stopped.
+pub(super) fn walk_alone<'a>(
+    root: &Node,
+    path: &FieldPath<'_>,
+    new: &'a Value,
+    old: Option<&'a Value>,
+    budget: i64,
+) -> (ErrorList, i64) {
+    let mut walk = Walk { correlation: None, findings: Findings::default(), budget };
+    let stopped = walk.node(root, path, new, old, Pairs::default()).is_err();
+    (walk.findings.errors, if stopped { -1 } else { walk.budget })
+}
+
 impl<'a> Walk<'a, '_> {
     fn node(
         &mut self,

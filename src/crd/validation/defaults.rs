@@ -11,6 +11,7 @@ use crate::pipeline::compiled::{Dialect, Node};
 use crate::pipeline::prune::prune;
 use crate::pipeline::unknown::Unknown;
 use crate::pipeline::{embedded, validate};
+use crate::rules::{OBJECT_BUDGET, Rules};
 use crate::schema::Schema;
 use crate::value::{Map, Value, object};
 
@@ -20,16 +21,23 @@ pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorL
         return Vec::new();
     }
     let compiled = Node::compile(root, Dialect::Defaults);
-    let mut walk = Walk { pruned, errors: Vec::new() };
-    walk.node(&compiled, &Place { resource: &compiled, surroundings: None, in_metadata: false }, true, path);
+    let mut walk = Walk { pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
+    let place = Place { resource: &compiled, surroundings: None, in_metadata: false };
+    // Stopping early is part of the verdict.
+    let _ = walk.node(root, &compiled, &place, true, path);
     walk.errors
 }
 
 struct Walk {
     /// Whether defaults must be pruned.
     pruned: bool,
+    /// What all evaluations of rules may still cost.
+    budget: i64,
     errors: ErrorList,
 }
+
+/// The rules cost too much; no further default is judged.
+struct Stop;
 
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -70,47 +78,62 @@ fn take(at: Option<&Surroundings<'_>>, v: Value) -> Option<Value> {
 }
 
 impl Walk {
-    fn node(&mut self, node: &Node, place: &Place<'_>, is_root: bool, path: &FieldPath<'_>) {
+    fn node(
+        &mut self,
+        schema: &Schema,
+        node: &Node,
+        place: &Place<'_>,
+        is_root: bool,
+        path: &FieldPath<'_>,
+    ) -> Result<(), Stop> {
         if !node.has.defaults {
-            return;
+            return Ok(());
         }
         let is_resource = is_root || node.embedded;
         let place = if is_resource { &Place { resource: node, surroundings: None, in_metadata: false } } else { place };
         if let Some(default) = &node.default {
             let path = path.child("default");
-            if place.in_metadata {
-                self.in_metadata(default, node, place, &path);
+            let faults = if place.in_metadata {
+                Self::in_metadata(default, node, place, &path)
             } else {
-                self.elsewhere(default, node, is_resource, &path);
+                self.elsewhere(default, node, is_resource, &path)
+            };
+            if !faults.is_empty() {
+                self.errors.extend(faults);
+            } else if node.has.rules {
+                self.rules(schema, default, is_resource, &path)?;
             }
         }
-        if let Some(items) = &node.items {
+        if let (Some(items), Some(schema)) = (&node.items, schema.items_schema()) {
             let surroundings = Surroundings { outer: place.surroundings, key: None };
             let place = Place { surroundings: Some(&surroundings), ..*place };
-            self.node(items, &place, false, &path.child("items"));
+            self.node(schema, items, &place, false, &path.child("items"))?;
         }
         let properties = path.child("properties");
-        for (name, property) in node.properties() {
+        for (name, schema) in &schema.properties {
+            let Some(property) = node.property(name) else { continue };
             let surroundings = Surroundings { outer: place.surroundings, key: Some(name) };
-            let meta = is_resource && matches!(name, "metadata" | "apiVersion" | "kind");
+            let meta = is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
             let place = Place {
                 surroundings: Some(&surroundings),
                 in_metadata: place.in_metadata || meta,
                 resource: place.resource,
             };
-            self.node(property, &place, false, &properties.key(name));
+            self.node(schema, property, &place, false, &properties.key(name))?;
         }
+        Ok(())
     }
 
-    fn in_metadata(&mut self, default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) {
+    /// The faults of a default of metadata, apiVersion or kind.
+    fn in_metadata(default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) -> ErrorList {
         let mut whole = surround(place.surroundings, default.clone());
         if let Value::Object(members) = &mut whole {
             members.entry("kind".to_owned()).or_insert_with(|| Value::from("Validation"));
             members.entry("apiVersion".to_owned()).or_insert_with(|| Value::from("validation/v1"));
         }
-        let mut invalid = |reason: String| {
+        let invalid = |reason: String| {
             let detail = format!("must result in valid metadata: {reason}");
-            self.errors.push(FieldError::invalid(path, default, detail));
+            vec![FieldError::invalid(path, default, detail)]
         };
         if let Err(e) = coerce(&mut whole, place.resource, true, false, &ROOT, &mut Unknown::new(false)) {
             return invalid(e.to_string());
@@ -119,10 +142,11 @@ impl Walk {
         if !faults.is_empty() {
             return invalid(aggregate(faults.iter().map(ToString::to_string)));
         }
-        self.errors.append(&mut validate::validate(default, node, path));
+        validate::validate(default, node, path)
     }
 
-    fn elsewhere(&mut self, default: &Value, node: &Node, is_resource: bool, path: &FieldPath<'_>) {
+    /// The faults of any other default. One that is not pruned is told at once and does not keep the rules from being run.
+    fn elsewhere(&mut self, default: &Value, node: &Node, is_resource: bool, path: &FieldPath<'_>) -> ErrorList {
         if self.pruned {
             let mut rest = default.clone();
             prune(&mut rest, Some(node), is_resource, &mut Unknown::new(false));
@@ -132,14 +156,18 @@ impl Walk {
         }
         let mut coerced = default.clone();
         if let Err(e) = coerce(&mut coerced, node, is_resource, false, path, &mut Unknown::new(false)) {
-            self.errors.push(e);
-            return;
+            return vec![e];
         }
-        let mut faults = embedded::validate(&coerced, node, is_resource, path);
-        if faults.is_empty() {
-            faults = validate::validate(&coerced, node, path);
-        }
-        self.errors.append(&mut faults);
+        let faults = embedded::validate(&coerced, node, is_resource, path);
+        if faults.is_empty() { validate::validate(&coerced, node, path) } else { faults }
+    }
+
+    fn rules(&mut self, schema: &Schema, default: &Value, is_resource: bool, path: &FieldPath<'_>) -> Result<(), Stop> {
+        let Some(rules) = Rules::of_node(schema, is_resource) else { return Ok(()) };
+        let (errors, left) = rules.evaluate_default(default, path, self.budget);
+        self.errors.extend(errors);
+        self.budget = left;
+        if left < 0 { Err(Stop) } else { Ok(()) }
     }
 }
 
