@@ -2,7 +2,9 @@
 
 pub mod args;
 mod builtin;
+mod diff;
 mod exit;
+mod external_diff;
 mod get;
 mod request;
 mod serve;
@@ -33,6 +35,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     };
     let exit = match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
+        args::Command::Diff(diff) => diff::run(&diff, args.color),
         args::Command::Get(get) => get::run(&get, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
     };

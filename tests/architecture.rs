@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["apply"],
     &["crd"],
     &["api"],
+    &["rehearsal"],
     &["output"],
     &["input", "cluster", "serve"],
     &["cli"],
@@ -34,7 +35,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("regex_automata", &["regexp"]),
-    ("tempfile", &["input"]),
+    ("similar", &["output"]),
+    ("tempfile", &["cli", "input"]),
     ("tokio", &["cluster", "serve"]),
 ];
 

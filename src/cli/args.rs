@@ -30,6 +30,8 @@ pub struct Args {
 pub enum Command {
     /// Say for every object what the server would do with it: create or update, accept or reject, prune, default
     Validate(Validate),
+    /// Show what a write would change in what is stored, as a diff
+    Diff(Diff),
     /// Print live objects with the printer columns of their CRD, as `kubectl get` does
     Get(Get),
     /// Serve the simulated API over HTTP on loopback, for real clients
@@ -85,6 +87,56 @@ pub struct Validate {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
     /// The cluster to ask for CRDs.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}
+
+/// `diff`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # Against the cluster of the current context, which is only read
+  kubectl crdx diff -f objects/
+
+  # Offline, against a backup
+  kubectl crdx diff -f objects/ --old backup.yaml --crds crds/ --offline
+
+  # What a controller that replaces the object would change
+  kubectl crdx diff -f object.yaml --replace
+
+Lines that defaults bring end in `# default`; lines that begin with `!` are sent and would not be stored.
+KUBECTL_EXTERNAL_DIFF names another program to compare with, as for kubectl diff.
+
+Exit codes: 0 nothing would change, 1 something would, 2 something would be refused or could not be told.")]
+pub struct Diff {
+    /// Files or directories with objects (YAML or JSON), `-` for standard input
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub filenames: Vec<String>,
+    /// Files or directories with CustomResourceDefinitions
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub crds: Vec<String>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// Judge duplicate and unknown fields as kubectl's `--validate` does
+    #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
+    pub field_validation: FieldValidation,
+    /// Take a kind without a CRD for "skipped" rather than for "cannot tell"
+    #[arg(long)]
+    pub ignore_missing_crds: bool,
+    /// How many threads judge objects [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// What is there already, and how it is written.
+    #[command(flatten)]
+    pub updates: Updates,
+    /// Show also what the server and kubectl note in the metadata: generation, managedFields, resourceVersion, uid,
+    /// creationTimestamp and the last-applied annotation
+    #[arg(long, help_heading = "Output")]
+    pub show_bookkeeping: bool,
+    /// What to print: json (documented in docs/output.md) [default: a unified diff]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<DiffFormat>,
+    /// The cluster to ask for CRDs and for objects that --old does not give.
     #[command(flatten)]
     pub cluster: Cluster,
 }
@@ -257,6 +309,13 @@ pub enum Format {
     Wide,
     /// `kind.group/name`
     Name,
+}
+
+/// `-o` of a command that prints no objects
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For programs
+    Json,
 }
 
 /// `--color`

@@ -6,6 +6,8 @@ pub enum Exit {
     /// Everything would be accepted.
     #[default]
     Fine,
+    /// Something would change, where that is the question.
+    Differs,
     /// The server would reject something.
     Rejected,
     /// Something could not be judged: bad input, a missing CRD, bad usage.
@@ -17,7 +19,7 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
-            Self::Rejected => 1,
+            Self::Differs | Self::Rejected => 1,
             Self::CannotTell => 2,
         }
     }

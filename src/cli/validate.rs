@@ -21,8 +21,8 @@ use super::update::Way;
 use crate::api::Server;
 use crate::cluster;
 use crate::input::Input;
-use crate::output::report::Summary;
 use crate::output::report::text::Style;
+use crate::output::report::{Item, Summary};
 use judge::Updates;
 use olds::Olds;
 use shared::{Judge, Known, Settings};
@@ -51,32 +51,89 @@ pub fn run(args: &args::Validate, color: args::Color) -> Exit {
 }
 
 fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: &mut dyn Write) -> io::Result<Summary> {
-    let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
-    if reads_stdin(&args.filenames) && reads_stdin(&args.updates.old) {
-        return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
-    }
-    let target = args.cluster.target();
     let mut show = show::Show::new(args.output, style, out, messages);
-    let updates = args.updates.is_asked_for().then(|| {
-        let mut olds = Olds::new(None);
-        olds.take_in(Input::open(&args.updates.old, args.recursive), &mut |item| show.item(&item));
-        Updates { way: way(&args.updates), olds, keeps_books: false }
-    });
-    // Only server-side apply asks who owns what.
-    let server = Server::new(0);
-    let server = if args.updates.server_side { server } else { server.without_managed_fields() };
-    let judge = Judge { settings: settings(args, &target), server, updates };
-    let mut known = Known::default();
-    if !args.crds.is_empty() {
-        let input = Input::open(&args.crds, args.recursive);
-        run::take_definitions(&judge, &mut known, input, &mut |item| show.item(&item));
-    }
-    let input = Input::open(&args.filenames, args.recursive);
-    run::judge_all(&judge, &mut known, input, &mut |item| show.item(&item))?;
-    if let Some(left) = judge.updates.as_ref().and_then(|updates| updates.olds.left()) {
-        show.note(&left.words());
+    let run = Run {
+        filenames: &args.filenames,
+        crds: &args.crds,
+        recursive: args.recursive,
+        level: args.field_validation,
+        ignore_missing: args.ignore_missing_crds,
+        jobs: args.jobs,
+        table: args.output == Some(args::Format::Wide),
+        updates: args.updates.is_asked_for().then_some(&args.updates),
+        compares: None,
+        cluster: &args.cluster,
+    };
+    if let Some(left) = items(&run, &mut |item| show.item(&item))? {
+        show.note(&left);
     }
     show.finish()
+}
+
+/// What is to be judged, and how.
+pub struct Run<'a> {
+    /// Where the objects are.
+    pub filenames: &'a [String],
+    /// Where CRDs are.
+    pub crds: &'a [String],
+    /// Whether to go into the directories below those given.
+    pub recursive: bool,
+    /// How strict the server is told to be.
+    pub level: args::FieldValidation,
+    /// Whether a kind without a CRD is skipped.
+    pub ignore_missing: bool,
+    /// How many threads judge.
+    pub jobs: Option<NonZeroUsize>,
+    /// Whether each object's Table is wanted.
+    pub table: bool,
+    /// What to do with objects that may be there already; `None` creates.
+    pub updates: Option<&'a args::Updates>,
+    /// Whether what is there and what was sent are wanted, to be compared.
+    pub compares: Option<Compares>,
+    /// The cluster that may be asked.
+    pub cluster: &'a args::Cluster,
+}
+
+/// What is wanted for comparing.
+#[derive(Clone, Copy, Debug)]
+pub struct Compares {
+    /// Whether with what the server notes in the metadata.
+    pub books: bool,
+}
+
+/// Judges everything and shows the items in order; gives what is to be said of the old objects that are left.
+pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<String>> {
+    let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
+    if reads_stdin(run.filenames) && run.updates.is_some_and(|updates| reads_stdin(&updates.old)) {
+        return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
+    }
+    let target = run.cluster.target();
+    let cluster = (!run.cluster.offline).then(|| target.clone());
+    let updates = run.updates.map(|updates| {
+        let mut olds = Olds::new(cluster.clone().filter(|_| run.compares.is_some()));
+        olds.take_in(Input::open(&updates.old, run.recursive), show);
+        Updates { way: way(updates), olds, compares: run.compares }
+    });
+    // Only server-side apply asks who owns what.
+    let owners = run.updates.is_some_and(|u| u.server_side) || run.compares.is_some_and(|c| c.books);
+    let server = if owners { Server::new(0) } else { Server::new(0).without_managed_fields() };
+    let namespace = run.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
+    let settings = Settings {
+        namespace: namespace.unwrap_or_else(|| "default".to_owned()),
+        manner: Manner { level: run.level, dry_run: true, table: run.table, now: terminal::now() },
+        jobs: run.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
+        ignore_missing: run.ignore_missing,
+        cluster,
+    };
+    let judge = Judge { settings, server, updates };
+    let mut known = Known::default();
+    if !run.crds.is_empty() {
+        let input = Input::open(run.crds, run.recursive);
+        run::take_definitions(&judge, &mut known, input, show);
+    }
+    let input = Input::open(run.filenames, run.recursive);
+    run::judge_all(&judge, &mut known, input, show)?;
+    Ok(judge.updates.and_then(|updates| updates.olds.left()).map(|left| left.words()))
 }
 
 /// The request that is asked for.
@@ -86,18 +143,6 @@ fn way(args: &args::Updates) -> Way {
         subresource: args.subresource,
         force: args.force_conflicts,
         manager: args.field_manager.clone(),
-    }
-}
-
-fn settings(args: &args::Validate, target: &cluster::Target) -> Settings {
-    let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(target));
-    let table = args.output == Some(args::Format::Wide);
-    Settings {
-        namespace: namespace.unwrap_or_else(|| "default".to_owned()),
-        manner: Manner { level: args.field_validation, dry_run: true, table, now: terminal::now() },
-        jobs: args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
-        ignore_missing: args.ignore_missing_crds,
-        cluster: (!args.cluster.offline).then(|| target.clone()),
     }
 }
 

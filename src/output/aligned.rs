@@ -29,6 +29,8 @@ pub enum Paint {
     Dim,
     /// A heading.
     Bold,
+    /// A place.
+    Cyan,
 }
 
 impl Paint {
@@ -42,6 +44,7 @@ impl Paint {
             Self::Yellow => "33",
             Self::Dim => "2",
             Self::Bold => "1",
+            Self::Cyan => "36",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }

@@ -86,8 +86,10 @@ pub struct Item {
     pub pruned: Vec<Located>,
     /// Fields that would be set.
     pub defaulted: Vec<(String, Value)>,
-    /// The object as it is now, where it is there already.
+    /// The object as it is now, where it is there already and that is asked for.
     pub before: Option<Value>,
+    /// The object as it was sent, where that is asked for.
+    pub sent: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
     /// Its `autoscaling/v1` Scale, where the CRD has one.
@@ -112,6 +114,7 @@ impl Item {
             pruned: Vec::new(),
             defaulted: Vec::new(),
             before: None,
+            sent: None,
             object: None,
             scale: None,
             table: None,

@@ -1,5 +1,6 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
+use super::Compares;
 use super::definitions::Route;
 use super::olds::{Found, Olds, Wanted};
 use crate::api::{Response, ResponseBody, Server};
@@ -9,6 +10,7 @@ use crate::field::FieldError;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::value::Value;
+use std::sync::Arc;
 
 /// Finds the place of a field in the text an object was read from.
 pub trait Places {
@@ -73,8 +75,8 @@ pub struct Updates {
     pub way: Way,
     /// The objects as they are now.
     pub olds: Olds,
-    /// Whether to keep what differs from run to run.
-    pub keeps_books: bool,
+    /// What is wanted for comparing.
+    pub compares: Option<Compares>,
 }
 
 /// Sends `object` and reads the answer.
@@ -93,11 +95,13 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
         None => answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places),
         Some(updates) => {
             let identity_again = identity.clone();
+            let sent = updates.compares.map(|_| object.clone());
             match update(court, updates, place, &route.plural, object, &identity) {
-                Ok(sent) => {
-                    let mut item = answered(sent.response, identity, places);
-                    item.action = sent.action;
-                    item.before = sent.before.map(|before| (*before).clone());
+                Ok(done) => {
+                    let mut item = answered(done.response, identity, places);
+                    item.action = done.action;
+                    item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
+                    item.sent = sent;
                     if court.manner.table
                         && let Some(object) = &item.object
                     {
@@ -119,7 +123,7 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
         forget_generated_name(&mut item, &prefix);
     }
     if let Some(result) = &mut item.object {
-        if !court.updates.is_some_and(|updates| updates.keeps_books) {
+        if !court.updates.is_some_and(|updates| updates.compares.is_some()) {
             forget_its_birth(result, court.updates.is_some());
         }
         item.scale = court.server.scale_of(&definition, &version, result);

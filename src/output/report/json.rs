@@ -14,8 +14,15 @@ pub fn head(kind: &str) -> String {
 
 /// An item; `first` is the first of its report.
 pub fn item(item: &Item, first: bool) -> String {
+    item_with(item, Map::new(), first)
+}
+
+/// An item with members that only one kind of report has.
+pub fn item_with(item: &Item, more: Map, first: bool) -> String {
+    let mut members = members(item);
+    members.extend(more);
     let mut text = if first { "\n".to_owned() } else { ",\n".to_owned() };
-    text.push_str(&json::to_string(&value(item)));
+    text.push_str(&json::to_string(&Value::Object(members)));
     text
 }
 
@@ -35,7 +42,7 @@ pub fn tail(summary: &Summary) -> String {
     format!("\n],\"summary\":{}}}\n", json::to_string(&counts))
 }
 
-fn value(item: &Item) -> Value {
+fn members(item: &Item) -> Map {
     let mut members = Map::new();
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     put("location", location(&item.spot));
@@ -80,7 +87,7 @@ fn value(item: &Item) -> Value {
     if let Some(scale) = &item.scale {
         put("scale", scale.clone());
     }
-    members.into()
+    members
 }
 
 fn problem(problem: &Problem) -> Value {

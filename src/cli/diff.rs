@@ -1,0 +1,232 @@
+//! `diff`: what a write would change in what is stored. The way of the objects is that of `validate`; here is what is
+//! shown of them.
+
+use super::Exit;
+use super::args;
+use super::external_diff::ExternalDiff;
+use super::terminal;
+use super::update::without_books;
+use super::validate::{self, Compares, Run};
+use crate::output::difference::{self, Sides};
+use crate::output::report::text::{Style, TextReport};
+use crate::output::report::{Action, Identity, Item, Verdict, json};
+use crate::value::{Map, Value, object};
+use std::io::{self, BufWriter, Write};
+
+/// Runs the command.
+pub fn run(args: &args::Diff, color: args::Color) -> Exit {
+    let out = terminal::Stream::stdout(color);
+    let messages = terminal::Stream::stderr(color);
+    let (colors, message_color) = (out.color, messages.color);
+    let mut out = BufWriter::with_capacity(1 << 16, out.write);
+    let mut messages = BufWriter::new(messages.write);
+    let done = diff(args, colors, message_color, &mut out, &mut messages);
+    match done.and_then(|exit| out.flush().and_then(|()| messages.flush()).map(|()| exit)) {
+        Ok(exit) => exit,
+        // Who reads us (`| head`) has enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::CannotTell,
+        Err(error) => {
+            let _ = out.flush();
+            let _ = writeln!(messages, "error: {error}");
+            let _ = messages.flush();
+            Exit::CannotTell
+        }
+    }
+}
+
+fn diff(
+    args: &args::Diff,
+    color: bool,
+    message_color: bool,
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+) -> io::Result<Exit> {
+    let json = args.output == Some(args::DiffFormat::Json);
+    let external = if json { None } else { ExternalDiff::from_environment()? };
+    let mut show = Show {
+        out,
+        messages,
+        color,
+        books: args.show_bookkeeping,
+        text: TextReport::new(Style { color: message_color, quiet: false }),
+        external,
+        json,
+        counts: Counts::default(),
+        failed: None,
+    };
+    if json {
+        show.out.write_all(json::head("DiffReport").as_bytes())?;
+    }
+    let run = Run {
+        filenames: &args.filenames,
+        crds: &args.crds,
+        recursive: args.recursive,
+        level: args.field_validation,
+        ignore_missing: args.ignore_missing_crds,
+        jobs: args.jobs,
+        table: false,
+        updates: Some(&args.updates),
+        compares: Some(Compares { books: args.show_bookkeeping }),
+        cluster: &args.cluster,
+    };
+    let left = validate::items(&run, &mut |item| show.item(&item))?;
+    show.finish(left.as_deref())
+}
+
+/// How many objects met which fate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+    refused: usize,
+    unknown: usize,
+    skipped: usize,
+}
+
+struct Show<'a> {
+    out: &'a mut dyn Write,
+    messages: &'a mut dyn Write,
+    color: bool,
+    books: bool,
+    text: TextReport,
+    external: Option<ExternalDiff>,
+    json: bool,
+    counts: Counts,
+    /// The first failure to write; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl Show<'_> {
+    fn item(&mut self, item: &Item) {
+        if self.failed.is_none()
+            && let Err(error) = self.write(item)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn write(&mut self, item: &Item) -> io::Result<()> {
+        let first = self.counts.total() == 0;
+        let shown = |object: &Value| if self.books { object.clone() } else { without_books(object.clone()) };
+        let (before, after) = (item.before.as_ref().map(shown), item.object.as_ref().map(shown));
+        let compared = after.filter(|_| item.verdict == Verdict::Accepted);
+        let differs = compared.as_ref().is_some_and(|after| before.as_ref() != Some(after));
+        match item.verdict {
+            Verdict::Accepted if !differs => self.counts.unchanged += 1,
+            Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,
+            Verdict::Accepted => self.counts.updated += 1,
+            Verdict::Rejected => self.counts.refused += 1,
+            Verdict::Skipped => self.counts.skipped += 1,
+            Verdict::CannotTell => self.counts.unknown += 1,
+        }
+        let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
+        let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
+        let name = file_name(&item.identity);
+        let sides = compared.as_ref().filter(|_| differs).map(|after| Sides {
+            name: &name,
+            before: before.as_ref(),
+            after,
+            sent: item.sent.as_ref().unwrap_or(after),
+            pruned: &pruned,
+            defaulted: &defaulted,
+        });
+        if self.json {
+            let diff = sides.and_then(|sides| difference::unified(&sides, false));
+            let mut more = Map::from([("differs".to_owned(), Value::Bool(differs))]);
+            if let Some(diff) = diff {
+                more.insert("diff".to_owned(), diff.into());
+            }
+            if let Some(before) = before.clone() {
+                more.insert("before".to_owned(), before);
+            }
+            if let Some(after) = &compared {
+                more.insert("result".to_owned(), after.clone());
+            }
+            return self.out.write_all(json::item_with(item, more, first).as_bytes());
+        }
+        match (&self.external, sides) {
+            (Some(external), Some(sides)) => {
+                external.add(&name, &difference::text(sides.before), &difference::text(Some(sides.after)))?;
+            }
+            (None, Some(sides)) => {
+                let text = difference::unified(&sides, self.color).unwrap_or_default();
+                self.out.write_all(text.as_bytes())?;
+            }
+            (_, None) => {}
+        }
+        let details = self.text.details(item);
+        self.messages.write_all(details.as_bytes())
+    }
+
+    fn finish(mut self, left: Option<&str>) -> io::Result<Exit> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let counts = self.counts;
+        let mut exit = match counts {
+            Counts { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
+            Counts { created, updated, .. } if created + updated > 0 => Exit::Differs,
+            _ => Exit::Fine,
+        };
+        if self.json {
+            let summary = object(counts.named().map(|(name, n)| (name, Value::Int(n as i64))));
+            let first = if counts.total() == 0 { "\n" } else { "" };
+            let text = format!("{first}\n],\"summary\":{}}}\n", crate::value::json::to_string(&summary));
+            self.out.write_all(text.as_bytes())?;
+            return Ok(exit);
+        }
+        self.out.flush()?;
+        if let Some(external) = &self.external
+            && counts.created + counts.updated > 0
+            && external.run()? > 1
+        {
+            exit = Exit::CannotTell;
+        }
+        self.messages.write_all(self.text.common_details().as_bytes())?;
+        if let Some(left) = left {
+            writeln!(self.messages, "note: {left}")?;
+        }
+        if exit == Exit::CannotTell {
+            let told = counts.named().into_iter().filter(|(_, n)| *n > 0);
+            let told: Vec<String> = told.map(|(name, n)| format!("{n} {}", words(name))).collect();
+            writeln!(self.messages, "{}", told.join(", "))?;
+        }
+        Ok(exit)
+    }
+}
+
+impl Counts {
+    fn named(self) -> [(&'static str, usize); 6] {
+        let Self { created, updated, unchanged, refused, unknown, skipped } = self;
+        [
+            ("create", created),
+            ("update", updated),
+            ("unchanged", unchanged),
+            ("rejected", refused),
+            ("skipped", skipped),
+            ("cannotTell", unknown),
+        ]
+    }
+
+    fn total(self) -> usize {
+        self.named().iter().map(|(_, n)| n).sum()
+    }
+}
+
+/// What a person reads for a count.
+fn words(name: &str) -> &str {
+    match name {
+        "create" => "to create",
+        "update" => "to update",
+        "cannotTell" => "cannot be told",
+        other => other,
+    }
+}
+
+/// The name that kubectl gives an object's file: group, version, kind, namespace and name.
+fn file_name(identity: &Identity) -> String {
+    let api_version = identity.api_version.replace('/', ".");
+    let namespace = identity.namespace.as_deref().unwrap_or_default();
+    format!("{api_version}.{}.{namespace}.{}", identity.kind, identity.name)
+}

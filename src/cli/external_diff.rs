@@ -1,0 +1,68 @@
+//! `KUBECTL_EXTERNAL_DIFF`: another program compares, as kubectl lets it: two directories `LIVE-…` and `MERGED-…` with a
+//! file per object, whose names are the last two arguments.
+
+use std::fs;
+use std::io;
+use std::process::Command;
+use tempfile::{Builder, TempDir};
+
+/// The variable.
+const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
+
+/// Another program, and what it is to compare.
+#[derive(Debug)]
+pub struct ExternalDiff {
+    words: Vec<String>,
+    live: TempDir,
+    merged: TempDir,
+}
+
+impl ExternalDiff {
+    /// The program that the environment names, if it names one.
+    pub fn from_environment() -> io::Result<Option<Self>> {
+        let Some(text) = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
+        let directory = |name: &str| Builder::new().prefix(name).tempdir();
+        Ok(Some(Self { words: words(&text), live: directory("LIVE-")?, merged: directory("MERGED-")? }))
+    }
+
+    /// Writes down an object before and after.
+    pub fn add(&self, name: &str, before: &str, after: &str) -> io::Result<()> {
+        let name = name.replace(['/', '\\'], "_");
+        let live = self.live.path().join(&name);
+        // Of two inputs of one name, the first has seen it as it was.
+        if !live.exists() {
+            fs::write(live, before)?;
+        }
+        fs::write(self.merged.path().join(&name), after)
+    }
+
+    /// Runs the program and gives its exit code: 0 for no difference, 1 for some.
+    pub fn run(&self) -> io::Result<i32> {
+        let (program, arguments) = self.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let status = Command::new(program).args(arguments).args([self.live.path(), self.merged.path()]).status();
+        let status =
+            status.map_err(|e| io::Error::new(e.kind(), format!("{VARIABLE} {program:?} cannot be run: {e}")))?;
+        Ok(status.code().unwrap_or(2))
+    }
+}
+
+/// The program and those of its arguments that kubectl hands on: of letters, digits, `-` and `=`.
+fn words(text: &str) -> Vec<String> {
+    let plain =
+        |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'='));
+    let mut words = text.split(' ');
+    let program = words.next().unwrap_or_default().to_owned();
+    std::iter::once(program).chain(words.filter(|w| plain(w)).map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_filtered_as_kubectl_does() {
+        assert_eq!(words("colordiff -N -u"), ["colordiff", "-N", "-u"]);
+        assert_eq!(words("diff ;rm $x --a=b c_d"), ["diff", "--a=b"]);
+        assert_eq!(words("/usr/bin/meld"), ["/usr/bin/meld"]);
+    }
+}

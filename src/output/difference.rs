@@ -1,0 +1,214 @@
+//! What changes in an object, as a unified diff of its YAML. Lines that a default brought are marked, and so are lines
+//! that were sent and would not be stored: those begin with `!` and are in no count.
+
+use super::Paint;
+use crate::text::Syntax;
+use crate::text::spans::Spans;
+use crate::text::yaml::write::to_string;
+use crate::value::{Map, Value};
+use similar::{ChangeTag, DiffOp, TextDiff};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// An object before and after a write.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'a> {
+    /// The name of the object, as a file name.
+    pub name: &'a str,
+    /// As it is; `None` when it is not there.
+    pub before: Option<&'a Value>,
+    /// As it would be.
+    pub after: &'a Value,
+    /// As it was sent.
+    pub sent: &'a Value,
+    /// Paths that were sent and would not be stored.
+    pub pruned: &'a [&'a str],
+    /// Paths that defaults set.
+    pub defaulted: &'a [&'a str],
+}
+
+/// The text of an object; empty for one that is not there.
+pub fn text(object: Option<&Value>) -> String {
+    object.map_or_else(String::new, to_string)
+}
+
+/// The diff, `None` where nothing differs.
+pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
+    if sides.before == Some(sides.after) {
+        return None;
+    }
+    let with_pruned = (!sides.pruned.is_empty()).then(|| {
+        let mut whole = sides.after.clone();
+        let wanted: BTreeSet<&str> = sides.pruned.iter().copied().collect();
+        put_back(&mut whole, sides.sent, &wanted, &mut String::new());
+        whole
+    });
+    let (old, new) = (text(sides.before), to_string(with_pruned.as_ref().unwrap_or(sides.after)));
+    let marks = Marks::of(&new, sides);
+    let diff = TextDiff::from_lines(old.as_str(), new.as_str());
+    let mut out = String::new();
+    let bold = |text: String| Paint::Bold.when(color, &text) + "\n";
+    out.push_str(&bold(format!("--- LIVE/{}", sides.name)));
+    out.push_str(&bold(format!("+++ MERGED/{}", sides.name)));
+    for group in diff.grouped_ops(CONTEXT) {
+        out.push_str(&Paint::Cyan.when(color, &header(&group, &marks)));
+        out.push('\n');
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let line = change.value();
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let mark = change.new_index().map_or(Mark::None, |i| marks.at(i));
+            let (sign, paint) = match (change.tag(), mark) {
+                (ChangeTag::Insert, Mark::Pruned) => ('!', Paint::Yellow),
+                (ChangeTag::Insert, _) => ('+', Paint::Green),
+                (ChangeTag::Delete, _) => ('-', Paint::Red),
+                (ChangeTag::Equal, _) => (' ', Paint::None),
+            };
+            out.push_str(&paint.when(color, &format!("{sign}{line}")));
+            let remark = match mark {
+                Mark::Pruned => "  # pruned",
+                Mark::Defaulted => "  # default",
+                Mark::None => "",
+            };
+            if change.tag() == ChangeTag::Insert && !remark.is_empty() {
+                out.push_str(&Paint::Dim.when(color, remark));
+            }
+            out.push('\n');
+        }
+    }
+    Some(out)
+}
+
+/// `@@ -1,2 +1,3 @@`; pruned lines do not count.
+fn header(group: &[DiffOp], marks: &Marks) -> String {
+    let range = |first: usize, count: usize| match count {
+        0 => format!("{first},0"),
+        1 => format!("{}", first + 1),
+        n => format!("{},{n}", first + 1),
+    };
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return String::new() };
+    let (old, new) = (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
+    let (before, within) = (marks.pruned_in(0..new.start), marks.pruned_in(new.clone()));
+    let new_range = range(new.start - before, new.len() - within);
+    format!("@@ -{} +{new_range} @@", range(old.start, old.len()))
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mark {
+    #[default]
+    None,
+    Defaulted,
+    Pruned,
+}
+
+/// The marks of the lines of a text.
+struct Marks(Vec<Mark>);
+
+impl Marks {
+    fn of(text: &str, sides: &Sides<'_>) -> Self {
+        let mut marks = Self(vec![Mark::None; text.lines().count()]);
+        if sides.pruned.is_empty() && sides.defaulted.is_empty() {
+            return marks;
+        }
+        let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
+        for (paths, mark) in [(sides.defaulted, Mark::Defaulted), (sides.pruned, Mark::Pruned)] {
+            for path in paths {
+                let found = spans.locate(path);
+                if !found.exact {
+                    continue;
+                }
+                let value = text.get(found.value.range.clone()).unwrap_or_default();
+                let first = found.key.as_ref().unwrap_or(&found.value).start.line;
+                let last = found.value.start.line + value.trim_end().matches('\n').count();
+                for line in marks.0.iter_mut().take(last).skip(first.saturating_sub(1)) {
+                    *line = mark;
+                }
+            }
+        }
+        marks
+    }
+
+    fn at(&self, line: usize) -> Mark {
+        self.0.get(line).copied().unwrap_or_default()
+    }
+
+    fn pruned_in(&self, lines: std::ops::Range<usize>) -> usize {
+        self.0.get(lines).unwrap_or_default().iter().filter(|m| **m == Mark::Pruned).count()
+    }
+}
+
+/// Puts what was sent at the paths `wanted` into `whole`, where there is a place for it.
+fn put_back(whole: &mut Value, sent: &Value, wanted: &BTreeSet<&str>, path: &mut String) {
+    let length = path.len();
+    match (whole, sent) {
+        (Value::Object(whole), Value::Object(sent)) => {
+            for (key, value) in sent {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(key);
+                if let Some(below) = whole.get_mut(key) {
+                    put_back(below, value, wanted, path);
+                } else if wanted.contains(path.as_str()) {
+                    whole.insert(key.clone(), value.clone());
+                } else if value.as_object().is_some_and(|members| !members.is_empty()) {
+                    let mut below = Value::Object(Map::new());
+                    put_back(&mut below, value, wanted, path);
+                    if below.as_object().is_some_and(|members| !members.is_empty()) {
+                        whole.insert(key.clone(), below);
+                    }
+                }
+                path.truncate(length);
+            }
+        }
+        (Value::Array(whole), Value::Array(sent)) => {
+            for (i, (below, value)) in whole.iter_mut().zip(sent).enumerate() {
+                // Writing to a String cannot fail.
+                let _ = write!(path, "[{i}]");
+                put_back(below, value, wanted, path);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn lines_are_marked() {
+        let before = read(r#"{"kind":"K","spec":{"a":1,"list":[{"x":1}],"z":0}}"#);
+        let after = read(r#"{"kind":"K","spec":{"a":2,"b":{"c":1},"list":[{"x":1}],"z":0}}"#);
+        let sent = read(r#"{"kind":"K","spec":{"a":2,"list":[{"x":1,"y":[1,2]}],"typo":true,"z":0}}"#);
+        let sides = Sides {
+            name: "k",
+            before: Some(&before),
+            after: &after,
+            sent: &sent,
+            pruned: &["spec.list[0].y", "spec.typo"],
+            defaulted: &["spec.b"],
+        };
+        assert_eq!(
+            unified(&sides, false).unwrap(),
+            "--- LIVE/k\n+++ MERGED/k\n@@ -1,6 +1,8 @@\n kind: K\n spec:\n-  a: 1\n+  a: 2\n+  b:  # default\n+    c: 1  # default\n   list:\n   - x: 1\n!    y:  # pruned\n!    - 1  # pruned\n!    - 2  # pruned\n!  typo: true  # pruned\n   z: 0\n"
+        );
+        assert_eq!(unified(&Sides { before: Some(&after), ..sides }, false), None);
+        assert!(unified(&Sides { pruned: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n"));
+    }
+
+    #[test]
+    fn a_new_object_is_all_new() {
+        let after = read(r#"{"kind":"K"}"#);
+        let sides = Sides { name: "k", before: None, after: &after, sent: &after, pruned: &[], defaulted: &[] };
+        assert_eq!(unified(&sides, false).unwrap(), "--- LIVE/k\n+++ MERGED/k\n@@ -0,0 +1 @@\n+kind: K\n");
+    }
+}
