@@ -2,7 +2,7 @@
 
 use crate::api::{Body, Method, Request, Timestamp};
 use crate::cli::args::FieldValidation;
-use crate::value::Value;
+use crate::value::{Value, json};
 use std::fmt::Write as _;
 
 /// `POST` of a CRD.
@@ -21,6 +21,9 @@ pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&s
     push_segment(&mut path, plural);
     path
 }
+
+/// A longer body is not read by the server (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
+const LIMIT: usize = 3 * 1024 * 1024 - 1;
 
 /// What a write asks besides its object.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +84,12 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
-        body: Body::Value(object),
+        body: if json::is_longer_than(&object, LIMIT) {
+            // The server refuses it by its length.
+            Body::Bytes(json::to_string(&object).into_bytes())
+        } else {
+            Body::Value(object)
+        },
         now: manner.now,
     }
 }

@@ -41,16 +41,19 @@ impl Spot {
         Self { source: Arc::clone(source), line, ..Self::default() }
     }
 
-    /// The part `part` (bytes) of `text`, a text that begins at `start` in `source`. The part ends at the end of its
-    /// first line.
-    pub fn within(source: &Arc<str>, text: &[u8], start: Position, part: Range<usize>) -> Self {
+    /// The part `part` (bytes) of `text`, a text that begins at `start` in `source`; the part begins at `at` in it and is
+    /// shown to the end of its first line.
+    pub fn part(source: &Arc<str>, text: &[u8], start: Position, at: Position, part: Range<usize>) -> Self {
         let from = part.start.min(text.len());
-        let at = Position::of(text, from);
-        let mut spot = Self { excerpt: None, ..Self::at(source, text, start, at.within(start)) };
-        let line_start =
-            text.get(..from).and_then(|before| before.iter().rposition(|b| *b == b'\n')).map_or(0, |i| i + 1);
-        spot.excerpt = excerpt(text, start, line_start, from, part.end);
-        spot
+        // Of a longer line nothing is shown, so its beginning need not be found.
+        let near = from.saturating_sub(LONGEST_LINE + 1);
+        let line_end = text.get(near..from).and_then(|before| before.iter().rposition(|b| *b == b'\n'));
+        let line_start = match line_end {
+            Some(i) => Some(near + i + 1),
+            None => (near == 0).then_some(0),
+        };
+        let excerpt = line_start.and_then(|line_start| excerpt(text, start, line_start, from, part.end));
+        Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt }
     }
 
     /// The position `position` of `source`, in a text that begins at `start` in it.
@@ -85,6 +88,7 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
         return None;
     }
     let line = text.get(line_start..)?;
+    let line = line.get(..=LONGEST_LINE).unwrap_or(line);
     let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
     let line = line.get(..length).filter(|line| line.len() <= LONGEST_LINE)?;
     let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
@@ -156,7 +160,7 @@ mod tests {
         let source = Arc::from("f");
         let start = Position { line: 10, column: 1 };
         let part = text.find("'x'").unwrap()..text.find("long").unwrap();
-        let spot = Spot::within(&source, text.as_bytes(), start, part);
+        let spot = Spot::part(&source, text.as_bytes(), start, Position { line: 11, column: 4 }, part);
         assert_eq!(spot.to_string(), "f:11:4");
         assert_eq!(spot.excerpt, Some(Excerpt { line: "ü: 'x'".to_owned(), part: 4..7 }));
         assert_eq!(
@@ -164,27 +168,28 @@ mod tests {
             4..5
         );
         // Past the end is the end.
-        assert_eq!(Spot::within(&source, b"a", FIRST, 5..9).to_string(), "f:1:2");
+        assert_eq!(Spot::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(Spot::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
     }
 
     #[test]
     fn a_line_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
-        let spot = Spot::within(&Arc::from("f"), b"\xff: \xfe!", FIRST, 3..4);
+        let spot = Spot::part(&Arc::from("f"), b"\xff: \xfe!", FIRST, FIRST, 3..4);
         assert_eq!(spot.excerpt, Some(Excerpt { line: "\u{fffd}: \u{fffd}!".to_owned(), part: 5..8 }));
     }
 
     #[test]
     fn a_line_that_begins_elsewhere_is_not_shown() {
         let start = Position { line: 1, column: 5 };
-        let spot = Spot::within(&Arc::from("f"), b"{}\n{}", start, 0..2);
+        let spot = Spot::part(&Arc::from("f"), b"{}\n{}", start, start, 0..2);
         assert_eq!((spot.to_string().as_str(), spot.excerpt), ("f:1:5", None));
     }
 
     #[test]
     fn a_message_shows_its_line() {
         let start = Position { line: 3, column: 1 };
-        let spot = Spot::within(&Arc::from("dir/a.yaml"), b"spec:\n  replicas: many\n", start, 18..22);
+        let at = Position { line: 4, column: 13 };
+        let spot = Spot::part(&Arc::from("dir/a.yaml"), b"spec:\n  replicas: many\n", start, at, 18..22);
         let text = render(Grade::Error, "spec.replicas: Invalid value", &spot, Some("try 3"), false);
         assert_eq!(
             text,

@@ -42,11 +42,22 @@ pub struct Spans<'a> {
 #[derive(Debug, Default)]
 pub struct Cache(OnceLock<Arc<Index>>);
 
-/// The nodes of a text and the offsets at which its lines begin.
+/// The nodes of a text, and what turns offsets into positions without reading all that is before: a text may be one long
+/// line.
 #[derive(Debug)]
 struct Index {
     outline: Outline,
+    /// The offsets at which lines begin.
     lines: Vec<usize>,
+    /// How many characters are before each block of the text.
+    characters: Vec<usize>,
+}
+
+/// The bytes of a block.
+const BLOCK: usize = 1024;
+
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|b| (**b & 0xc0) != 0x80).count()
 }
 
 impl Index {
@@ -57,15 +68,34 @@ impl Index {
         };
         let ends = text.iter().enumerate().filter(|(_, b)| **b == b'\n');
         let lines = std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect();
-        Self { outline, lines }
+        let mut before = 0;
+        let characters = text.chunks(BLOCK).map(|block| {
+            let known = before;
+            before += characters(block);
+            known
+        });
+        Self { outline, lines, characters: characters.collect() }
     }
 
     /// As [`Position::of`], without reading all that is before.
     fn position(&self, text: &[u8], offset: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.lines.get(line).copied().unwrap_or_default();
-        let in_line = Position::of(text.get(start..).unwrap_or_default(), offset - start);
-        Position { line: line + 1, column: in_line.column }
+        if offset - start <= BLOCK {
+            let in_line = Position::of(text.get(start..).unwrap_or_default(), offset - start);
+            return Position { line: line + 1, column: in_line.column };
+        }
+        let mut column = self.characters_before(text, offset) - self.characters_before(text, start) + 1;
+        if start == 0 && text.starts_with(b"\xef\xbb\xbf") {
+            column -= 1;
+        }
+        Position { line: line + 1, column }
+    }
+
+    fn characters_before(&self, text: &[u8], offset: usize) -> usize {
+        let block = offset / BLOCK;
+        let known = self.characters.get(block).copied();
+        known.unwrap_or_default() + characters(text.get(block * BLOCK..offset).unwrap_or_default())
     }
 }
 
@@ -231,6 +261,15 @@ mod tests {
             (found[0].first, found[0].second),
             (Position { line: 1, column: 39 }, Position { line: 2, column: 2 })
         );
+    }
+
+    #[test]
+    fn places_in_a_long_line() {
+        let text = format!("\u{feff}x: 1\né: [{}z]", "é, ".repeat(3000));
+        let index = Index::of(text.as_bytes(), Syntax::Yaml);
+        for (at, _) in text.char_indices().skip(1).step_by(97) {
+            assert_eq!(index.position(text.as_bytes(), at), Position::of(text.as_bytes(), at), "{at}");
+        }
     }
 
     #[test]

@@ -45,6 +45,39 @@ pub fn write_compact(out: &mut String, v: &Value) {
     }
 }
 
+/// Whether the compact JSON of `v` has more than `limit` bytes; looks no further than that.
+pub fn is_longer_than(v: &Value, limit: usize) -> bool {
+    fn rest(v: &Value, left: Option<usize>) -> Option<usize> {
+        let text = |s: &str, left: usize| {
+            let escaped = |b: u8| b < 0x20 || matches!(b, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
+            let length = if s.bytes().any(escaped) {
+                let mut out = String::new();
+                write_string(&mut out, s);
+                out.len()
+            } else {
+                s.len() + 2
+            };
+            left.checked_sub(length)
+        };
+        let left = left?;
+        match v {
+            Value::Null => left.checked_sub(4),
+            Value::Bool(b) => left.checked_sub(if *b { 4 } else { 5 }),
+            Value::Int(_) | Value::Float(_) => left.checked_sub(to_string(v).len()),
+            Value::String(s) => text(s, left),
+            Value::Array(items) => {
+                let left = left.checked_sub(2 + items.len().saturating_sub(1))?;
+                items.iter().try_fold(left, |left, item| rest(item, Some(left)))
+            }
+            Value::Object(members) => {
+                let left = left.checked_sub(2 + members.len() + members.len().saturating_sub(1))?;
+                members.iter().try_fold(left, |left, (key, value)| rest(value, text(key, left)))
+            }
+        }
+    }
+    rest(v, Some(limit)).is_none()
+}
+
 /// Appends `s` as a JSON string.
 pub fn write_string(out: &mut String, s: &str) {
     out.push('"');
@@ -83,5 +116,7 @@ mod tests {
             ("a", Value::from("<\u{1}é\u{2028}")),
         ]);
         assert_eq!(to_string(&v), r#"{"a":"\u003c\u0001é\u2028","b":[1,1,null]}"#);
+        let length = to_string(&v).len();
+        assert!(!is_longer_than(&v, length) && is_longer_than(&v, length - 1));
     }
 }

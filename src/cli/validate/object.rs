@@ -94,9 +94,13 @@ pub fn problem(note: Note) -> Item {
     item
 }
 
-/// What kubectl passes over, in a document.
-pub fn warning(note: &Note, document: &Document) -> Problem {
-    let at = note.position.map(|at| Spot::at(&source(&note.source), &document.chunk.text, document.chunk.start, at));
+/// What kubectl passes over, in a document; `shown` says whether with its line, which has to be looked for.
+pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
+    let name = source(&note.source);
+    let at = note.position.map(|at| match &document.chunk {
+        chunk if shown => Spot::at(&name, &chunk.text, chunk.start, at),
+        _ => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
+    });
     Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at }
 }
 
@@ -105,8 +109,8 @@ fn source(name: &Arc<str>) -> Arc<str> {
     if &**name == "-" { Arc::from("<stdin>") } else { Arc::clone(name) }
 }
 
-/// More fields than this are not looked for: nobody reads so many messages.
-const MOST_FOUND: usize = 1000;
+/// More places than this are not looked for in one object: nobody reads so many messages.
+pub const MOST_FOUND: usize = 1000;
 
 /// Finds fields of one object; the text is read for it at the first question.
 pub struct Finder<'a> {
@@ -146,10 +150,10 @@ impl Finder<'_> {
         let found = self.places.get_or_init(|| self.document.places()).locate(path);
         let by_key = by_key(chunk, &found);
         let part = match found.key {
-            Some(key) if by_key => key.range,
-            _ => found.value.range,
+            Some(key) if by_key => key,
+            _ => found.value,
         };
-        Spot::within(&source(name), &chunk.text, chunk.start, part)
+        Spot::part(&source(name), &chunk.text, chunk.start, part.start, part.range)
     }
 }
 

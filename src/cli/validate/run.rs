@@ -117,7 +117,9 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, I> {
             let way = match self.entries.next()? {
                 Entry::Document(document) => {
                     let notes = std::mem::take(&mut self.notes);
-                    let warnings = notes.iter().map(|note| object::warning(note, &document)).collect();
+                    let warnings = notes.iter().enumerate();
+                    let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MOST_FOUND));
+                    let warnings = warnings.collect();
                     self.known.way(self.judge, Object { document, warnings })
                 }
                 Entry::Problem(note) => Way::Item(Box::new(object::problem(note))),

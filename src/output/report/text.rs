@@ -217,6 +217,7 @@ mod tests {
     fn rejected() -> Item {
         let source = Arc::from("a.yaml");
         let text = b"kind: CronTab\nspec: 1\n";
+        let start = Position { line: 1, column: 1 };
         let mut item = Item::new(Spot::line(&source, 1), Verdict::Rejected, "");
         item.identity = Identity {
             api_version: "stable.example.com/v1".to_owned(),
@@ -229,7 +230,7 @@ mod tests {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
-            spot: Some(Spot::within(&source, text, Position { line: 1, column: 1 }, 20..21)),
+            spot: Some(Spot::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
         });
         item
     }
