@@ -41,6 +41,16 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
     })
 }
 
+/// `a == b`, where reading `b` may have failed: a scalar is then merely not equal, a list or map of a document hands the
+/// failure on.
+fn equal_to_read(a: &Value<'_>, b: Result<Value<'_>, Error>) -> Result<bool, Error> {
+    match (a, b) {
+        (_, Ok(b)) => equal_strictly(a, &b),
+        (Value::List(_) | Value::Map(_) | Value::Opaque(_), Err(e)) => Err(e),
+        (_, Err(_)) => Ok(false),
+    }
+}
+
 fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
@@ -54,7 +64,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
     let mut failed = None;
     for (x, y) in a.iter().zip(b.iter()) {
         let outcome = match (x, y) {
-            (Ok(x), Ok(y)) if strict => equal_strictly(&x, &y),
+            (Ok(x), y) if strict => equal_to_read(&x, y),
             (Ok(x), Ok(y)) => equal(&x, &y),
             (Err(e), _) | (_, Err(e)) => Err(e),
         };
@@ -98,7 +108,7 @@ fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool,
         match (a.find(&key), b.find(&key)) {
             (None, None) => {}
             (Some(x), Some(y)) => {
-                if !equal_strictly(&x?, &y?)? {
+                if !equal_to_read(&x?, y)? {
                     return Ok(false);
                 }
             }
