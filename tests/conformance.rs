@@ -179,7 +179,7 @@ fn conformance() {
             fs::write(&file, serde_json::to_string_pretty(&scenarios).unwrap() + "\n").unwrap();
         }
     }
-    assert!(count > 400, "only {count} exchanges were found");
+    assert!(count > 700, "only {count} exchanges were found");
     assert!(
         differing.is_empty(),
         "{} of {count} answers differ from the real server's:\n{}",
