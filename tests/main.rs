@@ -15,5 +15,6 @@ mod facts_regexp;
 mod facts_yaml;
 mod plugin_manifest;
 mod properties;
+mod properties_cel;
 mod properties_patterns;
 mod text;

@@ -132,6 +132,8 @@ fn is_valid_argument(function: &str, value: &Literal) -> bool {
         ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
         ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
         ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
+        // Null may stand for either, and then neither takes it.
+        ("duration" | "timestamp", Literal::Null) => false,
         ("timestamp", Literal::Int(seconds)) => converts("int64_to_timestamp", Value::Int(*seconds)),
         _ => true,
     }

@@ -1,0 +1,24 @@
+//! Any expression that checks can be estimated, planned and run within the limit.
+#![no_main]
+
+use crdx::cel::{
+    cost::estimate,
+    env::{BaseEnv, Env, STORED},
+    eval::{PER_CALL_LIMIT, Program},
+    types::Type,
+    value::Value,
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|source: &str| {
+    let env = Env::new(BaseEnv::of(STORED))
+        .with_variable("self", Type::list(Type::String))
+        .with_variable("other", Type::Dyn);
+    let Ok(checked) = env.compile(source) else { return };
+    let cost = estimate(&checked, None);
+    assert!(cost.min <= cost.max);
+    if let Ok(program) = Program::plan(&checked, &env) {
+        let words = Value::list(vec![Value::string("a"), Value::string("é")]);
+        program.run(vec![Ok(words), Ok(Value::Int(1))], PER_CALL_LIMIT);
+    }
+});
