@@ -158,3 +158,20 @@ fn the_reader_of_imports_reads_them() {
     assert!(!names_crate("crate::kube::Client", "kube"));
     assert!(!names_crate("/// kube::Client", "kube"));
 }
+
+#[test]
+fn the_cluster_is_only_read() {
+    let mut requests = 0;
+    for (top, file, text) in modules() {
+        if top != "cluster" {
+            continue;
+        }
+        requests += text.matches("Request::get(").count();
+        for word in ["post", "put", "patch", "delete", "builder", "method"] {
+            let written = [format!("Request::{word}("), format!("Method::{}", word.to_uppercase())];
+            assert!(!written.iter().any(|w| text.contains(w)), "{}: {word}", file.display());
+        }
+        assert!(!text.contains("kube::Api") && !text.contains("kube::api"), "{}", file.display());
+    }
+    assert_eq!(requests, 1, "every request goes through one place");
+}
