@@ -6,6 +6,7 @@
 //! ```text
 //! path, set   field paths and sets of them, and their `fieldsV1` text
 //! types       a CRD's schema as merge types (scalars, atomic, set and keyed lists, granular and atomic maps)
+//! definition  the merge type of definitions themselves
 //! typed/*     what is done with a value of a type: validate, list its fields, compare, merge, remove, reconcile
 //! updater     ownership after an update or an apply, and conflicts
 //! scale       the same for the /scale subresource
@@ -14,6 +15,7 @@
 //! ```
 
 pub mod client_side;
+pub mod definition;
 pub mod field_manager;
 pub mod identity;
 pub mod managed;

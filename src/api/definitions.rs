@@ -5,6 +5,7 @@
 
 mod decode;
 mod lifecycle;
+mod ownership;
 mod remove;
 mod write;
 

@@ -56,7 +56,7 @@ impl Ownership<'_> {
         let manager = manager(options, ctx.request.user_agent.as_deref());
         self.with_manager(ctx, |fields| match live {
             Some(live) => fields.update(live, new, &manager),
-            None => fields.update(&fields.empty_object(), new, &manager),
+            None => fields.update(fields.nothing, new, &manager),
         });
     }
 
@@ -72,20 +72,15 @@ impl Ownership<'_> {
             pipeline::default(&self.version.stages, object);
         };
         let applied = self.with_manager(ctx, |fields| {
-            let nothing;
-            let live = if let Some(live) = live {
-                live
-            } else {
-                nothing = fields.empty_object();
-                &nothing
-            };
-            fields.apply(live, patch, &options.field_manager, options.force.unwrap_or_default(), &default)
+            fields.apply(
+                live.unwrap_or(fields.nothing),
+                patch,
+                &options.field_manager,
+                options.force.unwrap_or_default(),
+                &default,
+            )
         });
-        applied.map_err(|refusal| match refusal {
-            field_manager::Refusal::Conflicts(conflicts) => conflict(&conflicts),
-            field_manager::Refusal::BadRequest(text) => Refusal::bad_request(text),
-            field_manager::Refusal::Internal(text) => Refusal::unclassified(text),
-        })
+        applied.map_err(refused)
     }
 
     fn with_manager<T>(&self, ctx: &Context<'_>, act: impl FnOnce(&FieldManager<'_>) -> T) -> T {
@@ -99,7 +94,8 @@ impl Ownership<'_> {
             Subresource::Status => "status",
             Subresource::Scale => "scale",
         };
-        act(&FieldManager { versions: self, api_version, kind, subresource, now: &now })
+        let nothing = field_manager::bare(api_version, kind);
+        act(&FieldManager { versions: self, api_version, kind, subresource, nothing: &nothing, now: &now })
     }
 }
 
@@ -154,6 +150,15 @@ pub(super) fn manager(options: &WriteOptions, user_agent: Option<&str>) -> Strin
         out.push(c);
     }
     out
+}
+
+/// A refused apply.
+pub(super) fn refused(refusal: field_manager::Refusal) -> Refusal {
+    match refusal {
+        field_manager::Refusal::Conflicts(conflicts) => conflict(&conflicts),
+        field_manager::Refusal::BadRequest(text) => Refusal::bad_request(text),
+        field_manager::Refusal::Internal(text) => Refusal::unclassified(text),
+    }
 }
 
 /// `NewApplyConflict`
@@ -222,6 +227,7 @@ impl<'a> ScaleFields<'a> {
         Ok(())
     }
 
+    #[expect(clippy::option_option, reason = "no such version is not the same as no scale")]
     fn path(&self, api_version: &str) -> Option<Option<String>> {
         let version = self.serving.version_of(api_version)?;
         Some(version.scale().map(|paths| paths.spec_replicas.clone()))

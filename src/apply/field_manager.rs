@@ -13,6 +13,11 @@ use super::{
 use crate::value::{Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
 
+/// An object with nothing but its type.
+pub fn bare(api_version: &str, kind: &str) -> Value {
+    object([("apiVersion", api_version), ("kind", kind)])
+}
+
 /// The annotation of client-side apply.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -37,6 +42,8 @@ pub struct FieldManager<'a> {
     pub kind: &'a str,
     /// `status`, `scale` or empty.
     pub subresource: &'a str,
+    /// A new object before anything is set, which a create is compared with.
+    pub nothing: &'a Value,
     /// The time of the request, RFC 3339.
     pub now: &'a str,
 }
@@ -90,11 +97,6 @@ impl FieldManager<'_> {
             subresource: self.subresource.to_owned(),
         }
         .id()
-    }
-
-    /// An object with nothing but its type, which a create is compared with.
-    pub fn empty_object(&self) -> Value {
-        object([("apiVersion", self.api_version), ("kind", self.kind)])
     }
 
     /// Sets `new`'s managedFields after a create, update or patch of `live`; on trouble they stay `live`'s.
@@ -219,7 +221,7 @@ impl FieldManager<'_> {
         if managed.owners.is_empty() {
             set_managed_fields(&mut bare, None);
             managed = self
-                .in_own_version(&self.empty_object(), "live", &self.empty_object())
+                .in_own_version(self.nothing, "live", self.nothing)
                 .and_then(|empty| self.updated(&empty, &bare, managed, "before-first-apply"))
                 .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
             managed.cap();
@@ -370,8 +372,17 @@ mod tests {
         read(&format!(r#"{{"apiVersion":"x.io/v1","kind":"X","metadata":{{"name":"a"}},"spec":{spec}}}"#))
     }
 
+    static NOTHING: LazyLock<Value> = LazyLock::new(|| bare("x.io/v1", "X"));
+
     fn manager(versions: &dyn Versions) -> FieldManager<'_> {
-        FieldManager { versions, api_version: "x.io/v1", kind: "X", subresource: "", now: "2026-01-01T00:00:00Z" }
+        FieldManager {
+            nothing: &NOTHING,
+            versions,
+            api_version: "x.io/v1",
+            kind: "X",
+            subresource: "",
+            now: "2026-01-01T00:00:00Z",
+        }
     }
 
     #[test]
@@ -379,7 +390,7 @@ mod tests {
         let versions = versions();
         let fields = manager(&versions);
         let mut live = object_with(r#"{"a":1}"#);
-        fields.update(&fields.empty_object(), &mut live, "creator");
+        fields.update(fields.nothing, &mut live, "creator");
         let apply = |live: &Value, spec: &str, by: &str| fields.apply(live, &object_with(spec), by, false, &|_| {});
         let one = apply(&live, r#"{"a":1,"b":2,"l":[{"k":"x","v":1},{"k":"y"}]}"#, "one").unwrap();
         let less = apply(&one, r#"{"l":[{"k":"y"}]}"#, "one").unwrap();

@@ -74,7 +74,7 @@ pub struct Field {
     pub default: Option<Value>,
 }
 
-/// A type, or one of the two that know themselves.
+/// A type, or one of those that know themselves.
 #[derive(Clone, Debug)]
 pub enum TypeRef {
     /// A type of its own.
@@ -83,6 +83,8 @@ pub enum TypeRef {
     Deduced,
     /// Whatever the value is, as one value.
     Untyped,
+    /// A schema in a definition.
+    Schema,
 }
 
 static DEDUCED: LazyLock<Type> = LazyLock::new(|| Type {
@@ -104,6 +106,7 @@ impl TypeRef {
             Self::Type(t) => t,
             Self::Deduced => &DEDUCED,
             Self::Untyped => &UNTYPED,
+            Self::Schema => super::definition::of_schema(),
         }
     }
     /// Whether nothing is known but what the value shows.
@@ -170,19 +173,19 @@ impl Type {
     }
 }
 
-fn own(t: Type) -> TypeRef {
+pub(super) fn own(t: Type) -> TypeRef {
     TypeRef::Type(Arc::new(t))
 }
 
-fn scalar(s: Scalar) -> TypeRef {
+pub(super) fn scalar(s: Scalar) -> TypeRef {
     own(Type { scalar: Some(s), ..Type::default() })
 }
 
-fn list(relation: ListRelation, items: TypeRef) -> TypeRef {
+pub(super) fn list(relation: ListRelation, items: TypeRef) -> TypeRef {
     own(Type { list: Some(ListType { relation, items }), ..Type::default() })
 }
 
-fn map(m: MapType) -> TypeRef {
+pub(super) fn map(m: MapType) -> TypeRef {
     own(Type { map: Some(m), ..Type::default() })
 }
 
@@ -267,7 +270,7 @@ pub fn of_scale() -> &'static Type {
     SCALE.resolve()
 }
 
-fn type_meta() -> BTreeMap<String, Field> {
+pub(super) fn type_meta() -> BTreeMap<String, Field> {
     fields([
         ("apiVersion", scalar(Scalar::String), None),
         ("kind", scalar(Scalar::String), None),

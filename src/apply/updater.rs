@@ -264,13 +264,12 @@ impl<'a> Updater<'a> {
         let mut seen: BTreeMap<String, Option<&Type>> = BTreeMap::new();
         let mut out = Owners::new();
         for (name, mut owner) in owners {
-            let ty = match seen.get(&owner.api_version) {
-                Some(ty) => *ty,
-                None => {
-                    let ty = self.in_version(live, &owner.api_version).map_err(Failure::Error)?.map(|typed| typed.ty);
-                    seen.insert(owner.api_version.clone(), ty);
-                    ty
-                }
+            let ty = if let Some(ty) = seen.get(&owner.api_version) {
+                *ty
+            } else {
+                let ty = self.in_version(live, &owner.api_version).map_err(Failure::Error)?.map(|typed| typed.ty);
+                seen.insert(owner.api_version.clone(), ty);
+                ty
             };
             let Some(ty) = ty else { continue };
             if let Some(set) = reconcile(&owner.set, ty) {

@@ -33,6 +33,9 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
         for _ in 0..rng.below(3) {
             mutate(&mut object, rng, kind_of_change, any_value);
         }
+        if !object["metadata"].is_object() {
+            object["metadata"] = json!({"name": name});
+        }
         let validation = *rng.pick(&["Strict", "Warn", "Ignore"]);
         let one = format!("{}/{name}", base(&version));
         match if round < 3 { 1 } else { rng.below(14) } {

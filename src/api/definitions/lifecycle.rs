@@ -1,6 +1,6 @@
 //! What follows from a written definition: names are accepted, it is served, its objects go with it.
 
-use super::typed;
+use super::{ownership, typed};
 use crate::api::Server;
 use crate::api::serving::Serving;
 use crate::api::store::Stored;
@@ -25,7 +25,7 @@ impl Server {
             let changed =
                 crd::conditions::settle(&mut definition, others.iter().filter(|o| o.name() != name), &now_text);
             if changed {
-                self.store_definition(&name, &stored, &definition);
+                self.store_definition(&name, &stored, &definition, &now_text);
                 if rounds < 1000 {
                     let group = &definition.spec.group;
                     let rivals = others.iter().filter(|o| o.name() != name && o.spec.group == *group);
@@ -39,9 +39,13 @@ impl Server {
         }
     }
 
-    fn store_definition(&self, name: &str, expected: &Arc<Stored>, definition: &CustomResourceDefinition) {
+    fn store_definition(&self, name: &str, expected: &Arc<Stored>, definition: &CustomResourceDefinition, now: &str) {
+        let mut object = definition.to_value();
+        if self.tracks_fields {
+            ownership::settle(&expected.raw, &mut object, now);
+        }
         // Nobody else writes definitions while the lock is held.
-        let _ = self.definitions.objects.put(name, Some(expected), definition.to_value(), &self.revision);
+        let _ = self.definitions.objects.put(name, Some(expected), object, &self.revision);
     }
 
     /// Compiles what is served for a definition, unless only its metadata or conditions changed.
@@ -86,7 +90,7 @@ impl Server {
                 return;
             }
         }
-        self.store_definition(name, &stored, &definition);
+        self.store_definition(name, &stored, &definition, &now_text);
         self.serve_definition(name);
     }
 

@@ -1,13 +1,14 @@
 //! POST, PUT and PATCH of definitions and their status (`registry/customresourcedefinition/strategy.go`).
 
-use super::{RESOURCE, decode, typed};
+use super::{RESOURCE, decode, ownership, typed};
 use crate::api::body;
 use crate::api::context::{Answer, Context};
 use crate::api::decode::{check_name, dedup_owners};
+use crate::api::managed_fields::{keep_times, refused};
 use crate::api::metadata;
 use crate::api::negotiate;
 use crate::api::options::{self, Write, WriteOptions};
-use crate::api::patch::{self, Kind};
+use crate::api::patch::{self, Kind, apply::Config};
 use crate::api::status::{GroupResource, Refusal};
 use crate::api::update::{keep_system_fields, parse_revision, should_delete};
 use crate::crd::{self, CustomResourceDefinition, strategy, validation};
@@ -26,6 +27,18 @@ pub(super) fn create(ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         metadata::wipe_system_fields(object);
         metadata::set_text(object, "namespace", "");
         dedup_owners(ctx, object, false);
+    });
+    ownership::update(ctx, None, &mut definition, &options);
+    store_new(ctx, definition, &options)
+}
+
+/// Completes, validates and stores a new definition.
+fn store_new(
+    ctx: &mut Context<'_>,
+    mut definition: CustomResourceDefinition,
+    options: &WriteOptions,
+) -> Result<Answer, Refusal> {
+    edit(&mut definition, |object| {
         metadata::fill_system_fields(object, &ctx.server.random.uid(), &ctx.now());
         let prefix = metadata::text(object, "generateName").to_owned();
         if !prefix.is_empty() && metadata::text(object, "name").is_empty() {
@@ -81,13 +94,17 @@ pub(super) fn put(ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
     });
     checked?;
     let uid = definition.metadata.get("uid").and_then(Value::as_str).unwrap_or_default().to_owned();
-    update(ctx, &options, &uid, &mut |_, _| Ok(definition.clone()))
+    update(ctx, &options, &uid, &mut |ctx, existing| {
+        let mut definition = definition.clone();
+        ownership::update(ctx, Some(existing), &mut definition, &options);
+        Ok(definition)
+    })
 }
 
 /// Answers a PATCH.
 pub(super) fn patch(ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
     let (patch, options) = patch::read(ctx, kind)?;
-    let Some(patch) = patch else { return Err(Refusal::internal("server-side apply is not simulated yet")) };
+    let Some(patch) = patch else { return apply(ctx, &options) };
     let name = ctx.target.name.clone();
     update(ctx, &options, "", &mut |ctx, existing| {
         let (patched, strict) = patch.apply(existing.clone(), &options)?;
@@ -95,6 +112,7 @@ pub(super) fn patch(ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal
         let mut definition = body::interpret(&patched)
             .and_then(|()| decode::read(ctx, patched, strict, false, &options))
             .map_err(|text| patch::refuse(&echo, text))?;
+        ownership::update(ctx, Some(existing), &mut definition, &options);
         let mut checked = Ok(());
         edit(&mut definition, |object| {
             metadata::set_text(object, "namespace", "");
@@ -103,6 +121,54 @@ pub(super) fn patch(ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal
         });
         checked.map(|()| definition)
     })
+}
+
+/// Answers an apply.
+fn apply(ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
+    let config = Config::read(ctx)?;
+    let name = ctx.target.name.clone();
+    if ctx.target.subresource.is_empty() && ctx.server.definitions.objects.get(&name).is_none() {
+        let mut definition = applied(ctx, &config, None, options)?;
+        let revision = definition.metadata.remove("resourceVersion").unwrap_or_default();
+        parse_revision(revision.as_str().unwrap_or_default()).map_err(Refusal::unclassified)?;
+        edit(&mut definition, metadata::wipe_system_fields);
+        match store_new(ctx, definition, options) {
+            // Somebody else created it meanwhile.
+            Err(refusal) if refusal.reason == "AlreadyExists" => {}
+            result => return result,
+        }
+    }
+    update(ctx, options, "", &mut |ctx, existing| applied(ctx, &config, Some(existing), options))
+}
+
+/// The definition that an apply makes.
+fn applied(
+    ctx: &mut Context<'_>,
+    config: &Config<'_>,
+    live: Option<&Value>,
+    options: &WriteOptions,
+) -> Result<CustomResourceDefinition, Refusal> {
+    let patch = config.value()?;
+    let object = ownership::apply(ctx, live, &patch, options).map_err(refused)?;
+    let mut definition = decode::read(ctx, object, Vec::new(), false, options).map_err(|e| {
+        let name = metadata::text(&patch, "name");
+        let told = format!("/{name}; apiextensions.k8s.io/v1, Kind=CustomResourceDefinition");
+        Refusal::unclassified(format!("failed to convert new object ({told}) to proper version: {e}"))
+    })?;
+    config.check_duplicates(ctx, options)?;
+    let name = ctx.target.name.clone();
+    let uid = definition.metadata.get("uid").and_then(Value::as_str).unwrap_or_default();
+    if live.is_none() && !uid.is_empty() {
+        let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+        return Err(Refusal::conflict(RESOURCE, &name, &why));
+    }
+    let mut checked = Ok(());
+    edit(&mut definition, |object| {
+        metadata::set_text(object, "namespace", "");
+        checked = check_name(object, &name);
+        dedup_owners(ctx, object, true);
+    });
+    checked.map(|()| definition)
 }
 
 /// Makes the new definition from the existing one.
@@ -148,7 +214,8 @@ fn update(
             ctx.warn(warning);
         }
     }
-    let object = definition.to_value();
+    let mut object = definition.to_value();
+    keep_times(&mut object, existing);
     if should_delete(&object, existing) {
         if !options.dry_run && server.definitions.objects.remove(&name, &stored, &server.revision).is_ok() {
             server.forget_definition(&name, ctx.request.now);

@@ -63,7 +63,8 @@ impl<'b> Config<'b> {
         Ok(Self(&ctx.request.body))
     }
 
-    fn value(&self) -> Result<Value, Refusal> {
+    /// The object.
+    pub fn value(&self) -> Result<Value, Refusal> {
         let refused = |why: String| Refusal::bad_request(format!("error decoding patch: {why}"));
         let value = match self.0 {
             Body::Empty => Value::Null,
@@ -83,7 +84,7 @@ impl<'b> Config<'b> {
     }
 
     /// Tells about keys that are there twice.
-    fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
+    pub fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
         if !options.field_validation.looks() {
             return Ok(());
         }
