@@ -154,9 +154,9 @@ fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let depth = match args {
         [Value::List(_)] => 1,
         [Value::List(_), Value::Int(depth)] => *depth,
-        [other] => return Err(Error::new(format!("no such overload: {}.flatten()", other.type_name()))),
+        [other] => return Err(Error::new(format!("no such overload: {}.flatten()", declared_name(other)))),
         [other, depth] => {
-            let (list, depth) = (other.type_name(), depth.type_name());
+            let (list, depth) = (declared_name(other), declared_name(depth));
             return Err(Error::new(format!("no such overload: {list}.flatten({depth})")));
         }
         _ => return Err(Error::no_such_overload()),
@@ -170,6 +170,16 @@ fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let mut out = Vec::new();
     flatten_into(&mut out, list, depth)?;
     Ok(Value::list(out))
+}
+
+/// The type of a value as a declaration spells it.
+fn declared_name(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::List(_) => "list(dyn)",
+        Value::Map(_) => "map(dyn, dyn)",
+        Value::Optional(_) => "optional_type(dyn)",
+        other => other.type_name(),
+    }
 }
 
 /// Lists are as deep as the document or the expression, so this does not go deeper.

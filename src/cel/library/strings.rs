@@ -123,11 +123,10 @@ fn last_index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     if let Some(found) = trivial(text, part, from)? {
         return Ok(Value::Int(found));
     }
-    // The last match that begins at or before `from`.
-    let start = offset(text, from).unwrap_or(text.len());
-    let end = (start + part.len()).min(text.len());
-    let end = (end..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let found = text.get(..end).and_then(|head| head.rfind(&**part)).filter(|at| *at <= start);
+    // The last match that begins at or before `from` ends so many bytes later at most; that may be within a code point.
+    let end = (offset(text, from).unwrap_or(text.len()) + part.len()).min(text.len());
+    let end = (0..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let found = text.get(..end).and_then(|head| head.rfind(&**part));
     Ok(Value::Int(found.and_then(|at| text.get(..at)).map_or(-1, count)))
 }
 
@@ -296,6 +295,8 @@ mod tests {
         assert_eq!(call("string_last_index_of_string_int", &[s("πaπa"), s("πa"), Value::Int(1)]), "0");
         assert_eq!(call("string_last_index_of_string_int", &[s("abab"), s("ab"), Value::Int(2)]), "2");
         assert_eq!(call("string_last_index_of_string_int", &[s("ab"), s("abc"), Value::Int(1)]), "-1");
+        assert_eq!(call("string_last_index_of_string_int", &[s("ta©o©αT"), s("©"), Value::Int(3)]), "2");
+        assert_eq!(call("string_last_index_of_string_int", &[s("aaa"), s("aa"), Value::Int(0)]), "0");
         assert_eq!(call("string_substring_int_int", &[s("πabc"), Value::Int(1), Value::Int(3)]), "\"ab\"");
         assert_eq!(
             call("string_substring_int_int", &[s("abc"), Value::Int(2), Value::Int(1)]),
