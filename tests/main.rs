@@ -16,5 +16,6 @@ mod facts_yaml;
 mod plugin_manifest;
 mod properties;
 mod properties_cel;
+mod properties_cel_types;
 mod properties_patterns;
 mod text;

@@ -55,7 +55,7 @@ pub struct Overload {
     /// What a call costs.
     pub price: Price,
     /// How a call is computed; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
-    /// equality, indexing).
+    /// equality, indexing, patterns).
     pub call: Option<Function>,
     /// The arguments are of the types of the signature by the time of the call. Operators see to that themselves: their error texts
     /// differ.

@@ -13,6 +13,7 @@ mod map;
 pub mod number;
 mod opaque;
 mod order;
+pub mod patience;
 mod show;
 mod size;
 mod text;

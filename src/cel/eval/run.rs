@@ -6,9 +6,12 @@ use super::{
     cost,
     node::{Call, Element, Entry, Match, MatchKind, Node, Root},
 };
-use crate::cel::{
-    library,
-    value::{Error, Key, Map, Value, equal},
+use crate::{
+    cel::{
+        library::{self, Price},
+        value::{Error, Key, Map, Text, Value, equal, patience},
+    },
+    regexp::Regexp,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -26,6 +29,8 @@ pub(super) struct Run<'a> {
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
+    /// The last pattern that was no constant: loops tend to use the same one again.
+    compiled: Option<(Text<'a>, Regexp)>,
 }
 
 /// Runs the program.
@@ -38,8 +43,13 @@ pub(super) fn run<'a>(
     let mut places = Vec::with_capacity(slots);
     places.extend(variables.into_iter().map(Slot::Filled));
     places.resize_with(slots.max(places.len()), || Slot::Empty);
-    let mut run = Run { slots: places, cost: 0, limit };
-    let result = run.exec(root);
+    let mut run = Run { slots: places, cost: 0, limit, compiled: None };
+    patience::renew();
+    let mut result = run.exec(root);
+    // Some functions pass over what they cannot compare.
+    if patience::is_lost() {
+        result = Err(Error::Interrupted);
+    }
     Outcome { result, cost: run.cost }
 }
 
@@ -307,10 +317,42 @@ impl<'a> Run<'a> {
         };
         if let Some(cost) = known? {
             self.charge(cost)?;
-            return callee.invoke(values);
+            return match values {
+                [Value::String(text), Value::String(pattern), limit @ ..]
+                    if callee.price() == Price::Match || callee.price() == Price::Find =>
+                {
+                    self.match_computed(callee, text, pattern, limit)
+                }
+                _ => callee.invoke(values),
+            };
         }
         let result = callee.invoke(values);
         self.charged(cost::after(callee, result.as_ref().ok()), result)
+    }
+
+    fn match_computed(
+        &mut self,
+        callee: &Callee,
+        text: &Text<'a>,
+        pattern: &Text<'a>,
+        limit: &[Value<'a>],
+    ) -> Result<Value<'a>, Error> {
+        let is_match = callee.function == "matches";
+        if self.compiled.as_ref().is_none_or(|(source, _)| source != pattern) {
+            let compiled = Regexp::new(pattern)
+                .map_err(|e| Error::new(if is_match { e } else { format!("Illegal regex: {e}") }))?;
+            self.compiled = Some((pattern.clone(), compiled));
+        }
+        let Some((_, pattern)) = &self.compiled else {
+            return Err(Error::no_such_overload());
+        };
+        match (callee.function, limit) {
+            ("matches", []) => Ok(Value::Bool(pattern.is_match(text))),
+            ("find", []) => Ok(library::first_match(pattern, text)),
+            ("findAll", []) => Ok(library::all_matches(pattern, text, -1)),
+            ("findAll", [Value::Int(limit)]) => Ok(library::all_matches(pattern, text, *limit)),
+            _ => Err(Error::no_such_overload()),
+        }
     }
 
     fn match_pattern(&mut self, call: &'a Match) -> Result<Value<'a>, Error> {

@@ -1,7 +1,7 @@
 //! cel-go's list library, version 3 (`ext/lists.go`).
 
 use super::{Overload, Price};
-use crate::cel::value::{Error, List, Value, compare, equal_strictly};
+use crate::cel::value::{Error, List, Value, compare, equal_strictly, patience::look};
 use std::cmp::Ordering;
 
 /// The overloads.
@@ -185,6 +185,7 @@ fn declared_name(value: &Value<'_>) -> &'static str {
 /// Lists are as deep as the document or the expression, so this does not go deeper.
 fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64) -> Result<(), Error> {
     for item in list.iter() {
+        look()?;
         match item? {
             Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1)?,
             item => out.push(item),
@@ -230,7 +231,17 @@ fn distinct<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let mut out: Vec<Value<'a>> = Vec::new();
     for item in list.iter() {
         let item = item?;
-        if !out.iter().any(|seen| equal_strictly(&item, seen) == Ok(true)) {
+        let mut known = false;
+        for seen in &out {
+            known = match equal_strictly(&item, seen) {
+                Err(error) if error.is_fatal() => return Err(error),
+                same => same == Ok(true),
+            };
+            if known {
+                break;
+            }
+        }
+        if !known {
             out.push(item);
         }
     }

@@ -1,6 +1,6 @@
 //! Equality. cel-go's own lists and maps differ from others without an error; those of documents report a mismatch of types.
 
-use super::{Error, List, Map, Value, number};
+use super::{Error, List, Map, Value, number, patience::look};
 use crate::{cel::decl::ListKind, value};
 use std::cmp::Ordering;
 
@@ -15,6 +15,7 @@ pub fn equal(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
 
 /// The left value's own equality, which knows nothing of nulls.
 pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
+    look()?;
     Ok(match (a, b) {
         (Value::Null, _) => matches!(b, Value::Null),
         (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -94,10 +95,12 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
             return Ok(false);
         };
         // Values that cannot be compared are taken for equal, as cel-go's maps do.
-        if let (Ok(x), Ok(y)) = (x, y)
-            && equal(&x, &y) == Ok(false)
-        {
-            return Ok(false);
+        if let (Ok(x), Ok(y)) = (x, y) {
+            match equal(&x, &y) {
+                Ok(false) => return Ok(false),
+                Err(error) if error.is_fatal() => return Err(error),
+                _ => {}
+            }
         }
     }
     Ok(true)
@@ -143,6 +146,7 @@ pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
         match outcome {
             Ok(true) => return Ok(true),
             Ok(false) => {}
+            Err(e) if e.is_fatal() => return Err(e),
             Err(e) => failed = failed.or(Some(e)),
         }
     }

@@ -9,6 +9,8 @@ pub enum Error {
     Failed(Cow<'static, str>),
     /// The call's cost limit is exceeded.
     CostLimitExceeded,
+    /// It took too long; the server's request would have timed out.
+    Interrupted,
     /// What makes the server's evaluator panic; it recovers and reports `internal error: …`.
     Internal(Cow<'static, str>),
 }
@@ -33,6 +35,7 @@ impl fmt::Display for Error {
         match self {
             Self::Failed(text) => f.write_str(text),
             Self::CostLimitExceeded => f.write_str("operation cancelled: actual cost limit exceeded"),
+            Self::Interrupted => f.write_str("operation interrupted"),
             Self::Internal(text) => write!(f, "internal error: {text}"),
         }
     }

@@ -1,6 +1,6 @@
 //! Values as text: as CEL would write them (`Display`), and as Go's `%v` puts them into error texts ([`Value::plain`]).
 
-use super::Value;
+use super::{Value, patience::look};
 use crate::value::{number::format_v, quote::go_quote};
 use std::fmt::{self, Display, Write as _};
 
@@ -31,6 +31,11 @@ impl Display for Value<'_> {
                 for (i, item) in list.iter().enumerate() {
                     if i > 0 {
                         f.write_str(", ")?;
+                    }
+                    // Nobody reads on; and a list may hold itself over and over.
+                    if look().is_err() {
+                        f.write_char('…')?;
+                        break;
                     }
                     match item {
                         Ok(item) => item.fmt(f)?,

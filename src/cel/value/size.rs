@@ -1,6 +1,6 @@
 //! Sizes, as `size()` and the cost tracker take them.
 
-use super::{Opaque, Value};
+use super::{Opaque, Value, patience::look};
 
 impl Value<'_> {
     /// Code points, bytes, elements or entries; `None` for what has no size.
@@ -21,21 +21,32 @@ impl Value<'_> {
 
     /// What visiting all of it costs (`traversalCost`): bytes / 10 for text, 1 for any other leaf.
     pub fn walk_cost(&self) -> u64 {
+        if look().is_err() {
+            return TOO_MUCH;
+        }
         match self {
             Self::String(s) => (s.len() as f64 * 0.1) as u64,
             Self::Bytes(b) => (b.len() as f64 * 0.1) as u64,
-            // Only a list added to itself over and over gets as long; it is not visited.
-            Self::List(l) if l.len() > 1 << 24 => l.len() as u64,
-            Self::List(l) => l.iter().map(|item| item.map_or(1, |item| item.walk_cost())).sum(),
-            Self::Map(m) => m
-                .keys()
-                .iter()
-                .map(|key| {
-                    let value = m.find(key).and_then(Result::ok);
-                    key.walk_cost() + value.map_or(1, |value| value.walk_cost())
-                })
-                .sum(),
+            Self::List(l) => sum(l.iter().map(|item| item.map_or(1, |item| item.walk_cost()))),
+            Self::Map(m) => sum(m.keys().iter().map(|key| {
+                let value = m.find(key).and_then(Result::ok);
+                key.walk_cost() + value.map_or(1, |value| value.walk_cost())
+            })),
             _ => 1,
         }
     }
+}
+
+/// More than any limit.
+const TOO_MUCH: u64 = 1 << 60;
+
+fn sum(costs: impl Iterator<Item = u64>) -> u64 {
+    let mut total = 0_u64;
+    for cost in costs {
+        total = total.saturating_add(cost);
+        if total >= TOO_MUCH {
+            break;
+        }
+    }
+    total
 }
