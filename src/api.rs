@@ -5,6 +5,7 @@
 //! ([`create`], [`get`], [`list`], [`update`], [`patch`], [`delete`], [`scale`]); objects live in [`store`]; refusals are
 //! [`status`] values. Definitions themselves are served by [`definitions`].
 
+pub mod address;
 mod body;
 mod context;
 mod create;

@@ -6,6 +6,7 @@ mod diff;
 mod exit;
 mod external_diff;
 mod get;
+mod rehearse;
 mod request;
 mod serve;
 mod terminal;
@@ -37,6 +38,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),
         args::Command::Get(get) => get::run(&get, args.color),
+        args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

@@ -3,6 +3,7 @@
 mod aligned;
 pub mod difference;
 pub mod excerpt;
+pub mod rehearsal;
 pub mod report;
 pub mod table;
 

@@ -29,6 +29,13 @@ impl Server {
         Ok(())
     }
 
+    /// An object as it is stored, in the version objects are stored in.
+    pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let serving = self.serving_of(definition)?;
+        let key = store::key(if serving.namespaced { namespace } else { "" }, name);
+        serving.objects.get(&key).map(|stored| Arc::clone(&stored.raw))
+    }
+
     /// Takes an object out of the store again, if it is there.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
         let Some(serving) = self.serving_of(definition) else { return };

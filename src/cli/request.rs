@@ -3,24 +3,8 @@
 use crate::api::{Body, Method, Request, Timestamp};
 use crate::cli::args::FieldValidation;
 use crate::value::{Value, json};
-use std::fmt::Write as _;
 
-/// `POST` of a CRD.
-pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-/// The path of a resource's objects.
-pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
-    let mut path = String::from("/apis");
-    for part in [group, version] {
-        push_segment(&mut path, part);
-    }
-    if let Some(namespace) = namespace {
-        path.push_str("/namespaces");
-        push_segment(&mut path, namespace);
-    }
-    push_segment(&mut path, plural);
-    path
-}
+pub use crate::api::address::{DEFINITIONS, collection, encoded, object};
 
 /// A longer body is not read by the server (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
 const LIMIT: usize = 3 * 1024 * 1024 - 1;
@@ -36,13 +20,6 @@ pub struct Manner {
     pub table: bool,
     /// The time of the request.
     pub now: Timestamp,
-}
-
-/// The path of one object.
-pub fn object(collection: &str, name: &str) -> String {
-    let mut path = collection.to_owned();
-    push_segment(&mut path, name);
-    path
 }
 
 /// A read of one object.
@@ -103,41 +80,5 @@ pub fn forget_its_past(crd: &mut Value) {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
             metadata.remove(key);
         }
-    }
-}
-
-/// A text, percent-encoded.
-pub fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    push_encoded(&mut out, text);
-    out
-}
-
-/// `/` and a path segment, percent-encoded.
-fn push_segment(path: &mut String, text: &str) {
-    path.push('/');
-    push_encoded(path, text);
-}
-
-fn push_encoded(path: &mut String, text: &str) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),
-            _ => {
-                // Writing to a String cannot fail.
-                let _ = write!(path, "%{byte:02X}");
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_holds_whatever_an_object_says() {
-        assert_eq!(collection("g", "v1", "things", Some("a/b?")), "/apis/g/v1/namespaces/a%2Fb%3F/things");
-        assert_eq!(collection("g", "v1", "things", None), "/apis/g/v1/things");
     }
 }

@@ -4,10 +4,10 @@
 //! the order of those with one name, [`judge`] one question to the server and its answer, [`show`] what is printed.
 
 mod definitions;
-mod judge;
-mod object;
+pub mod judge;
+pub mod object;
 mod olds;
-mod ordered;
+pub mod ordered;
 mod run;
 mod shared;
 mod show;

@@ -26,6 +26,11 @@ pub fn item_with(item: &Item, more: Map, first: bool) -> String {
     text
 }
 
+/// An item that is no part of a list.
+pub fn value(item: &Item) -> Value {
+    Value::Object(members(item))
+}
+
 /// What stands behind the items.
 pub fn tail(summary: &Summary) -> String {
     let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;

@@ -1,0 +1,63 @@
+//! The paths of resources and objects, percent-encoded: names come from anywhere.
+
+use std::fmt::Write as _;
+
+/// Definitions.
+pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The path of a resource's objects.
+pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
+    let mut path = String::from("/apis");
+    for part in [group, version] {
+        push_segment(&mut path, part);
+    }
+    if let Some(namespace) = namespace {
+        path.push_str("/namespaces");
+        push_segment(&mut path, namespace);
+    }
+    push_segment(&mut path, plural);
+    path
+}
+
+/// The path of one object.
+pub fn object(collection: &str, name: &str) -> String {
+    let mut path = collection.to_owned();
+    push_segment(&mut path, name);
+    path
+}
+
+/// A text, percent-encoded.
+pub fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    push_encoded(&mut out, text);
+    out
+}
+
+/// `/` and a path segment.
+fn push_segment(path: &mut String, text: &str) {
+    path.push('/');
+    push_encoded(path, text);
+}
+
+fn push_encoded(path: &mut String, text: &str) {
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),
+            _ => {
+                // Writing to a String cannot fail.
+                let _ = write!(path, "%{byte:02X}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_holds_whatever_an_object_says() {
+        assert_eq!(collection("g", "v1", "things", Some("a/b?")), "/apis/g/v1/namespaces/a%2Fb%3F/things");
+        assert_eq!(object(&collection("g", "v1", "things", None), "ü"), "/apis/g/v1/things/%C3%BC");
+    }
+}

@@ -1,0 +1,337 @@
+//! `rehearse`: what becomes of stored objects when their CRD is replaced. Objects stream through; none is kept.
+
+use super::Exit;
+use super::args::{self, DiffFormat};
+use super::terminal;
+use super::validate::judge::{self, Places as _};
+use super::validate::object::{self as input_object, Object};
+use super::validate::ordered::in_order;
+use crate::cluster::{self, Connection};
+use crate::input::held::Held;
+use crate::input::{Entry as InputEntry, Input};
+use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::rehearsal::{self as shown, Counts, Entry};
+use crate::output::report::text::{Style, TextReport};
+use crate::output::report::{Action, Item, Verdict, json as report_json};
+use crate::output::{Aligned, Paint};
+use crate::rehearsal::{Plan, Stage, Trouble};
+use crate::value::{Value, json};
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Runs the command.
+pub fn run(args: &args::Rehearse, color: args::Color) -> Exit {
+    let out = terminal::Stream::stdout(color);
+    let messages = terminal::Stream::stderr(color);
+    let (color, message_color) = (out.color, messages.color);
+    let mut out = BufWriter::with_capacity(1 << 16, out.write);
+    let mut messages = BufWriter::new(messages.write);
+    let done = rehearse(args, color, message_color, &mut out, &mut messages);
+    let done = done.and_then(|exit| out.flush().and_then(|()| messages.flush()).map(|()| exit).map_err(Failure::from));
+    match done {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let _ = out.flush();
+            let text = match failure {
+                // Who reads us (`| head`) has enough.
+                Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => String::new(),
+                Failure::Output(error) => format!("error: {error}\n"),
+                Failure::Told(text) => text,
+            };
+            let _ = messages.write_all(text.as_bytes()).and_then(|()| messages.flush());
+            Exit::CannotTell
+        }
+    }
+}
+
+/// Why there is no rehearsal.
+enum Failure {
+    Output(io::Error),
+    /// What a person is told.
+    Told(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// A CRD that was read, and where.
+struct Definition {
+    object: Object,
+    value: Value,
+}
+
+fn rehearse(
+    args: &args::Rehearse,
+    color: bool,
+    message_color: bool,
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let target = args.cluster.target();
+    let new = definition(&args.definition, message_color)?;
+    let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let old = match &args.old {
+        Some(path) => Some(definition(path, message_color)?.value),
+        None if args.cluster.offline => None,
+        None => live(&target, &name)?,
+    };
+    let place = |message: &str, help| {
+        let spot = new.object.finder().start();
+        Failure::Told(excerpt::render(Grade::Error, message, &spot, help, message_color))
+    };
+    let plan = Plan::new(old, new.value.clone(), terminal::now()).map_err(|why| place(&why, None))?;
+    let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
+    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+    let identity = judge::identity(&new.value, judge::Namespace::None);
+    let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
+    said.action = if plan.is_update() { Action::Update } else { Action::Create };
+    said.object = None;
+    let mut show = Show::new(args.output == Some(DiffFormat::Json), color, out, messages);
+    show.definition(&said, &plan)?;
+    let first = plan.stage().map_err(|why| place(&why, None))?;
+    let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let entries = Input::open(&args.filenames, args.recursive).filter_map(|entry| work.task(entry));
+    in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+    show.finish(&said, &plan)
+}
+
+/// The one CRD in the files at `path`.
+fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
+    let told = |message: &str, spot: &Spot, help: Option<&str>| {
+        Failure::Told(excerpt::render(Grade::Error, message, spot, help, color))
+    };
+    let mut found: Option<Definition> = None;
+    for entry in Input::open(&[path.to_owned()], false) {
+        let document = match entry {
+            InputEntry::Document(document) => document,
+            InputEntry::Problem(note) => {
+                let item = input_object::problem(note);
+                return Err(told(&item.reason, &item.spot, item.help.as_deref()));
+            }
+            InputEntry::Warning(_) => continue,
+        };
+        let mut object = Object { document, warnings: Vec::new() };
+        if !object.is_definition() {
+            continue;
+        }
+        if let Some(first) = &found {
+            let (first, second) = (first.object.finder().start(), object.finder().start());
+            let message = format!("two CRDs, at {first} and at {second}: an upgrade is of one");
+            return Err(told(&message, &second, Some("give a file with one CRD")));
+        }
+        let value = object.take_value();
+        found = Some(Definition { object, value });
+    }
+    let none = || {
+        let message = format!("there is no CustomResourceDefinition in {path}");
+        told(&message, &Spot::source(&path.into()), Some("give the CRDs first, and the stored objects with -f"))
+    };
+    found.ok_or_else(none)
+}
+
+/// Today's CRD, as the cluster has it.
+fn live(target: &cluster::Target, name: &str) -> Result<Option<Value>, Failure> {
+    let found = Connection::open(target).and_then(|connection| connection.definition(name));
+    found.map_err(|error| {
+        let help = "give today's CRD with --old, or go without it with --offline";
+        Failure::Told(format!("error: {}\nhelp: {help}\n", error.message))
+    })
+}
+
+/// What there is to do with an entry of the input.
+enum Task {
+    Told(Box<Item>),
+    Rehearse(Box<Object>),
+}
+
+/// What came of it.
+enum Done {
+    Told(Box<Item>),
+    Entry(Box<Entry>),
+}
+
+struct Work<'a> {
+    plan: &'a Plan,
+    /// Stages that nobody is on.
+    stages: Mutex<Vec<Stage>>,
+    namespace: &'a str,
+}
+
+impl Work<'_> {
+    /// The task of an entry; objects of other kinds are none.
+    fn task(&self, entry: InputEntry) -> Option<Task> {
+        let document = match entry {
+            InputEntry::Document(document) => document,
+            InputEntry::Problem(note) => return Some(Task::Told(Box::new(input_object::problem(note)))),
+            InputEntry::Warning(note) if note.position.is_none() => {
+                return Some(Task::Told(Box::new(input_object::problem(note))));
+            }
+            InputEntry::Warning(_) => return None,
+        };
+        let object = Object { document, warnings: Vec::new() };
+        match object.kind() {
+            Err(item) => Some(Task::Told(item)),
+            Ok((group, _, kind)) if group == self.plan.group && kind == self.plan.kind => {
+                Some(Task::Rehearse(Box::new(object)))
+            }
+            Ok(_) => None,
+        }
+    }
+
+    fn done(&self, task: Task) -> Done {
+        match task {
+            Task::Told(item) => Done::Told(item),
+            Task::Rehearse(object) => Done::Entry(Box::new(self.rehearse(*object))),
+        }
+    }
+
+    fn rehearse(&self, mut object: Object) -> Entry {
+        let value = object.take_value();
+        let namespace =
+            if self.plan.namespaced { judge::Namespace::Or(self.namespace) } else { judge::Namespace::None };
+        let identity = judge::identity(&value, namespace);
+        let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let stage = idle.map_or_else(|| self.plan.stage(), Ok);
+        let fate = match stage {
+            Ok(stage) => {
+                let place = identity.namespace.as_deref().unwrap_or_default();
+                let fate = self.plan.rehearse(&stage, place, value);
+                self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+                fate
+            }
+            Err(why) => Err(Trouble::Today(why)),
+        };
+        let finder = object.finder();
+        let errors = fate.as_ref().map(|fate| fate.errors.as_slice()).unwrap_or_default();
+        let places = errors.iter().map(|error| finder.field(&error.field)).collect();
+        Entry { spot: finder.start(), identity, fate, places }
+    }
+}
+
+struct Show<'a> {
+    out: &'a mut dyn Write,
+    messages: &'a mut dyn Write,
+    color: bool,
+    json: bool,
+    table: Aligned,
+    rows: usize,
+    details: Held,
+    counts: Counts,
+    /// Whether an object was written.
+    begun: bool,
+    report: TextReport,
+    failed: Option<io::Error>,
+}
+
+impl<'a> Show<'a> {
+    fn new(json: bool, color: bool, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
+        Self {
+            out,
+            messages,
+            color,
+            json,
+            table: Aligned::new(color),
+            rows: 0,
+            details: Held::default(),
+            counts: Counts::default(),
+            begun: false,
+            report: TextReport::new(Style { color, quiet: false }),
+            failed: None,
+        }
+    }
+
+    /// What the server says of the CRD.
+    fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
+        if self.json {
+            return self.out.write_all(report_json::head("RehearsalReport").as_bytes());
+        }
+        if plan.is_accepted() {
+            let line = format!("The server would accept {}.", plan.name);
+            writeln!(self.out, "{}", Paint::Bold.when(self.color, &line))?;
+        }
+        self.out.write_all(self.report.details(said).as_bytes())?;
+        if !plan.is_accepted() {
+            writeln!(self.out, "What follows would happen if it did not refuse it.")?;
+        }
+        self.out.write_all(shown::columns(&plan.columns).as_bytes())?;
+        writeln!(self.out)
+    }
+
+    fn done(&mut self, done: Done) {
+        if self.failed.is_none()
+            && let Err(error) = self.write(done)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn write(&mut self, done: Done) -> io::Result<()> {
+        let entry = match done {
+            Done::Entry(entry) => entry,
+            Done::Told(item) => {
+                self.counts.add_unknown();
+                let text = self.report.details(&item);
+                return self.messages.write_all(text.as_bytes());
+            }
+        };
+        self.counts.add(&entry);
+        if !entry.is_touched() {
+            return Ok(());
+        }
+        if self.json {
+            let before = if std::mem::replace(&mut self.begun, true) { ",\n" } else { "\n" };
+            return write!(self.out, "{before}{}", json::to_string(&shown::value(&entry)));
+        }
+        if self.rows == 0 {
+            self.table.push(shown::titles());
+        }
+        self.rows += 1;
+        self.table.push(shown::row(&entry));
+        self.details.push(&shown::details(&entry, self.color))?;
+        if let Some(text) = self.table.batch() {
+            self.out.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, said: &Item, plan: &Plan) -> Result<Exit, Failure> {
+        if let Some(error) = self.failed {
+            return Err(error.into());
+        }
+        if self.json {
+            let definition = report_json::value(said);
+            let columns = shown::columns_value(&plan.columns);
+            let first = if self.begun { "" } else { "\n" };
+            writeln!(
+                self.out,
+                "{first}\n],\"definition\":{},\"columns\":{},\"summary\":{}}}",
+                json::to_string(&definition),
+                json::to_string(&columns),
+                json::to_string(&self.counts.value())
+            )?;
+        } else {
+            self.out.write_all(self.table.flush().as_bytes())?;
+            if self.rows > 0 {
+                writeln!(self.out)?;
+            }
+            self.details.write_to(self.out)?;
+            if self.rows > 0 {
+                writeln!(self.out)?;
+            }
+            self.out.write_all(self.counts.text().as_bytes())?;
+        }
+        Ok(if self.counts.is_unsure() || said.verdict == Verdict::CannotTell {
+            Exit::CannotTell
+        } else if self.counts.breaks() || !plan.is_accepted() {
+            Exit::Rejected
+        } else {
+            Exit::Fine
+        })
+    }
+}

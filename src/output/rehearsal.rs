@@ -1,0 +1,378 @@
+//! What a person or a program reads of a rehearsed upgrade. The JSON is documented in `docs/output.md`.
+
+use super::excerpt::{self, Grade, Spot};
+use super::report::Identity;
+use super::{Cell, Paint};
+use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
+use crate::value::{Map, Value, json, object};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// More different paths than this are not counted apart.
+const MOST_PATHS: usize = 1000;
+/// More of them are not shown.
+const MOST_SHOWN: usize = 20;
+
+/// A stored object and what becomes of it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Where it begins.
+    pub spot: Spot,
+    /// What it calls itself.
+    pub identity: Identity,
+    /// What becomes of it, or why that cannot be told.
+    pub fate: Result<Fate, Trouble>,
+    /// Where the field of each error of the fate is written.
+    pub places: Vec<Spot>,
+}
+
+impl Entry {
+    /// Whether anything is lost, wrong or not to be told.
+    pub fn breaks(&self) -> bool {
+        self.fate.as_ref().map_or(true, |fate| !fate.difference.lost.is_empty() || !fate.errors.is_empty())
+    }
+
+    /// Whether there is anything to say of it.
+    pub fn is_touched(&self) -> bool {
+        self.breaks() || self.fate.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
+    }
+}
+
+/// How many objects meet which fate.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    objects: usize,
+    untouched: usize,
+    losing: usize,
+    defaulted: usize,
+    changed: usize,
+    invalid: usize,
+    editable: usize,
+    blocked: usize,
+    unreadable: usize,
+    shown_otherwise: usize,
+    unknown: usize,
+    /// Objects that lose something, by path without indices.
+    lost: BTreeMap<String, usize>,
+}
+
+impl Counts {
+    /// Counts an object.
+    pub fn add(&mut self, entry: &Entry) {
+        self.objects += 1;
+        self.untouched += usize::from(!entry.is_touched());
+        let fate = match &entry.fate {
+            Ok(fate) => fate,
+            Err(Trouble::Today(_)) => {
+                self.unknown += 1;
+                return;
+            }
+            Err(Trouble::Tomorrow(_)) => {
+                self.unreadable += 1;
+                return;
+            }
+        };
+        self.losing += usize::from(!fate.difference.lost.is_empty());
+        self.defaulted += usize::from(!fate.difference.added.is_empty());
+        self.changed += usize::from(!fate.difference.changed.is_empty());
+        self.invalid += usize::from(!fate.errors.is_empty());
+        self.shown_otherwise += usize::from(!fate.cells.is_empty());
+        match fate.edit {
+            Edit::Untried => {}
+            Edit::Passes => self.editable += 1,
+            Edit::Blocked(_) => self.blocked += 1,
+        }
+        let mut paths: Vec<String> = fate.difference.lost.iter().map(|(path, _)| without_indices(path)).collect();
+        paths.dedup();
+        for path in paths {
+            if self.lost.len() < MOST_PATHS || self.lost.contains_key(&path) {
+                *self.lost.entry(path).or_default() += 1;
+            }
+        }
+    }
+
+    /// Counts an input that holds no object.
+    pub fn add_unknown(&mut self) {
+        self.unknown += 1;
+    }
+
+    /// Whether something could not be told.
+    pub fn is_unsure(&self) -> bool {
+        self.unknown > 0
+    }
+
+    /// Whether something is lost or wrong.
+    pub fn breaks(&self) -> bool {
+        self.losing + self.invalid + self.unreadable > 0
+    }
+
+    /// What a person reads last.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut most: Vec<(&String, &usize)> = self.lost.iter().collect();
+        most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        if !most.is_empty() {
+            text.push_str("Lost:\n");
+        }
+        for (path, n) in most.iter().take(MOST_SHOWN) {
+            let _ = writeln!(text, "  {path} in {}", plural(**n, "object"));
+        }
+        if most.len() > MOST_SHOWN {
+            let _ = writeln!(text, "  and {} paths more", most.len() - MOST_SHOWN);
+        }
+        if !most.is_empty() {
+            text.push('\n');
+        }
+        let mut parts = Vec::new();
+        let mut part = |n: usize, words: &str| {
+            if n > 0 {
+                parts.push(format!("{n} {words}"));
+            }
+        };
+        part(self.untouched, "untouched");
+        part(self.losing, if self.losing == 1 { "loses fields" } else { "lose fields" });
+        part(self.defaulted, if self.defaulted == 1 { "gets defaults" } else { "get defaults" });
+        part(self.changed, "changed otherwise");
+        part(self.shown_otherwise, "shown otherwise");
+        let fates = match (self.editable, self.blocked) {
+            (0, 0) => "invalid".to_owned(),
+            (n, 0) => format!("invalid ({n} still editable)"),
+            (0, n) => format!("invalid ({n} blocked)"),
+            (a, b) => format!("invalid ({a} still editable, {b} blocked)"),
+        };
+        part(self.invalid, &fates);
+        part(self.unreadable, "unreadable tomorrow");
+        part(self.unknown, "cannot be told");
+        let _ = write!(text, "{}", plural(self.objects, "object"));
+        if !parts.is_empty() {
+            let _ = write!(text, ": {}", parts.join(", "));
+        }
+        text.push('\n');
+        text
+    }
+
+    /// What a program reads last.
+    pub fn value(&self) -> Value {
+        let counts = [
+            ("objects", self.objects),
+            ("untouched", self.untouched),
+            ("losing", self.losing),
+            ("defaulted", self.defaulted),
+            ("changed", self.changed),
+            ("shownOtherwise", self.shown_otherwise),
+            ("invalid", self.invalid),
+            ("editable", self.editable),
+            ("blocked", self.blocked),
+            ("unreadable", self.unreadable),
+            ("cannotTell", self.unknown),
+        ];
+        let mut members: Map = counts.iter().map(|(k, n)| ((*k).to_owned(), Value::Int(*n as i64))).collect();
+        let lost: Map = self.lost.iter().map(|(path, n)| (path.clone(), Value::Int(*n as i64))).collect();
+        members.insert("lost".to_owned(), lost.into());
+        members.into()
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+/// `spec.list[3].x` as `spec.list[*].x`.
+fn without_indices(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, behind)) = rest.split_once('[') {
+        out.push_str(before);
+        match behind.split_once(']') {
+            Some((index, after)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
+                out.push_str("[*]");
+                rest = after;
+            }
+            _ => {
+                out.push('[');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The titles of the table.
+pub fn titles() -> Vec<Cell> {
+    let titles = ["PLACE", "NAME", "LOST", "DEFAULTED", "CHANGED", "ERRORS", "NEXT WRITE"];
+    titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect()
+}
+
+/// The row of an object.
+pub fn row(entry: &Entry) -> Vec<Cell> {
+    let mut cells = vec![Cell::from(entry.spot.to_string()), Cell::from(entry.identity.full_name())];
+    match &entry.fate {
+        Ok(fate) => {
+            let difference = &fate.difference;
+            let count = |n: usize, paint| Cell::painted(n.to_string(), if n > 0 { paint } else { Paint::None });
+            cells.push(count(difference.lost.len(), Paint::Red));
+            cells.push(count(difference.added.len(), Paint::None));
+            cells.push(count(difference.changed.len(), Paint::Yellow));
+            cells.push(count(fate.errors.len(), Paint::Red));
+            cells.push(match fate.edit {
+                Edit::Untried => Cell::from("fine"),
+                Edit::Passes => Cell::painted("fine if it leaves alone what is wrong", Paint::Yellow),
+                Edit::Blocked(_) => Cell::painted("blocked", Paint::Red),
+            });
+        }
+        Err(trouble) => {
+            cells.extend(["-"; 4].map(Cell::from));
+            cells.push(Cell::painted(words(trouble), Paint::Red));
+        }
+    }
+    cells
+}
+
+fn words(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Today(why) => format!("cannot tell: {why}"),
+        Trouble::Tomorrow(why) => format!("unreadable: {why}"),
+    }
+}
+
+/// All there is to say of an object.
+pub fn details(entry: &Entry, color: bool) -> String {
+    let Ok(fate) = &entry.fate else { return String::new() };
+    let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+    let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.spot)) + "\n";
+    let mut line = |paint: Paint, line: String| {
+        text.push_str(&paint.when(color, &line));
+        text.push('\n');
+    };
+    if let Some(version) = &fate.moved_to {
+        line(Paint::Yellow, format!("  its version is not served any more: read as {version}"));
+    }
+    for (path, value) in &fate.difference.lost {
+        line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
+    }
+    for (path, value) in &fate.difference.added {
+        line(Paint::Green, format!("+ {path}: {}", json::to_string(value)));
+    }
+    for (path, before, after) in &fate.difference.changed {
+        line(Paint::Yellow, format!("~ {path}: {} becomes {}", json::to_string(before), json::to_string(after)));
+    }
+    for (column, before, after) in &fate.cells {
+        line(Paint::Dim, format!("  column {column}: {before:?} becomes {after:?}"));
+    }
+    for (error, spot) in fate.errors.iter().zip(&entry.places) {
+        text.push_str(&excerpt::render(Grade::Error, &error.to_string(), spot, None, color));
+    }
+    text
+}
+
+/// How the printer columns change; empty when they do not.
+pub fn columns(changes: &[ColumnChange]) -> String {
+    let mut text = String::new();
+    for ColumnChange { version, name, before, after } in changes {
+        let _ = match (before, after) {
+            (Some(before), Some(after)) => writeln!(text, "~ column {name} of {version}: {before} becomes {after}"),
+            (Some(before), None) => writeln!(text, "- column {name} of {version}: {before}"),
+            (None, Some(after)) => writeln!(text, "+ column {name} of {version}: {after}"),
+            (None, None) => Ok(()),
+        };
+    }
+    text
+}
+
+/// How the printer columns change, for a program.
+pub fn columns_value(changes: &[ColumnChange]) -> Value {
+    let change = |c: &ColumnChange| {
+        let mut members = Map::new();
+        let texts = [("version", Some(&c.version)), ("name", Some(&c.name)), ("before", c.before.as_ref())];
+        for (key, text) in texts.into_iter().chain([("after", c.after.as_ref())]) {
+            if let Some(text) = text {
+                members.insert(key.to_owned(), Value::from(text.as_str()));
+            }
+        }
+        Value::Object(members)
+    };
+    Value::Array(changes.iter().map(change).collect())
+}
+
+/// An object, for a program.
+pub fn value(entry: &Entry) -> Value {
+    let mut members = Map::new();
+    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    put("location", place(&entry.spot));
+    for (key, text) in [
+        ("apiVersion", entry.identity.api_version.as_str()),
+        ("kind", &entry.identity.kind),
+        ("namespace", entry.identity.namespace.as_deref().unwrap_or_default()),
+        ("name", &entry.identity.name),
+    ] {
+        if !text.is_empty() {
+            put(key, text.into());
+        }
+    }
+    match &entry.fate {
+        Err(Trouble::Today(why)) => drop(put("cannotTell", why.as_str().into())),
+        Err(Trouble::Tomorrow(why)) => drop(put("unreadable", why.as_str().into())),
+        Ok(fate) => {
+            let pairs = |pairs: &[(String, Value)]| {
+                let pair = |(path, value): &(String, Value)| {
+                    object([("path", Value::from(path.as_str())), ("value", value.clone())])
+                };
+                Value::Array(pairs.iter().map(pair).collect())
+            };
+            put("lost", pairs(&fate.difference.lost));
+            put("defaulted", pairs(&fate.difference.added));
+            let changed = fate.difference.changed.iter().map(|(path, before, after)| {
+                object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
+            });
+            put("changed", Value::Array(changed.collect()));
+            let errors = fate.errors.iter().zip(&entry.places).map(|(error, spot)| {
+                object([
+                    ("type", Value::from(error.kind.reason())),
+                    ("field", Value::from(error.field.as_str())),
+                    ("message", Value::from(error.to_string())),
+                    ("location", place(spot)),
+                ])
+            });
+            put("errors", Value::Array(errors.collect()));
+            let cells = fate.cells.iter().map(|(column, before, after)| {
+                object([("column", column.as_str()), ("before", before.as_str()), ("after", after.as_str())])
+            });
+            put("cells", Value::Array(cells.collect()));
+            if let Some(version) = &fate.moved_to {
+                put("readAs", version.as_str().into());
+            }
+            match &fate.edit {
+                Edit::Untried => {}
+                Edit::Passes => drop(put("unrelatedEdit", "passes".into())),
+                Edit::Blocked(errors) => {
+                    put("unrelatedEdit", "blocked".into());
+                    let errors = errors.iter().map(|error| Value::from(error.to_string()));
+                    put("blockedBy", Value::Array(errors.collect()));
+                }
+            }
+        }
+    }
+    members.into()
+}
+
+fn place(spot: &Spot) -> Value {
+    let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
+    for (key, n) in [("line", spot.line), ("column", spot.column)] {
+        if n > 0 {
+            members.insert(key.to_owned(), Value::Int(n as i64));
+        }
+    }
+    members.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_do_not_count() {
+        assert_eq!(without_indices("spec.a[12].b[0]"), "spec.a[*].b[*]");
+        assert_eq!(without_indices("spec.a[x].b[0"), "spec.a[x].b[0");
+    }
+}

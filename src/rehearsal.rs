@@ -1,0 +1,319 @@
+//! The rehearsal of an upgrade: what becomes of stored objects when their CRD is replaced by another.
+//!
+//! One [`Plan`] holds both CRDs and the server's answer to the update; each thread makes a [`Stage`] of it, on which one
+//! stored object at a time is read under today's CRD and under tomorrow's, judged, and touched.
+
+mod columns;
+mod difference;
+
+pub use columns::ColumnChange;
+pub use difference::Difference;
+
+use crate::api::{Body, Method, Request, Response, ResponseBody, Server, Timestamp, address};
+use crate::field::ErrorList;
+use crate::value::{Value, object};
+use std::sync::Arc;
+
+/// Both CRDs, and what the server says of the update.
+#[derive(Debug)]
+pub struct Plan {
+    /// The name of the CRD.
+    pub name: String,
+    /// The group of its objects.
+    pub group: String,
+    /// The kind of its objects.
+    pub kind: String,
+    /// Whether its objects are in namespaces.
+    pub namespaced: bool,
+    /// The answer to the PUT of the new CRD over the old one, or to its POST where there is no old one.
+    pub answer: Response,
+    /// How the printer columns change.
+    pub columns: Vec<ColumnChange>,
+    old: Option<Value>,
+    new: Value,
+    now: Timestamp,
+}
+
+/// What becomes of an object.
+#[derive(Clone, Debug, Default)]
+pub struct Fate {
+    /// What reading it shows no more, anew and otherwise.
+    pub difference: Difference,
+    /// What validation would say of it under tomorrow's CRD.
+    pub errors: ErrorList,
+    /// Whether an edit that touches nothing but a label would pass.
+    pub edit: Edit,
+    /// Cells of printer columns that would show something else: column, before, after.
+    pub cells: Vec<(String, String, String)>,
+    /// The version it is read in tomorrow, if that is another one than today.
+    pub moved_to: Option<String>,
+}
+
+/// What the server would say of an edit that has nothing to do with what is wrong.
+#[derive(Clone, Debug, Default)]
+pub enum Edit {
+    /// Nothing is wrong, so nothing was tried.
+    #[default]
+    Untried,
+    /// It passes: what is wrong is forgiven as long as it stays as it is.
+    Passes,
+    /// It is refused: whoever writes next has to put things right first.
+    Blocked(ErrorList),
+}
+
+/// Why an object could not be rehearsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It cannot be read today.
+    Today(String),
+    /// It could not be read tomorrow.
+    Tomorrow(String),
+}
+
+/// Where objects are rehearsed, one at a time.
+#[derive(Debug)]
+pub struct Stage {
+    today: Option<Server>,
+    tomorrow: Server,
+    /// Versions that are served, the preferred one first.
+    served_today: Vec<String>,
+    served_tomorrow: Vec<String>,
+}
+
+impl Plan {
+    /// The update of the CRD `old`, if there is one, to `new`. `Err` when that is no question at all.
+    pub fn new(old: Option<Value>, mut new: Value, now: Timestamp) -> Result<Self, String> {
+        let text = |crd: &Value, path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
+        let name = text(&new, &["metadata", "name"]);
+        if let Some(old) = &old
+            && text(old, &["metadata", "name"]) != name
+        {
+            return Err(format!("the new CRD is {name}, the old one {}", text(old, &["metadata", "name"])));
+        }
+        forget_life(&mut new);
+        let (_, answer) = update(old.as_ref(), &new, now)?;
+        let columns = old.as_ref().map(|old| columns::changes(old, &new)).unwrap_or_default();
+        Ok(Self {
+            group: text(&new, &["spec", "group"]),
+            kind: text(&new, &["spec", "names", "kind"]),
+            namespaced: text(&new, &["spec", "scope"]) == "Namespaced",
+            name,
+            answer,
+            columns,
+            old,
+            new,
+            now,
+        })
+    }
+
+    /// Whether the server takes the new CRD.
+    pub fn is_accepted(&self) -> bool {
+        matches!(self.answer.code, 200 | 201)
+    }
+
+    /// Whether there is a CRD today.
+    pub fn is_update(&self) -> bool {
+        self.old.is_some()
+    }
+
+    /// A stage; of a CRD that the server refuses, what would be if it did not.
+    pub fn stage(&self) -> Result<Stage, String> {
+        let today = match &self.old {
+            Some(old) => {
+                let server = Server::new(0).without_managed_fields();
+                server.seed_definition(old, self.now)?;
+                Some(server)
+            }
+            None => None,
+        };
+        let (mut tomorrow, answer) = update(self.old.as_ref(), &self.new, self.now)?;
+        if !matches!(answer.code, 200 | 201) {
+            tomorrow = Server::new(0).without_managed_fields();
+            tomorrow.seed_definition(&self.new, self.now)?;
+        }
+        Ok(Stage {
+            served_today: self.old.as_ref().map(served).unwrap_or_default(),
+            served_tomorrow: served(&self.new),
+            today,
+            tomorrow,
+        })
+    }
+
+    /// Rehearses one stored object; `namespace` is empty for one in none.
+    pub fn rehearse(&self, stage: &Stage, namespace: &str, stored: Value) -> Result<Fate, Trouble> {
+        let name = stored.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let fate = self.on(stage, namespace, &name, stored);
+        for server in stage.today.iter().chain([&stage.tomorrow]) {
+            server.withdraw(&self.name, namespace, &name);
+        }
+        fate
+    }
+
+    fn on(&self, stage: &Stage, namespace: &str, name: &str, stored: Value) -> Result<Fate, Trouble> {
+        let version = stored.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map_or("", |(_, v)| v).to_owned();
+        let pick = |served: &[String]| match served.iter().find(|v| **v == version) {
+            Some(own) => own.clone(),
+            None => served.first().cloned().unwrap_or_default(),
+        };
+        let (before, kept, version_today) = match &stage.today {
+            Some(today) => {
+                let version = pick(&stage.served_today);
+                today.seed(&self.name, namespace, stored).map_err(Trouble::Today)?;
+                let kept = today.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
+                let path = self.path(&version, namespace, name);
+                (Some(read(today, &path, self.now).map_err(Trouble::Today)?), kept, version)
+            }
+            None => (None, stored, version.clone()),
+        };
+        let bare = before.is_none().then(|| kept.clone());
+        stage.tomorrow.seed(&self.name, namespace, kept).map_err(Trouble::Tomorrow)?;
+        let version_tomorrow = pick(&stage.served_tomorrow);
+        let path = self.path(&version_tomorrow, namespace, name);
+        let after = read(&stage.tomorrow, &path, self.now).map_err(Trouble::Tomorrow)?;
+        let errors = stage.tomorrow.verdict_on(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
+        let errors = errors.unwrap_or_default();
+        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.tomorrow, &path, self.now) };
+        let difference = match (&before, &bare) {
+            (Some(before), _) => Difference::between(&comparable(before, false), &comparable(&after, false)),
+            (None, Some(bare)) => Difference::between(&comparable(bare, true), &comparable(&after, true)),
+            (None, None) => Difference::default(),
+        };
+        let cells = match (&stage.today, &before) {
+            (Some(today), Some(before)) => {
+                let table = |server: &Server, version: &str, object: &Value| {
+                    server.table_of(&self.name, version, std::slice::from_ref(object), self.now).unwrap_or_default()
+                };
+                cells(&table(today, &version_today, before), &table(&stage.tomorrow, &version_tomorrow, &after))
+            }
+            _ => Vec::new(),
+        };
+        let moved_to = (version_today != version_tomorrow).then_some(version_tomorrow);
+        Ok(Fate { difference, errors, edit, cells, moved_to })
+    }
+
+    fn path(&self, version: &str, namespace: &str, name: &str) -> String {
+        let namespace = Some(namespace).filter(|_| self.namespaced);
+        address::object(&address::collection(&self.group, version, self.plural(), namespace), name)
+    }
+
+    fn plural(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
+}
+
+/// A server on which `new` was put over `old`, and its answer.
+fn update(old: Option<&Value>, new: &Value, now: Timestamp) -> Result<(Server, Response), String> {
+    let server = Server::new(0).without_managed_fields();
+    let Some(old) = old else {
+        let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
+        return Ok((server, answer));
+    };
+    server.seed_definition(old, now).map_err(|why| format!("the old CRD cannot be read: {why}"))?;
+    let name = new.str_at(&["metadata", "name"]).unwrap_or_default();
+    let path = address::object(address::DEFINITIONS, name);
+    let stored = read(&server, &path, now)?;
+    let mut new = new.clone();
+    let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
+    if let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("resourceVersion".to_owned(), revision);
+    }
+    let answer = server.handle(&request(Method::Put, &path, new, now));
+    Ok((server, answer))
+}
+
+/// Drops what a CRD says of its life in a cluster.
+fn forget_life(crd: &mut Value) {
+    if let Some(members) = crd.as_object_mut() {
+        members.remove("status");
+    }
+    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+            metadata.remove(key);
+        }
+    }
+}
+
+/// The served versions of a CRD; the one objects are stored in first.
+fn served(crd: &Value) -> Vec<String> {
+    let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+    let is = |version: &Value, key: &str| version.get(key).and_then(Value::as_bool) == Some(true);
+    let mut served: Vec<&Value> = versions.iter().filter(|v| is(v, "served")).collect();
+    served.sort_by_key(|v| !is(v, "storage"));
+    served.iter().filter_map(|v| v.str_at(&["name"])).map(str::to_owned).collect()
+}
+
+fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
+    let content_type = match method {
+        Method::Patch => Some("application/merge-patch+json"),
+        Method::Get => None,
+        _ => Some("application/json"),
+    };
+    Request {
+        method,
+        path: path.to_owned(),
+        content_type: content_type.map(str::to_owned),
+        accept: Some("application/json".to_owned()),
+        user_agent: Some("kubectl".to_owned()),
+        body: if body.is_null() { Body::Empty } else { Body::Value(body) },
+        now,
+    }
+}
+
+/// The object at `path`, or why it cannot be read.
+fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
+    let response = server.handle(&request(Method::Get, path, Value::Null, now));
+    match (response.code, response.body) {
+        (200, ResponseBody::Json(object)) => Ok(Arc::unwrap_or_clone(object)),
+        (_, ResponseBody::Json(status)) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),
+        (_, ResponseBody::Text(text)) => Err(text.trim().to_owned()),
+    }
+}
+
+/// Puts a label on the object at `path`, without keeping it.
+fn touch(server: &Server, path: &str, now: Timestamp) -> Edit {
+    let labels = object([("crdx-rehearsal", "touched")]);
+    let patch = object([("metadata", object([("labels", labels)]))]);
+    let path = format!("{path}?dryRun=All&fieldValidation=Ignore");
+    let response = server.handle(&request(Method::Patch, &path, patch, now));
+    if response.code == 200 { Edit::Passes } else { Edit::Blocked(response.trace.errors) }
+}
+
+/// What of a reading is compared: not what says in which version it was read or when it was written.
+fn comparable(object: &Value, without_metadata: bool) -> Value {
+    let mut object = object.clone();
+    if let Some(members) = object.as_object_mut() {
+        members.remove("apiVersion");
+        if without_metadata {
+            members.remove("metadata");
+        }
+    }
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
+    }
+    object
+}
+
+/// The cells of columns of the same name that differ.
+fn cells(before: &Value, after: &Value) -> Vec<(String, String, String)> {
+    let row = |table: &Value| {
+        let names = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
+        let cells = table.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
+        let cells = cells.and_then(|row| row.get("cells")).and_then(Value::as_array).unwrap_or_default();
+        let named = names.iter().filter_map(|n| n.str_at(&["name"])).map(str::to_owned);
+        named.zip(cells.iter().cloned()).collect::<Vec<_>>()
+    };
+    let after = row(after);
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => crate::value::json::to_string(other),
+    };
+    let changed = row(before).into_iter().filter_map(|(name, was)| {
+        let (_, is) = after.iter().find(|(other, _)| *other == name)?;
+        (was != *is).then(|| (name, text(&was), text(is)))
+    });
+    changed.collect()
+}
+
+#[cfg(test)]
+mod tests;
