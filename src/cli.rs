@@ -2,6 +2,7 @@
 
 pub mod args;
 mod builtin;
+mod cel;
 mod diff;
 mod exit;
 mod external_diff;
@@ -39,6 +40,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Diff(diff) => diff::run(&diff, args.color),
         args::Command::Get(get) => get::run(&get, args.color),
         args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
+        args::Command::Cel(cel) => cel::run(&cel, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

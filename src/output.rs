@@ -1,6 +1,7 @@
 //! What a person or a program reads: plain data in, text out. Nothing here decides anything or opens a file.
 
 mod aligned;
+pub mod cel;
 pub mod difference;
 pub mod excerpt;
 pub mod rehearsal;

@@ -6,6 +6,7 @@ pub mod compile;
 pub mod decl;
 pub mod escape;
 pub mod field_path;
+pub mod node;
 mod tree;
 mod walk;
 

@@ -36,6 +36,8 @@ pub enum Command {
     Get(Get),
     /// Tell what becomes of stored objects when their CRD is replaced
     Rehearse(Rehearse),
+    /// Say what a CEL expression gives, what it costs and whether it could be a rule
+    Cel(Cel),
     /// Serve the simulated API over HTTP on loopback, for real clients
     Serve(Serve),
 }
@@ -203,6 +205,47 @@ pub struct Rehearse {
     /// The cluster to ask for today's CRD.
     #[command(flatten)]
     pub cluster: Cluster,
+}
+
+/// `cel`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # No object: what an expression gives
+  kubectl crdx cel 'quantity(\"1.5Gi\").isGreaterThan(quantity(\"1G\"))'
+
+  # A rule of spec, with the types and sizes that the CRD gives it
+  kubectl crdx cel 'self.replicas >= size(self.env)' -f object.yaml --crds crds/ --at spec
+
+  # A rule that compares with the old value
+  kubectl crdx cel 'self >= oldSelf' -f new.yaml --old old.yaml --crds crds/ --at spec.replicas
+
+Without a CRD self is dyn. Exit codes: 0 there is a value, 1 the expression is wrong or fails, 2 bad input.")]
+pub struct Cel {
+    /// The expression, as in `x-kubernetes-validations`; behind `--` if it begins with a `-`
+    #[arg(value_name = "EXPRESSION")]
+    pub expression: String,
+    /// A file with the object that is `self` (YAML or JSON), `-` for standard input; CRDs in it count, too
+    #[arg(short = 'f', long, value_name = "PATH")]
+    pub filename: Option<String>,
+    /// Files or directories with CustomResourceDefinitions
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "filename")]
+    pub crds: Vec<String>,
+    /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
+    #[arg(long, value_name = "FIELD", requires = "filename")]
+    pub at: Option<String>,
+    /// A file with the object that is replaced: the same node of it is `oldSelf`
+    #[arg(long, value_name = "PATH", requires = "filename")]
+    pub old: Option<String>,
+    /// What to print: json (documented in docs/output.md) [default: lines to read]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<CelFormat>,
+}
+
+/// `-o` of `cel`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CelFormat {
+    /// For programs
+    Json,
 }
 
 /// `serve`

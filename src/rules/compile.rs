@@ -46,7 +46,8 @@ impl Place {
         Self { decl, objects: Arc::clone(&self.objects), path: format!("{}.{part}", self.path) }
     }
 
-    fn env(&self, base: &Arc<BaseEnv>, type_: &Type, optional_old_self: bool) -> Env {
+    /// An environment with `self` and `oldSelf` of this type.
+    pub fn env(&self, base: &Arc<BaseEnv>, type_: &Type, optional_old_self: bool) -> Env {
         let old = if optional_old_self { Type::optional(type_.clone()) } else { type_.clone() };
         let mut env = Env::new(Arc::clone(base)).with_variable("self", type_.clone()).with_variable("oldSelf", old);
         env.objects = Arc::clone(&self.objects);
@@ -145,12 +146,12 @@ fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u6
     Ok((program, cost::estimate(checked, Some(decl)).max))
 }
 
-/// A loop variable of that name counts too.
-fn names_old_self(expr: &Expr) -> bool {
+/// Whether an expression compares with the old value. A loop variable of that name counts too.
+pub fn names_old_self(expr: &Expr) -> bool {
     expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if name == "oldSelf"))
 }
 
 /// How many values of this type a request can hold.
-fn max_cardinality(decl: &DeclType) -> u64 {
+pub fn max_cardinality(decl: &DeclType) -> u64 {
     (MAX_REQUEST / (decl.min_serialized_size as i64).wrapping_add(1).max(1)) as u64
 }

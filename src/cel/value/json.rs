@@ -2,7 +2,7 @@
 //!
 //! The schema has been checked by the time rules run, so the errors here are rare: values that ratcheting let pass.
 
-use super::{Error, List, Map, Text, Value, time};
+use super::{Error, Key, List, Map, Text, Value, time};
 use crate::{
     cel::{
         decl::{DeclType, Shape},
@@ -10,6 +10,7 @@ use crate::{
     },
     value,
 };
+use std::sync::Arc;
 
 impl<'a> Value<'a> {
     /// The value of a part of a document, by its declared type.
@@ -43,6 +44,26 @@ impl<'a> Value<'a> {
                 (Shape::Map(_) | Shape::Object(_), Json::Object(members)) => Ok(Self::Map(Map::Json(members, decl))),
                 _ => Err(mismatch(json, decl)),
             },
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The value of a part of a document that has no declared type: what it looks like.
+    pub fn untyped(json: &'a value::Value) -> Self {
+        use value::Value as Json;
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(b) => Self::Bool(*b),
+            Json::Int(i) => Self::Int(*i),
+            Json::Float(f) => Self::Double(*f),
+            Json::String(s) => Self::String(Text::Borrowed(s)),
+            Json::Array(items) => Self::list(items.iter().map(Self::untyped).collect()),
+            Json::Object(members) => {
+                let entries =
+                    members.iter().map(|(name, value)| (Key::String(Text::Borrowed(name)), Self::untyped(value)));
+                Self::Map(Map::Shared(Arc::new(entries.collect())))
+            }
         }
     }
 }

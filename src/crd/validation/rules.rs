@@ -7,8 +7,9 @@ use crate::cel::env::{BaseEnv, STORED};
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::rules::compile::{NO_TYPE, Place, compile};
 use crate::rules::escape::escape;
+use crate::rules::node::most_children;
 use crate::rules::{field_path, place};
-use crate::schema::{Schema, SchemaOrBool};
+use crate::schema::Schema;
 use crate::value::Value;
 use crate::version::Version;
 use std::cell::OnceCell;
@@ -101,15 +102,7 @@ impl<'a> Scope<'a> {
         self.child(parent, Step::Elements, schema)
     }
     fn child(&'a self, parent: &Schema, step: Step<'a>, schema: &'a Schema) -> Self {
-        let each = match parent.type_.as_str() {
-            "object" => match parent.additional_properties {
-                Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(_)) => parent.max_properties,
-                None => Some(1),
-            },
-            "array" => parent.max_items,
-            _ => Some(1),
-        };
-        let each = each.map(|n| u64::try_from(n).unwrap_or(0));
+        let each = most_children(parent);
         let cardinality = self.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
         let within = self.within || !schema.x_validations.is_empty();
         Scope { parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }

@@ -1,0 +1,152 @@
+//! `cel`: what an expression gives, what it may cost and does cost, and whether it could be a rule. Only new rules are of
+//! interest, so it may use what the server lets new rules use.
+
+mod given;
+
+use super::Exit;
+use super::args;
+use super::terminal;
+use crate::cel::{
+    ast::CheckedAst,
+    cost,
+    decl::DeclType,
+    env::{BaseEnv, Env},
+    eval::{PER_CALL_LIMIT, Program},
+    issues::Issues,
+    types::Type,
+    value::{Error, Value as Cel},
+};
+use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
+use crate::output::cel::{self as output, Checked, Fault, Report, RuleCost, Run};
+use crate::rules::compile::{max_cardinality, names_old_self};
+use crate::rules::decl::ROOT;
+use crate::rules::node::{self, Node};
+use crate::version::Version;
+use given::{Given, Wrong};
+use std::io::Write;
+
+/// Runs the command.
+pub fn run(args: &args::Cel, color: args::Color) -> Exit {
+    let out = terminal::Stream::stdout(color);
+    let mut write = out.write;
+    let report = match report(args) {
+        Ok(report) => report,
+        Err(wrong) => {
+            eprintln!("error: {}", wrong.message);
+            if let Some(help) = wrong.help {
+                eprintln!("help: {help}");
+            }
+            return Exit::CannotTell;
+        }
+    };
+    let text = match args.output {
+        Some(args::CelFormat::Json) => output::to_text_of_json(&report),
+        None => output::text(&report, out.color),
+    };
+    let failed = match &report.outcome {
+        Err(_) => true,
+        Ok(checked) => matches!(checked.run, Run::Error(..)),
+    };
+    match write.write_all(text.as_bytes()).and_then(|()| write.flush()) {
+        Err(_) => Exit::CannotTell,
+        Ok(()) if failed => Exit::Rejected,
+        Ok(()) => Exit::Fine,
+    }
+}
+
+fn report(args: &args::Cel) -> Result<Report, Wrong> {
+    let given = given::read(args)?;
+    let steps = match &args.at {
+        Some(path) => node::steps(path).map_err(Wrong::new)?,
+        None => Vec::new(),
+    };
+    let expression = args.expression.as_str();
+    let base = BaseEnv::of(Version::CURRENT.compatibility());
+    let outcome = match &given {
+        Given::Nothing => judge(expression, &Env::new(base), None, Vec::new()),
+        Given::Untyped { new, old } => {
+            let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
+            let path = args.at.as_deref().unwrap_or_default();
+            let new = at(new).ok_or_else(|| Wrong::new(format!("the object has nothing at {path}")))?;
+            let old = old.as_ref().and_then(at).map(|old| Ok(Cel::untyped(old)));
+            let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
+            judge(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
+        }
+        Given::Typed { schema, new, old } => {
+            let node = node::find(schema, &steps, new, old.as_ref()).map_err(Wrong::new)?;
+            let Some(decl) = node.place.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
+            let env = node.place.env(&base, &decl.cel_type, false);
+            let old = node.old.map(|old| Cel::from_json(old, decl));
+            judge(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
+        }
+    };
+    Ok(Report { expression: expression.to_owned(), at: args.at.clone(), outcome })
+}
+
+/// Compiles, estimates and runs an expression. Of the values of `env`'s variables, those that are not there are none.
+fn judge(
+    expression: &str,
+    env: &Env,
+    node: Option<(&Node<'_>, &DeclType)>,
+    values: Vec<Option<Result<Cel<'_>, Error>>>,
+) -> Result<Checked, Fault> {
+    let ast = env.compile(expression).map_err(|issues| refused(&issues))?;
+    let program = Program::plan(&ast, env)
+        .map_err(|error| Fault { message: format!("program instantiation failed: {error}"), problems: Vec::new() })?;
+    let cost = cost::estimate(&ast, node.map(|(_, decl)| decl));
+    let uses_old = names_old_self(&ast.ast.expr);
+    let rule = node.map(|(node, decl)| {
+        let times = node.cardinality.unwrap_or_else(|| max_cardinality(decl));
+        RuleCost { times, total: cost.max.saturating_mul(times), limit: EXPRESSION_COST_LIMIT }
+    });
+    let run = if uses_old && matches!(values.last(), Some(None)) {
+        Run::Not("there is no old value to compare with, and the server skips such a rule".to_owned())
+    } else {
+        let absent = || Err(Error::new("no such attribute(s): oldSelf"));
+        let values = values.into_iter().map(|value| value.unwrap_or_else(absent)).collect();
+        let outcome = program.run(values, PER_CALL_LIMIT);
+        match outcome.result {
+            Ok(value) => Run::Value(value.to_string(), output::to_json(&value), outcome.cost),
+            Err(error) => Run::Error(error.to_string(), outcome.cost),
+        }
+    };
+    Ok(Checked {
+        type_: type_name(&ast),
+        estimate: (cost.min, cost.max),
+        could_be_rule: could_be_rule(&ast, rule, node.is_some_and(|(node, _)| uses_old && !node.correlatable)),
+        rule,
+        run,
+        run_limit: PER_CALL_LIMIT,
+    })
+}
+
+fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -> Result<(), String> {
+    if *ast.result_type() != Type::Bool {
+        return Err("cel expression must evaluate to a bool".to_owned());
+    }
+    if without_pair {
+        return Err("oldSelf cannot be used on the uncorrelatable portion of the schema".to_owned());
+    }
+    match rule {
+        Some(rule) if rule.total > rule.limit => Err("its estimated cost exceeds the limit".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The type, objects of the schema just called so.
+fn type_name(ast: &CheckedAst) -> String {
+    ast.result_type().in_messages(&|name| match name.strip_prefix(ROOT) {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => "object".to_owned(),
+        _ => name.to_owned(),
+    })
+}
+
+fn refused(issues: &Issues) -> Fault {
+    let problem = |issue: &crate::cel::issues::Issue| {
+        (issue.location.line, issue.location.column.saturating_add(1), issue.message.clone())
+    };
+    Fault {
+        message: format!("compilation failed: {}", issues.display()),
+        problems: issues.as_slice().iter().map(problem).collect(),
+    }
+}

@@ -1,0 +1,180 @@
+//! What `cel` is given: an object, what it replaces, and the schema of its kind. Object and old object are decoded and
+//! defaulted first, as rules see them.
+
+use crate::api::{ResponseBody, Server};
+use crate::cli::args::{self, FieldValidation};
+use crate::cli::request::{self, Manner};
+use crate::cli::terminal;
+use crate::crd;
+use crate::input::{Entry, Input};
+use crate::pipeline::{self, Facts, ResourceVersion, Source};
+use crate::schema::Schema;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Why nothing can be told.
+#[derive(Debug)]
+pub struct Wrong {
+    /// What is wrong.
+    pub message: String,
+    /// What can be done.
+    pub help: Option<String>,
+}
+
+impl Wrong {
+    /// A message alone.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    fn with_help(message: impl Into<String>, help: &str) -> Self {
+        Self { message: message.into(), help: Some(help.to_owned()) }
+    }
+}
+
+/// What there is to look at.
+#[derive(Debug)]
+pub enum Given {
+    /// No object.
+    Nothing,
+    /// An object without a schema.
+    Untyped {
+        /// The object.
+        new: Value,
+        /// What it replaces.
+        old: Option<Value>,
+    },
+    /// An object and the schema of its kind and version.
+    Typed {
+        /// The schema.
+        schema: Arc<Schema>,
+        /// The object.
+        new: Value,
+        /// What it replaces.
+        old: Option<Value>,
+    },
+}
+
+/// Reads what the arguments name.
+pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
+    let Some(filename) = &args.filename else { return Ok(Given::Nothing) };
+    if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
+        return Err(Wrong::new("standard input can be read once"));
+    }
+    let (mut definitions, mut objects) = parts(documents(&[filename.clone()])?);
+    let new = match (objects.pop(), objects.len()) {
+        (Some(only), 0) => only,
+        (None, _) => return Err(Wrong::new(format!("there is no object in {filename}"))),
+        (Some(_), others) => {
+            let message = format!("there are {} objects in {filename}", others + 1);
+            return Err(Wrong::with_help(message, "give a file with one of them"));
+        }
+    };
+    if !args.crds.is_empty() {
+        definitions.extend(parts(documents(&args.crds)?).0);
+    }
+    let old = match &args.old {
+        Some(path) => Some(old_of(&new, parts(documents(std::slice::from_ref(path))?).1, path)?),
+        None => None,
+    };
+    if definitions.is_empty() && args.crds.is_empty() {
+        return Ok(Given::Untyped { new, old });
+    }
+    let version = version_of(&new, &definitions)?;
+    let Some(schema) = version.facts.schema.clone() else {
+        return Err(Wrong::new(format!("the version {} of the CRD has no schema", version.facts.version)));
+    };
+    Ok(Given::Typed {
+        schema,
+        new: as_rules_see_it(&version, new)?,
+        old: old.map(|old| as_rules_see_it(&version, old)).transpose()?,
+    })
+}
+
+fn documents(paths: &[String]) -> Result<Vec<Value>, Wrong> {
+    let mut found = Vec::new();
+    for entry in Input::open(paths, false) {
+        match entry {
+            Entry::Document(document) => found.push(document.value),
+            Entry::Problem(note) => {
+                let place = note.position.map_or_else(String::new, |at| format!(":{at}"));
+                let message = format!("{}{place}: {}", note.source, note.message);
+                return Err(Wrong { message, help: note.hint });
+            }
+            Entry::Warning(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The CRDs, and everything else.
+fn parts(documents: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
+    documents.into_iter().partition(|value| {
+        value.str_at(&["kind"]) == Some("CustomResourceDefinition")
+            && value.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with("apiextensions.k8s.io/"))
+    })
+}
+
+/// The old object: the only one, or else that of the same kind, namespace and name.
+fn old_of(new: &Value, mut olds: Vec<Value>, path: &str) -> Result<Value, Wrong> {
+    let namespace = |object: &Value| object.str_at(&["metadata", "namespace"]).unwrap_or("default").to_owned();
+    if olds.len() > 1 {
+        olds.retain(|old| {
+            let same = |at: &[&str]| old.str_at(at) == new.str_at(at);
+            same(&["kind"]) && same(&["metadata", "name"]) && namespace(old) == namespace(new)
+        });
+    }
+    let none = || Wrong::new(format!("there is no old object of that kind, namespace and name in {path}"));
+    olds.into_iter().next().ok_or_else(none)
+}
+
+/// The compiled version of the CRD that defines the object's kind.
+fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, Wrong> {
+    let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let defines = |crd: &&Value| {
+        crd.str_at(&["spec", "group"]) == Some(group) && crd.str_at(&["spec", "names", "kind"]) == Some(kind)
+    };
+    let Some(crd) = definitions.iter().find(defines) else {
+        let message = format!("no CRD for {api_version} {kind}");
+        return Err(Wrong::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
+    };
+    let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
+    let stored =
+        stored(crd.clone()).map_err(|why| Wrong::new(format!("the server would refuse the CRD {name}: {why}")))?;
+    let crd = crd::decode(&stored).map_err(Wrong::new)?.crd;
+    let spec = &crd.spec;
+    if spec.version(version).is_none() {
+        return Err(Wrong::new(format!("the CRD {name} has no version {version}")));
+    }
+    Ok(ResourceVersion::compile(Facts {
+        group: spec.group.clone(),
+        version: version.to_owned(),
+        kind: spec.names.kind.clone(),
+        resource: spec.names.plural.clone(),
+        namespaced: spec.namespaced(),
+        preserve_unknown_fields: spec.preserves_unknown_fields(),
+        schema: spec.schema(version).cloned(),
+        ..Facts::default()
+    }))
+}
+
+/// A CRD as the server stores it, or why it would not.
+fn stored(mut crd: Value) -> Result<Arc<Value>, String> {
+    request::forget_its_past(&mut crd);
+    let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
+    let response = Server::new(0).handle(&request::create(request::DEFINITIONS, crd, manner));
+    match response.body {
+        ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
+        ResponseBody::Json(status) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),
+        ResponseBody::Text(text) => Err(text.trim().to_owned()),
+    }
+}
+
+fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, Wrong> {
+    let decoded = pipeline::decode(version, object, Source::Request);
+    let mut object = decoded.map_err(|error| Wrong::new(format!("the object cannot be read: {}", error.0)))?.object;
+    pipeline::default(version, &mut object);
+    Ok(object)
+}

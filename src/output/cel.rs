@@ -1,0 +1,227 @@
+//! What is told of one expression: its value, its type and what it costs, for a person or a program.
+
+use super::Paint;
+use super::report::json::API_VERSION;
+use crate::cel::value::Value as Cel;
+use crate::value::{Map, Value, json, object};
+use std::fmt::Write as _;
+
+/// All there is to tell.
+#[derive(Debug)]
+pub struct Report {
+    /// The expression.
+    pub expression: String,
+    /// The node that `self` is, if one was asked for.
+    pub at: Option<String>,
+    /// What became of it.
+    pub outcome: Result<Checked, Fault>,
+}
+
+/// Why an expression cannot be run, in the server's words.
+#[derive(Debug)]
+pub struct Fault {
+    /// The whole text.
+    pub message: String,
+    /// Line, column and text of each problem, where they have a place.
+    pub problems: Vec<(i32, i32, String)>,
+}
+
+/// An expression that could be run.
+#[derive(Debug)]
+pub struct Checked {
+    /// Its type.
+    pub type_: String,
+    /// The estimated cost, least and most.
+    pub estimate: (u64, u64),
+    /// The estimate as a rule, if a schema bounds it.
+    pub rule: Option<RuleCost>,
+    /// Whether it could be a rule, or why not.
+    pub could_be_rule: Result<(), String>,
+    /// What running it gave.
+    pub run: Run,
+    /// The most a run may cost.
+    pub run_limit: u64,
+}
+
+/// What an expression would cost as a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleCost {
+    /// How often it may be evaluated for one object.
+    pub times: u64,
+    /// The most all of that can cost.
+    pub total: u64,
+    /// The most it may.
+    pub limit: u64,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub enum Run {
+    /// A value, as CEL writes it and as JSON, and the cost.
+    Value(String, Value, u64),
+    /// An error, and the cost.
+    Error(String, u64),
+    /// It was not run, for this reason.
+    Not(String),
+}
+
+/// A value in JSON: what JSON has no type for is text, an optional is its value or null.
+pub fn to_json(value: &Cel<'_>) -> Value {
+    match value {
+        Cel::Null | Cel::Optional(None) => Value::Null,
+        Cel::Bool(b) => Value::Bool(*b),
+        Cel::Int(i) => Value::Int(*i),
+        Cel::Uint(u) if i64::try_from(*u).is_ok() => Value::Int(*u as i64),
+        Cel::Double(d) if d.is_finite() => Value::Float(*d),
+        Cel::String(text) => Value::from(&**text),
+        Cel::Timestamp(time) => time.to_utc_text().into(),
+        Cel::Optional(Some(inner)) => to_json(inner),
+        Cel::List(list) => {
+            let item = |item: Result<Cel<'_>, _>| item.map_or(Value::Null, |item| to_json(&item));
+            list.iter().map(item).collect::<Vec<_>>().into()
+        }
+        Cel::Map(map) => {
+            let entry = |key: &Cel<'_>| match map.find(key) {
+                Some(Ok(value)) => (key.plain(), to_json(&value)),
+                _ => (key.plain(), Value::Null),
+            };
+            Value::Object(map.keys().iter().map(entry).collect::<Map>())
+        }
+        other => other.plain().into(),
+    }
+}
+
+/// For a person.
+pub fn text(report: &Report, color: bool) -> String {
+    let red = |text: &str| Paint::Red.when(color, text);
+    let checked = match &report.outcome {
+        Ok(checked) => checked,
+        Err(fault) => return format!("{}\n\n{} {}\n", report.expression, red("error:"), fault.message),
+    };
+    let mut out = String::new();
+    let mut line = |label: &str, text: &str| {
+        let _ = writeln!(out, "{} {text}", Paint::Bold.when(color, &format!("{label:<12}")));
+    };
+    let cost = match &checked.run {
+        Run::Value(text, _, cost) => {
+            line("value:", text);
+            Some(*cost)
+        }
+        Run::Error(error, cost) => {
+            line("error:", &red(error));
+            Some(*cost)
+        }
+        Run::Not(reason) => {
+            line("value:", &format!("none: {reason}"));
+            None
+        }
+    };
+    line("type:", &checked.type_);
+    if let Some(cost) = cost {
+        line(
+            "cost:",
+            &format!("{cost}, {} of the {} a call may cost", share(cost, checked.run_limit), checked.run_limit),
+        );
+    }
+    let (min, max) = checked.estimate;
+    line("estimated:", &if min == max { format!("{max}") } else { format!("{min} to {max}") });
+    if let Some(RuleCost { times, total, limit }) = checked.rule {
+        let share = share(total, limit);
+        line("as a rule:", &format!("at most {max} x {times} = {total}, {share} of the {limit} a rule may cost"));
+    }
+    line(
+        "is a rule:",
+        &match &checked.could_be_rule {
+            Ok(()) if checked.rule.is_none() => "it could be, if the sizes in a schema keep it cheap".to_owned(),
+            Ok(()) => "it could be".to_owned(),
+            Err(reason) => format!("no: {reason}"),
+        },
+    );
+    out
+}
+
+/// `12.3 %`, or how many times too much.
+fn share(cost: u64, limit: u64) -> String {
+    let part = cost as f64 / limit.max(1) as f64;
+    match part {
+        0.0 => "0 %".to_owned(),
+        _ if part < 0.0001 => "less than 0.01 %".to_owned(),
+        _ if part > 100.0 => "more than 100x".to_owned(),
+        _ if part > 1.0 => format!("{part:.1}x"),
+        _ => format!("{:.2} %", part * 100.0),
+    }
+}
+
+/// For a program: one JSON document, described in `docs/output.md`.
+pub fn to_text_of_json(report: &Report) -> String {
+    let number = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    let text = |text: &str| Value::from(text);
+    let mut members = Map::new();
+    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    put("apiVersion", text(API_VERSION));
+    put("kind", text("CelReport"));
+    put("expression", text(&report.expression));
+    if let Some(at) = &report.at {
+        put("at", text(at));
+    }
+    match &report.outcome {
+        Err(fault) => {
+            put("compileError", text(&fault.message));
+            let problem = |(line, column, message): &(i32, i32, String)| {
+                let (line, column) = (i64::from(*line), i64::from(*column));
+                object([("line", Value::Int(line)), ("column", Value::Int(column)), ("message", text(message))])
+            };
+            put("problems", fault.problems.iter().map(problem).collect::<Vec<_>>().into());
+        }
+        Ok(checked) => {
+            put("type", text(&checked.type_));
+            let (min, max) = checked.estimate;
+            put("estimatedCost", object([("min", number(min)), ("max", number(max))]));
+            if let Some(RuleCost { times, total, limit }) = checked.rule {
+                let cost = [("times", times), ("total", total), ("limit", limit)];
+                put("ruleCost", object(cost.map(|(key, n)| (key, number(n)))));
+            }
+            put("couldBeRule", Value::Bool(checked.could_be_rule.is_ok()));
+            if let Err(reason) = &checked.could_be_rule {
+                put("notARule", text(reason));
+            }
+            match &checked.run {
+                Run::Value(shown, value, _) => {
+                    put("value", value.clone());
+                    put("text", text(shown));
+                }
+                Run::Error(error, _) => {
+                    put("error", text(error));
+                }
+                Run::Not(reason) => {
+                    put("notRun", text(reason));
+                }
+            }
+            if let Run::Value(_, _, cost) | Run::Error(_, cost) = checked.run {
+                put("cost", object([("total", number(cost)), ("limit", number(checked.run_limit))]));
+            }
+        }
+    }
+    format!("{}\n", json::to_string(&Value::Object(members)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_short() {
+        assert_eq!(share(0, 10), "0 %");
+        assert_eq!(share(1, 1_000_000), "less than 0.01 %");
+        assert_eq!(share(5, 1000), "0.50 %");
+        assert_eq!(share(15, 10), "1.5x");
+        assert_eq!(share(u64::MAX, 10), "more than 100x");
+    }
+
+    #[test]
+    fn what_json_has_no_type_for_is_text() {
+        assert_eq!(to_json(&Cel::Uint(u64::MAX)), Value::from("18446744073709551615"));
+        assert_eq!(to_json(&Cel::Double(f64::NAN)), Value::from("NaN"));
+        assert_eq!(to_json(&Cel::Int(1).some()), Value::Int(1));
+    }
+}

@@ -1,0 +1,182 @@
+//! A node of an object by its path, as CEL sees it: the type of `self`, its value, what it replaces, and how often it can be there.
+
+use super::{compile::Place, escape::escape, tree::place};
+use crate::schema::{Schema, SchemaOrBool, correlate::find_by_keys};
+use crate::value::Value;
+
+/// A node that has a type.
+#[derive(Debug)]
+pub struct Node<'v> {
+    /// Its type.
+    pub place: Place,
+    /// How often it can be there at most; `None` is unbounded.
+    pub cardinality: Option<u64>,
+    /// What stands there.
+    pub value: &'v Value,
+    /// What it replaces.
+    pub old: Option<&'v Value>,
+    /// Whether old and new values of it pair up.
+    pub correlatable: bool,
+}
+
+/// How many values a value of this schema holds directly for each place below it; `None` is unbounded.
+pub fn most_children(parent: &Schema) -> Option<u64> {
+    let most = match parent.type_.as_str() {
+        "object" => match parent.additional_properties {
+            Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(_)) => parent.max_properties,
+            None => Some(1),
+        },
+        "array" => parent.max_items,
+        _ => Some(1),
+    };
+    most.map(|n| u64::try_from(n).unwrap_or(0))
+}
+
+/// The names and indices of a path: `spec.ports[0]`, `spec.labels['a.b']`.
+pub fn steps(path: &str) -> Result<Vec<String>, String> {
+    let wrong = |why: &str| format!("{path:?} is not a path: {why}");
+    let mut steps = Vec::new();
+    let mut rest = path.strip_prefix('.').unwrap_or(path);
+    while !rest.is_empty() {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let quote = inside.chars().next().filter(|c| matches!(c, '\'' | '"'));
+            let (step, behind) = match quote {
+                Some(quote) => inside.get(1..).unwrap_or_default().split_once(&format!("{quote}]")),
+                None => inside.split_once(']'),
+            }
+            .ok_or_else(|| wrong("a ] is missing"))?;
+            steps.push(step.to_owned());
+            rest = behind;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            let (step, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            if step.is_empty() {
+                return Err(wrong("a name is missing"));
+            }
+            steps.push(step.to_owned());
+            rest = behind;
+        }
+        if let Some(behind) = rest.strip_prefix('.') {
+            if behind.is_empty() || behind.starts_with('[') {
+                return Err(wrong("a name is missing"));
+            }
+            rest = behind;
+        }
+    }
+    Ok(steps)
+}
+
+/// What stands in a value behind one step.
+pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
+    match value {
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        other => other.get(step),
+    }
+}
+
+/// Follows `steps` through an object of a schema. `Err` says why no rule is ever run there.
+pub fn find<'v>(
+    schema: &Schema,
+    steps: &[String],
+    value: &'v Value,
+    old: Option<&'v Value>,
+) -> Result<Node<'v>, String> {
+    let mut schema = Some(schema);
+    let mut node = Node {
+        place: place(schema.unwrap_or(&Schema::default()), true),
+        cardinality: Some(1),
+        value,
+        old,
+        correlatable: true,
+    };
+    let mut shown = String::new();
+    for name in steps {
+        let child = below(schema, &node.place, name);
+        let (place, inner) = child.ok_or_else(|| match shown.as_str() {
+            "" => format!("the schema has no {name}"),
+            above => format!("the schema has no {name} at {above}"),
+        })?;
+        let is_list = matches!(node.value, Value::Array(_));
+        show(&mut shown, name, is_list);
+        let value = step(node.value, name).filter(|value| !value.is_null());
+        let value =
+            value.ok_or_else(|| format!("the object has nothing at {shown}: no rule is run on what is not there"))?;
+        let old = node.old.filter(|old| !old.is_null());
+        if is_list {
+            let keys: &[String] = match schema {
+                Some(s) if s.x_list_type.as_deref() == Some("map") => &s.x_list_map_keys,
+                _ => &[],
+            };
+            node.correlatable &= !keys.is_empty();
+            node.old = old.and_then(|old| find_by_keys(old.as_array().unwrap_or_default(), keys).get(value));
+        } else {
+            node.old = old.and_then(|old| old.get(name));
+        }
+        let each = schema.map_or(Some(1), most_children);
+        node.cardinality = node.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
+        (node.place, node.value, schema) = (place, value, inner);
+    }
+    node.old = node.old.filter(|old| !old.is_null());
+    if node.place.decl.is_none() {
+        let shown = if shown.is_empty() { "the object" } else { &shown };
+        return Err(format!("CEL cannot see {shown}: its schema has no type"));
+    }
+    Ok(node)
+}
+
+/// The place and, if it is known, the schema behind one step; names of metadata have a type without one.
+fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Place, Option<&'s Schema>)> {
+    let elements = schema.and_then(|s| match s.type_.as_str() {
+        "array" => s.items_schema(),
+        _ => s.additional_properties_schema(),
+    });
+    let inner = elements.or_else(|| schema.and_then(|s| s.properties.get(name)));
+    let from_above =
+        if elements.is_some() { Some(here.elements()) } else { escape(name).and_then(|name| here.property(&name)) };
+    let from_above = from_above.filter(|place| place.decl.is_some());
+    let place = from_above.or_else(|| inner.map(|inner| place(inner, inner.x_embedded_resource)))?;
+    Some((place, inner))
+}
+
+fn show(path: &mut String, step: &str, is_index: bool) {
+    let plain = !is_index && !step.contains(['.', '[', ']', '/']);
+    if plain && !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(&if plain { step.to_owned() } else { format!("[{step}]") });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    #[test]
+    fn paths_are_taken_apart() {
+        assert_eq!(steps("spec.ports[0].name").unwrap(), ["spec", "ports", "0", "name"]);
+        assert_eq!(steps(".spec['a.b'][\"c]\"][d.e/f]").unwrap(), ["spec", "a.b", "c]", "d.e/f"]);
+        assert_eq!(steps("").unwrap(), [""; 0]);
+        for bad in ["a..b", "a[0", "a.", "a.[0]", "['a]"] {
+            assert!(steps(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn items_pair_up_by_their_keys() {
+        let schema = read(
+            br#"{"type":"object","properties":{"l":{"type":"array","maxItems":4,"x-kubernetes-list-type":"map",
+            "x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string"},
+            "v":{"type":"integer"}}}},"any":{"x-kubernetes-preserve-unknown-fields":true}}}"#,
+        );
+        let schema = Schema::from_value(&schema.unwrap()).unwrap();
+        let new = read(br#"{"l":[{"k":"a","v":1}],"any":1}"#).unwrap();
+        let old = read(br#"{"l":[{"k":"b","v":2},{"k":"a","v":3}]}"#).unwrap();
+        let find = |path: &str| find(&schema, &steps(path).unwrap(), &new, Some(&old));
+        let node = find("l[0].v").unwrap();
+        assert_eq!((node.old, node.cardinality, node.correlatable), (Some(&Value::Int(3)), Some(4), true));
+        assert_eq!(find("l[0].x").unwrap_err(), "the schema has no x at l[0]");
+        assert_eq!(find("any").unwrap_err(), "CEL cannot see any: its schema has no type");
+        assert!(find("l[1]").unwrap_err().starts_with("the object has nothing at l[1]"));
+        assert!(find("metadata").unwrap_err().starts_with("the object has nothing at metadata"));
+    }
+}
