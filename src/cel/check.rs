@@ -17,6 +17,10 @@ use super::{
 use std::sync::Arc;
 use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 
+/// The largest type of a map literal, in nodes. A map from something to itself doubles it, so a few dozen such maps in each other
+/// would need more memory than there is; to the server it is the memory that ends.
+const MAX_TYPE: usize = 1000;
+
 /// Checks a parsed expression.
 pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
     let Ast { mut expr, source_info } = ast;
@@ -111,7 +115,15 @@ impl Checker<'_> {
             ExprKind::Select { .. } => self.check_select(expr),
             ExprKind::Call { .. } => self.check_call(expr),
             ExprKind::List { elements, optional_indices } => self.check_list(elements, optional_indices),
-            ExprKind::Map(entries) => self.check_map(entries),
+            ExprKind::Map(entries) => {
+                let type_ = self.check_map(entries);
+                if unify::is_larger(&self.bindings.resolve(&type_), MAX_TYPE) {
+                    self.report(id, "type too large");
+                    Type::Error
+                } else {
+                    type_
+                }
+            }
             ExprKind::Struct { .. } => self.check_struct(expr),
             ExprKind::Comprehension(fold) => self.check_comprehension(fold),
         };
@@ -574,5 +586,19 @@ fn literal_type(value: &Literal) -> Type {
         Literal::Double(_) => Type::Double,
         Literal::String(_) => Type::String,
         Literal::Bytes(_) => Type::Bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cel::env::{BaseEnv, Env, STORED};
+
+    #[test]
+    fn doubling_types_end() {
+        let env = Env::new(BaseEnv::of(STORED));
+        let chain = |maps: usize| format!("[1]{}", ".map(x, {x: x})".repeat(maps));
+        assert!(env.compile(&chain(8)).is_ok());
+        let issues = env.compile(&chain(60)).unwrap_err();
+        assert!(issues.display().contains("type too large"));
     }
 }

@@ -132,6 +132,19 @@ impl Bindings {
     }
 }
 
+/// Whether a type has more than so many nodes.
+pub(super) fn is_larger(type_: &Type, most: usize) -> bool {
+    let (mut count, mut todo) = (0, vec![type_]);
+    while let Some(at) = todo.pop() {
+        count += 1;
+        if count > most {
+            return true;
+        }
+        todo.extend(at.parameters().into_iter().flatten());
+    }
+    false
+}
+
 /// Whether variables occur in it.
 pub(super) fn has_variables(type_: &Type) -> bool {
     matches!(type_, Type::Var(_)) || type_.parameters().into_iter().flatten().any(has_variables)
