@@ -143,7 +143,11 @@ fn show(path: &mut String, step: &str, is_index: bool) {
     if plain && !path.is_empty() {
         path.push('.');
     }
-    path.push_str(&if plain { step.to_owned() } else { format!("[{step}]") });
+    if plain {
+        path.push_str(step);
+    } else {
+        path.extend(["[", step, "]"]);
+    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(Wrong::new("standard input can be read once"));
     }
-    let (mut definitions, mut objects) = parts(documents(&[filename.clone()])?);
+    let (mut definitions, mut objects) = parts(documents(std::slice::from_ref(filename))?);
     let new = match (objects.pop(), objects.len()) {
         (Some(only), 0) => only,
         (None, _) => return Err(Wrong::new(format!("there is no object in {filename}"))),
