@@ -2,6 +2,7 @@
 
 use crate::value::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// A column that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,8 @@ fn columns(version: &Value) -> Columns<'_> {
     let described = columns.iter().filter_map(|column| {
         let mut what = format!("{} {}", text(column, "type"), text(column, "jsonPath"));
         if let Some(priority) = column.get("priority").and_then(Value::as_int).filter(|p| *p != 0) {
-            what.push_str(&format!(" priority {priority}"));
+            // Writing to a String cannot fail.
+            let _ = write!(what, " priority {priority}");
         }
         Some((column.str_at(&["name"])?, what))
     });

@@ -110,12 +110,7 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
                     }
                     item
                 }
-                Err(why) => {
-                    let mut item = Item::new(places.start(), Verdict::CannotTell, why.message);
-                    item.identity = identity_again;
-                    item.help = why.help;
-                    item
-                }
+                Err(why) => why.item(identity_again, places),
             }
         }
     };
@@ -123,10 +118,13 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
         forget_generated_name(&mut item, &prefix);
     }
     if let Some(result) = &mut item.object {
-        if !court.updates.is_some_and(|updates| updates.compares.is_some()) {
-            forget_its_birth(result, court.updates.is_some());
+        let mut shown = result.clone();
+        forget_its_birth(&mut shown, court.updates.is_some());
+        item.scale = court.server.scale_of(&definition, &version, &shown);
+        // Who compares shows and hides for itself.
+        if court.updates.is_none_or(|updates| updates.compares.is_none()) {
+            *result = shown;
         }
-        item.scale = court.server.scale_of(&definition, &version, result);
     }
     item
 }
@@ -137,9 +135,64 @@ struct Unsent {
     help: Option<String>,
 }
 
+impl Unsent {
+    fn item(self, identity: Identity, places: &dyn Places) -> Item {
+        let mut item = Item::new(places.start(), Verdict::CannotTell, self.message);
+        item.identity = identity;
+        item.help = self.help;
+        item
+    }
+}
+
 impl From<String> for Unsent {
     fn from(message: String) -> Self {
         Self { message, help: None }
+    }
+}
+
+/// What an update would do to a CRD that is there already, on a server of its own; `None` for one that is not there.
+pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, places: &dyn Places) -> Option<Item> {
+    let updates = court.updates?;
+    let wanted = Wanted { identity, plural: "customresourcedefinitions", namespace: court.namespace };
+    let done = match updates.olds.find(wanted) {
+        Found::Nothing => return None,
+        Found::Object(old, spot) => {
+            let server = Server::new(0).without_managed_fields();
+            let place = Place {
+                definition: "customresourcedefinitions.apiextensions.k8s.io",
+                version: "v1",
+                collection: request::DEFINITIONS,
+                name: &identity.name,
+            };
+            let manner = Manner { dry_run: false, table: false, ..court.manner };
+            server
+                .seed_definition(&old, court.manner.now)
+                .map_err(|why| Unsent::from(format!("the old CRD at {spot} cannot be a stored one: {why}")))
+                .and_then(|()| Ok(update::send(&server, place, crd.clone(), &updates.way, manner)?))
+        }
+        found => Err(not_one(found)),
+    };
+    Some(match done {
+        Ok(done) => {
+            let mut item = answered(done.response, identity.clone(), places);
+            item.action = done.action;
+            item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
+            item.sent = updates.compares.map(|_| crd.clone());
+            item
+        }
+        Err(why) => why.item(identity.clone(), places),
+    })
+}
+
+/// Why what was found is not one old object.
+fn not_one(found: Found) -> Unsent {
+    match found {
+        Found::Two(first, second) => Unsent {
+            message: format!("two old objects for it, at {first} and at {second}"),
+            help: Some("leave one of them out".to_owned()),
+        },
+        Found::Error(error) => Unsent { message: error.message, help: error.help },
+        Found::Nothing | Found::Object(..) => Unsent::from("there is no old object".to_owned()),
     }
 }
 
@@ -163,13 +216,7 @@ fn update(
                 .seed(place.definition, namespace, *old)
                 .map_err(|why| format!("the old object at {spot} cannot be a stored one: {why}"))?;
         }
-        Found::Two(first, second) => {
-            return Err(Unsent {
-                message: format!("two old objects for it, at {first} and at {second}"),
-                help: Some("leave one of them out".to_owned()),
-            });
-        }
-        Found::Error(error) => return Err(Unsent { message: error.message, help: error.help }),
+        found => return Err(not_one(found)),
     }
     // The next input of this name is judged with what this one leaves behind.
     let manner = Manner { dry_run: false, table: false, ..court.manner };

@@ -81,7 +81,7 @@ impl Task {
     fn done(self, judge: &Judge) -> Item {
         match self {
             Self::Item(item) => *item,
-            Self::Judge(object, route, turn) => judge.judge(*object, &route, turn),
+            Self::Judge(object, route, turn) => judge.judge(*object, &route, turn.as_ref()),
         }
     }
 }

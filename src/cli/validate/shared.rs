@@ -45,8 +45,8 @@ pub struct Judge {
 
 impl Judge {
     /// What the server would do with an object.
-    pub fn judge(&self, mut object: Object, route: &Route, turn: Option<Turn>) -> Item {
-        if let Some(turn) = &turn {
+    pub fn judge(&self, mut object: Object, route: &Route, turn: Option<&Turn>) -> Item {
+        if let Some(turn) = turn {
             turn.wait();
         }
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
@@ -100,7 +100,19 @@ impl Known {
     /// Where an object goes; a CRD is created on the way.
     pub fn way(&mut self, judge: &Judge, mut object: Object) -> Way {
         if object.is_definition() {
-            return Way::Item(Box::new(self.install(judge, object, judge.settings.manner.level)));
+            let update = judge.updates.as_ref().and_then(|_| {
+                let identity = judge::identity(object.value(), Namespace::None);
+                judge::judge_definition(judge.court(), object.value(), &identity, &object.finder())
+            });
+            // Also one that is there already has to be known for the objects behind it.
+            let mut item = self.install(judge, object, judge.settings.manner.level);
+            if let Some(mut update) = update
+                && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
+            {
+                update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
+                item = update;
+            }
+            return Way::Item(Box::new(item));
         }
         let kind = match object.kind() {
             Ok(kind) => kind,
