@@ -7,6 +7,8 @@ mod diff;
 mod exit;
 mod external_diff;
 mod get;
+mod lint;
+mod openapi;
 mod rehearse;
 mod request;
 mod serve;
@@ -41,6 +43,8 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Get(get) => get::run(&get, args.color),
         args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
         args::Command::Cel(cel) => cel::run(&cel, args.color),
+        args::Command::Lint(lint) => lint::run(&lint, args.color),
+        args::Command::Openapi(openapi) => openapi::run(&openapi),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

@@ -29,6 +29,8 @@ pub mod crd;
 
 pub mod api;
 
+pub mod lint;
+
 pub mod rehearsal;
 
 pub mod output;

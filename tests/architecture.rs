@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["apply"],
     &["crd"],
     &["api"],
+    &["lint"],
     &["rehearsal"],
     &["output"],
     &["input", "cluster", "serve"],

@@ -38,6 +38,10 @@ pub enum Command {
     Rehearse(Rehearse),
     /// Say what a CEL expression gives, what it costs and whether it could be a rule
     Cel(Cel),
+    /// Say what the server would say of a CRD, what its rules cost, and what a new version of it would break
+    Lint(Lint),
+    /// Print the OpenAPI document that the server would publish for a CRD
+    Openapi(Openapi),
     /// Serve the simulated API over HTTP on loopback, for real clients
     Serve(Serve),
 }
@@ -246,6 +250,64 @@ pub struct Cel {
 pub enum CelFormat {
     /// For programs
     Json,
+}
+
+/// `lint`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # What the server would say, and the cost of every rule
+  kubectl crdx lint crd.yaml
+
+  # What an update would break
+  kubectl crdx lint new.yaml --old old.yaml
+
+  # A CRD of apiextensions.k8s.io/v1beta1 as v1
+  kubectl crdx lint --convert old-crd.yaml > crd.yaml
+
+Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old, 2 it could not be told.")]
+pub struct Lint {
+    /// Files or directories with CustomResourceDefinitions, `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub filenames: Vec<String>,
+    /// Files or directories with the CRDs as they are now: those of the same name are updated
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "convert")]
+    pub old: Vec<String>,
+    /// Print CRDs of v1beta1 as v1, and say on standard error what that changes
+    #[arg(long)]
+    pub convert: bool,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// What to print: json (documented in docs/output.md) [default: text]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
+    pub output: Option<OnlyJson>,
+}
+
+/// `-o` where there is one choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnlyJson {
+    /// For programs
+    Json,
+}
+
+/// `openapi`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # What /openapi/v3/apis/GROUP/VERSION holds
+  kubectl crdx openapi crd.yaml --version v1
+
+  # What /openapi/v2 holds, which says less
+  kubectl crdx openapi crd.yaml --v2")]
+pub struct Openapi {
+    /// A file with CustomResourceDefinitions, `-` for standard input
+    #[arg(value_name = "CRD")]
+    pub filename: String,
+    /// OpenAPI 2.0, all versions in one document
+    #[arg(long)]
+    pub v2: bool,
+    /// The version of the CRD [default: the one objects are stored in; all with --v2]
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
 }
 
 /// `serve`

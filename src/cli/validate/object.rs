@@ -3,6 +3,7 @@
 use super::judge::Places;
 use crate::crd;
 use crate::input::{self, Document, Note};
+use crate::lint;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Problem, Verdict};
 use crate::text::documents::Chunk;
@@ -147,7 +148,9 @@ impl Finder<'_> {
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return Spot::source(&source(name)) };
         self.left.set(left);
-        let found = self.places.get_or_init(|| self.document.places()).locate(path);
+        let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
+        let path = if definition { lint::place::written(path) } else { path.into() };
+        let found = self.places.get_or_init(|| self.document.places()).locate(&path);
         let by_key = by_key(chunk, &found);
         let part = match found.key {
             Some(key) if by_key => key,

@@ -108,8 +108,13 @@ impl<'a> Scope<'a> {
         Scope { parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
     }
 
+    /// How often the node can be there at most; none is unbounded.
+    pub fn cardinality(&self) -> Option<u64> {
+        self.cardinality
+    }
+
     /// What CEL sees of the node: taken from the parent if rules stand above, else by itself. None if it cannot be seen.
-    fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&Place> {
         let find = || {
             let from_parent = match self.parent.filter(|parent| parent.within) {
                 Some(parent) => {

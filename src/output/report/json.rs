@@ -110,7 +110,8 @@ fn located(texts: &[(&str, &str)], spot: Option<&Spot>) -> Value {
     members.into()
 }
 
-fn location(spot: &Spot) -> Value {
+/// A place.
+pub fn location(spot: &Spot) -> Value {
     let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
     for (key, n) in [("line", spot.line), ("column", spot.column)] {
         if n > 0 {

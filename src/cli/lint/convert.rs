@@ -1,0 +1,68 @@
+//! `lint --convert`: CRDs of v1beta1 as v1 on standard output, what changes and what is still wrong on standard error.
+
+use super::{judge, read};
+use crate::cli::validate::object::Object;
+use crate::cli::{Exit, args, terminal};
+use crate::crd;
+use crate::input::{Entry, Input};
+use crate::lint::convert::convert;
+use crate::output::report::Verdict;
+use crate::text::yaml;
+use std::io::{self, Write};
+
+/// Runs the command.
+pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
+    let mut exit = Exit::Fine;
+    let mut begun = false;
+    for read in read(&args.filenames, args.recursive) {
+        let object = match read {
+            Ok(object) => object,
+            Err(item) => {
+                eprintln!("error: {}: {}", item.spot, item.reason);
+                exit = Exit::CannotTell;
+                continue;
+            }
+        };
+        let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let decoded = match crd::decode(object.value()) {
+            Ok(decoded) => decoded,
+            Err(why) => {
+                eprintln!("error: {name}: {why}");
+                exit = Exit::CannotTell;
+                continue;
+            }
+        };
+        let converted = convert(&decoded.crd);
+        for path in &decoded.unknown {
+            eprintln!("{name}: {} is left out", crd::unknown_field(path));
+        }
+        for change in &converted.changes {
+            eprintln!("{name}: {change}");
+        }
+        if std::mem::replace(&mut begun, true) {
+            out.write_all(b"---\n")?;
+        }
+        let text = yaml::write::to_string(&converted.crd);
+        out.write_all(text.as_bytes())?;
+        exit = exit.max(still_wrong(&name, text));
+    }
+    Ok(exit)
+}
+
+/// Tells what 1.37 has against the converted CRD.
+fn still_wrong(name: &str, text: String) -> Exit {
+    let input = Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())));
+    let mut exit = Exit::Fine;
+    for entry in input {
+        let Entry::Document(document) = entry else { continue };
+        let object = Object { document, warnings: Vec::new() };
+        let linted = judge::judge(&object, None, terminal::now());
+        if linted.item.verdict != Verdict::Accepted {
+            exit = Exit::Rejected;
+        }
+        for error in &linted.item.errors {
+            eprintln!("{name}: error: {}", error.message);
+        }
+    }
+    exit
+}

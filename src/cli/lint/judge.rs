@@ -1,0 +1,129 @@
+//! One CRD: sent to a server of its own, as new or over the old one.
+
+use crate::api::{Method, Server, Timestamp};
+use crate::cli::args::FieldValidation;
+use crate::cli::request::{self, Manner};
+use crate::cli::validate::judge::{Namespace, Places, answered, identity};
+use crate::cli::validate::object::Object;
+use crate::crd::{self, CustomResourceDefinition, conditions, validation};
+use crate::lint::breaking::{self, Change};
+use crate::lint::costs::{self, RuleCost};
+use crate::output::excerpt::Spot;
+use crate::output::report::{Action, Answer, Item, Problem, Verdict};
+use crate::value::Value;
+
+/// All that is known of a CRD.
+pub struct Linted {
+    /// What the server says.
+    pub item: Item,
+    /// Its rules, each with the place it is written at.
+    pub costs: Vec<(RuleCost, Spot)>,
+    /// What it breaks.
+    pub breaking: Vec<(Change, Spot)>,
+}
+
+impl Linted {
+    /// What could not be judged.
+    pub fn untold(item: Item) -> Self {
+        Self { item, costs: Vec::new(), breaking: Vec::new() }
+    }
+}
+
+/// Judges a CRD, as an update of `old` where there is one.
+pub fn judge(new: &Object, old: Option<&Object>, now: Timestamp) -> Linted {
+    let places = new.finder();
+    let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
+    let mut item = if is_beta(new.value()) {
+        typed.as_mut().map_or_else(|| ask(new, old, now), |crd| beta(new, crd))
+    } else {
+        ask(new, old, now)
+    };
+    item.warnings.extend(new.warnings.iter().cloned());
+    let mut linted = Linted::untold(item);
+    let Some(typed) = typed else { return linted };
+    let located = |path: &str| places.field(path);
+    linted.costs =
+        costs::costs(&typed.spec).into_iter().map(|cost| (located(&cost.place), cost)).map(|(s, c)| (c, s)).collect();
+    if let Some(old) = old.and_then(|old| crd::decode(old.value()).ok()) {
+        let changes = breaking::changes(&old.crd.spec, &typed.spec);
+        linted.breaking =
+            changes.into_iter().map(|change| (located(&change.place), change)).map(|(s, c)| (c, s)).collect();
+    }
+    linted
+}
+
+fn is_beta(crd: &Value) -> bool {
+    crd.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
+}
+
+/// Sends it as kubectl would.
+fn ask(new: &Object, old: Option<&Object>, now: Timestamp) -> Item {
+    let manner = Manner { level: FieldValidation::Strict, dry_run: true, table: false, now };
+    let places = new.finder();
+    let identity = identity(new.value(), Namespace::None);
+    let server = Server::new(0).without_managed_fields();
+    let mut value = new.value().clone();
+    request::forget_its_past(&mut value);
+    let Some(old) = old else {
+        return answered(server.handle(&request::create(request::DEFINITIONS, value, manner)), identity, &places);
+    };
+    if let Err(why) = server.seed_definition(old.value(), now) {
+        let reason = format!("the old CRD cannot be read: {why}");
+        let mut item = Item::new(old.finder().start(), Verdict::CannotTell, reason);
+        item.identity = identity;
+        return item;
+    }
+    let path = request::object(request::DEFINITIONS, &identity.name);
+    let stored = server.handle(&request::read(&path, manner));
+    if let crate::api::ResponseBody::Json(stored) = &stored.body
+        && let Some(revision) = stored.at(&["metadata", "resourceVersion"])
+        && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+    {
+        metadata.insert("resourceVersion".to_owned(), revision.clone());
+    }
+    let by = "fieldManager=kubectl-replace";
+    let request = request::write(Method::Put, &path, "application/json", by, value, manner);
+    let mut item = answered(server.handle(&request), identity, &places);
+    item.action = Action::Update;
+    item
+}
+
+/// A CRD of v1beta1: no server takes it today, so what is told is what 1.37 makes of one that is there since before.
+fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
+    let places = new.finder();
+    let mut item = Item::new(places.start(), Verdict::Rejected, "");
+    item.identity = identity(new.value(), Namespace::None);
+    let message = "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\"";
+    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: message.to_owned() });
+    item.errors.push(Problem {
+        kind: "NotFound".to_owned(),
+        field: Some("apiVersion".to_owned()),
+        message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
+        spot: Some(places.field("apiVersion")),
+    });
+    let place = |path: &str| {
+        // The old form may have it at the top.
+        let above = path.strip_prefix("spec.versions[0].schema").map(|rest| format!("spec.validation{rest}"));
+        let given = new.value().at(&["spec", "validation"]).is_some();
+        places.field(above.filter(|_| given).as_deref().unwrap_or(path))
+    };
+    crd::strategy::prepare_create(crd);
+    let problem = |kind: &str, field: &str, message: String| Problem {
+        kind: kind.to_owned(),
+        field: Some(field.to_owned()),
+        message,
+        spot: Some(place(field)),
+    };
+    for error in validation::validate_existing(crd) {
+        item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
+    }
+    match conditions::structural_faults(&crd.spec) {
+        Ok(faults) => {
+            for fault in faults {
+                item.warnings.push(problem("NonStructuralSchema", &fault.field, fault.to_string()));
+            }
+        }
+        Err(why) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", why)),
+    }
+    item
+}

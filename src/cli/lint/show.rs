@@ -1,0 +1,219 @@
+//! What `lint` prints.
+
+use super::judge::Linted;
+use crate::cli::Exit;
+use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crate::lint::breaking::{Change, Softened};
+use crate::lint::costs::RuleCost;
+use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::report::text::{Style, TextReport};
+use crate::output::report::{Item, Verdict, json};
+use crate::output::{Aligned, Cell, Paint};
+use crate::value::{Value, object};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Shows CRDs as they come.
+pub struct Show<'a> {
+    json: bool,
+    color: bool,
+    out: &'a mut dyn Write,
+    count: usize,
+    exit: Exit,
+}
+
+impl<'a> Show<'a> {
+    /// Shows on `out`.
+    pub fn new(json: bool, color: bool, out: &'a mut dyn Write) -> Self {
+        Self { json, color, out, count: 0, exit: Exit::Fine }
+    }
+
+    /// The next CRD.
+    pub fn add(&mut self, linted: &Linted) -> io::Result<()> {
+        let exit = match linted.item.verdict {
+            Verdict::CannotTell => Exit::CannotTell,
+            Verdict::Rejected => Exit::Rejected,
+            _ if !linted.breaking.is_empty() => Exit::Rejected,
+            _ => Exit::Fine,
+        };
+        self.exit = self.exit.max(exit);
+        let text = if self.json { self.json_item(linted) } else { self.text_item(linted) };
+        self.count += 1;
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// The end.
+    pub fn finish(self) -> io::Result<Exit> {
+        if self.json {
+            let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
+            write!(self.out, "{head}\n]}}\n")?;
+        }
+        Ok(self.exit)
+    }
+
+    fn json_item(&self, linted: &Linted) -> String {
+        let item = Item { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
+        let rules: Vec<Value> = linted.costs.iter().map(cost_value).collect();
+        let breaking: Vec<Value> = linted.breaking.iter().map(change_value).collect();
+        let more = [("rules".to_owned(), rules.into()), ("breaking".to_owned(), breaking.into())];
+        let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
+        head + &json::item_with(&item, more.into(), self.count == 0)
+    }
+
+    fn text_item(&self, linted: &Linted) -> String {
+        let item = &linted.item;
+        let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
+        let mut report = TextReport::new(Style { color: self.color, quiet: false });
+        let name = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
+        if item.verdict == Verdict::Accepted {
+            let what = format!("{name}: the server would take this {}", item.action.word());
+            text.push_str(&Paint::Bold.when(self.color, &what));
+            text.push('\n');
+        }
+        text.push_str(&report.details(item));
+        text.push_str(&report.common_details());
+        text.push_str(&self.costs(&linted.costs));
+        text.push_str(&self.breaking(&linted.breaking));
+        text
+    }
+
+    fn costs(&self, costs: &[(RuleCost, Spot)]) -> String {
+        if costs.is_empty() {
+            return String::new();
+        }
+        let mut table = Aligned::new(self.color);
+        let titles = ["PLACE", "PATH", "COST", "TIMES", "TOTAL", "SHARE", "RULE"];
+        table.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
+        for (cost, spot) in costs {
+            let paint = if cost.too_high() { Paint::Red } else { Paint::None };
+            let number = |n: u64| if cost.error.is_some() { "-".to_owned() } else { count(n) };
+            let share = if cost.error.is_some() { "-".to_owned() } else { percent(cost.percent()) };
+            table.push(vec![
+                Cell::from(format!("{}:{}", spot.source, spot.line)),
+                Cell::from(&cost.path),
+                Cell::from(number(cost.each)),
+                Cell::from(number(cost.times)),
+                Cell::from(number(cost.total)),
+                Cell::painted(share, paint),
+                Cell::from(shortened(cost.rule.trim())),
+            ]);
+        }
+        let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
+        text.push_str(&table.flush());
+        let all = costs.iter().fold(0u64, |sum, (cost, _)| sum.saturating_add(cost.total));
+        let _ = write!(
+            text,
+            "All of them: {} ({} of the {} a schema may have)\n",
+            count(all),
+            percent(all as f64 / SCHEMA_COST_LIMIT as f64 * 100.0),
+            count(SCHEMA_COST_LIMIT)
+        );
+        for (cost, _) in costs.iter().filter(|(cost, _)| cost.too_high()) {
+            let bounds: Vec<String> =
+                cost.bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path)).collect();
+            let rule = shortened(cost.rule.trim());
+            let _ = match bounds.as_slice() {
+                [] => writeln!(text, "help: no limit makes `{rule}` on {} cheap enough: simplify it", cost.path),
+                bounds => {
+                    writeln!(text, "help: `{rule}` on {} is cheap enough with {}", cost.path, bounds.join(" and "))
+                }
+            };
+        }
+        text
+    }
+
+    fn breaking(&self, changes: &[(Change, Spot)]) -> String {
+        let mut text = String::new();
+        for (change, spot) in changes {
+            let softened = match &change.softened {
+                Softened::No => "ratcheting does not soften this".to_owned(),
+                Softened::While(path) => {
+                    format!("objects that break it may still be updated while {path} stays as it is")
+                }
+            };
+            let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
+                String::new()
+            } else {
+                format!(" ({})", change.versions.join(", "))
+            };
+            let message = format!("breaking: {}{versions}: {}", change.path, change.detail);
+            text.push('\n');
+            text.push_str(&excerpt::render(Grade::Warning, &message, spot, Some(&softened), self.color));
+        }
+        if !changes.is_empty() {
+            let s = if changes.len() == 1 { "" } else { "s" };
+            let _ = writeln!(text, "\n{} breaking change{s}", changes.len());
+        }
+        text
+    }
+}
+
+fn cost_value((cost, spot): &(RuleCost, Spot)) -> Value {
+    let bounds = cost.bounds.iter().map(|b| {
+        object([("path", Value::from(b.path.as_str())), ("keyword", b.keyword.into()), ("limit", Value::Int(b.limit))])
+    });
+    let number = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    let mut value = object([
+        ("path", Value::from(cost.path.as_str())),
+        ("versions", texts(&cost.versions)),
+        ("rule", cost.rule.as_str().into()),
+        ("location", json::location(spot)),
+        ("cost", number(cost.each)),
+        ("times", number(cost.times)),
+        ("limited", Value::Bool(cost.limited)),
+        ("total", number(cost.total)),
+        ("percent", Value::Float(cost.percent())),
+        ("bounds", bounds.collect::<Vec<_>>().into()),
+    ]);
+    if let (Some(error), Some(members)) = (&cost.error, value.as_object_mut()) {
+        members.insert("error".to_owned(), error.as_str().into());
+    }
+    value
+}
+
+fn change_value((change, spot): &(Change, Spot)) -> Value {
+    let mut value = object([
+        ("path", Value::from(change.path.as_str())),
+        ("type", change.kind.word().into()),
+        ("detail", change.detail.as_str().into()),
+        ("versions", texts(&change.versions)),
+        ("location", json::location(spot)),
+    ]);
+    if let (Softened::While(path), Some(members)) = (&change.softened, value.as_object_mut()) {
+        members.insert("softenedWhileUnchanged".to_owned(), path.as_str().into());
+    }
+    value
+}
+
+fn texts(texts: &[String]) -> Value {
+    texts.iter().map(|text| Value::from(text.as_str())).collect::<Vec<_>>().into()
+}
+
+/// `12,345`
+fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn percent(percent: f64) -> String {
+    match percent {
+        p if p > 10_000.0 => ">100x".to_owned(),
+        p if p >= 10.0 => format!("{p:.0}%"),
+        p if p >= 0.01 => format!("{p:.2}%"),
+        _ => "<0.01%".to_owned(),
+    }
+}
+
+/// As much of a rule as fits beside the rest.
+fn shortened(rule: &str) -> String {
+    const MOST: usize = 60;
+    let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST { line } else { line.chars().take(MOST - 3).collect::<String>() + "..." }
+}

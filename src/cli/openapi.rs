@@ -1,0 +1,68 @@
+//! `openapi`: the document that the server would publish.
+
+use super::Exit;
+use super::args;
+use super::validate::object::Object;
+use crate::crd::{self, CustomResourceDefinition, openapi};
+use crate::input::{Entry, Input};
+use crate::text::json;
+use crate::value::Value;
+use std::io::{self, Write};
+
+/// Runs the command.
+pub fn run(args: &args::Openapi) -> Exit {
+    let printed = document(args).and_then(|document| {
+        let mut text = json::write::kubectl(&document);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
+    });
+    match printed {
+        Ok(()) => Exit::Fine,
+        Err(message) => {
+            eprintln!("error: {message}");
+            Exit::CannotTell
+        }
+    }
+}
+
+fn document(args: &args::Openapi) -> Result<Value, String> {
+    let mut documents = Vec::new();
+    for entry in Input::open(std::slice::from_ref(&args.filename), false) {
+        let document = match entry {
+            Entry::Document(document) => document,
+            Entry::Problem(note) => return Err(format!("{}: {}", note.source, note.message)),
+            Entry::Warning(_) => continue,
+        };
+        let object = Object { document, warnings: Vec::new() };
+        if !object.is_definition() {
+            continue;
+        }
+        let crd = crd::decode(object.value())?.crd;
+        let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
+        for version in versions(args, &crd)? {
+            documents.push(publish(&crd, &version));
+        }
+    }
+    if documents.is_empty() {
+        return Err(format!("there is no CustomResourceDefinition in {}", args.filename));
+    }
+    Ok(openapi::merge(documents))
+}
+
+fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {
+    let served = || crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.clone());
+    match &args.version {
+        Some(wanted) if served().any(|name| name == *wanted) => Ok(vec![wanted.clone()]),
+        Some(wanted) => {
+            let served: Vec<String> = served().collect();
+            Err(format!("{} does not serve {wanted}: it serves {}", crd.name(), served.join(", ")))
+        }
+        None if args.v2 => Ok(served().collect()),
+        None => {
+            let stored = crd.storage_version().filter(|name| served().any(|served| served == *name));
+            Ok(stored.map(str::to_owned).or_else(|| served().next()).into_iter().collect())
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What is worth knowing of a CRD beyond the server's verdict.
+//!
+//! ```text
+//! costs     what each CEL rule is estimated to cost      bounds   which limit would make a rule cheap enough
+//! breaking  what objects of the old CRD will suffer      convert  a v1beta1 CRD as v1
+//! place     where a path of the server is written
+//! ```
+
+pub mod bounds;
+pub mod breaking;
+pub mod convert;
+pub mod costs;
+pub mod place;
+
+use crate::schema::{Items, Schema, SchemaOrBool};
+
+/// A step from a schema node to one below it that objects can have, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A property.
+    Property(String),
+    /// Every item of a list.
+    Items,
+    /// Every value of a map.
+    Values,
+}
+
+/// The path of values: `spec.list[*].name`, `spec.map.*`; the root is `self`.
+pub fn value_path(steps: &[Step]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Property(name) => {
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                out.push_str(name);
+            }
+            Step::Items => out.push_str("[*]"),
+            Step::Values => out.push_str(".*"),
+        }
+    }
+    if out.is_empty() { "self".to_owned() } else { out }
+}
+
+/// The path of schema nodes, as the server prints it: `.properties[spec].items`.
+pub fn schema_path(steps: &[Step]) -> String {
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Property(name) => format!(".properties[{name}]"),
+            Step::Items => ".items".to_owned(),
+            Step::Values => ".additionalProperties".to_owned(),
+        })
+        .collect()
+}
+
+/// The node below by one step.
+fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
+    match step {
+        Step::Property(name) => schema.properties.get(name),
+        Step::Items => schema.items_schema(),
+        Step::Values => schema.additional_properties_schema(),
+    }
+}
+
+/// As [`below`], to change it.
+fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> {
+    match step {
+        Step::Property(name) => schema.properties.get_mut(name),
+        Step::Items => match &mut schema.items {
+            Some(Items::Schema(items)) => Some(items),
+            _ => None,
+        },
+        Step::Values => match &mut schema.additional_properties {
+            Some(SchemaOrBool::Schema(values)) => Some(values),
+            _ => None,
+        },
+    }
+}
+
+/// The steps down from a node, in order.
+fn steps_below(schema: &Schema) -> Vec<(Step, &Schema)> {
+    let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node));
+    let items = schema.items_schema().map(|node| (Step::Items, node));
+    let values = schema.additional_properties_schema().map(|node| (Step::Values, node));
+    properties.chain(items).chain(values).collect()
+}

@@ -1,0 +1,122 @@
+//! A CRD of `apiextensions.k8s.io/v1beta1` as one that 1.37 takes, and what that changes for its objects.
+//!
+//! v1 has no `preserveUnknownFields: true` for new CRDs and wants structural schemas. Missing types that follow from what
+//! stands beside them are filled in; whatever else keeps a schema from being structural is left to its author.
+
+use super::{Step, schema_path, steps_below};
+use crate::crd::{CustomResourceDefinition, Validation};
+use crate::schema::{Items, Schema, SchemaOrBool};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// A converted CRD.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Converted {
+    /// The v1 CRD.
+    pub crd: Value,
+    /// What will be otherwise, one line each.
+    pub changes: Vec<String>,
+}
+
+/// Converts a CRD that was read from v1beta1.
+pub fn convert(crd: &CustomResourceDefinition) -> Converted {
+    let mut crd = crd.clone();
+    let mut changes = Vec::new();
+    let kept_everything = crd.spec.preserves_unknown_fields();
+    crd.spec.preserve_unknown_fields = Some(false);
+    let shared = crd.spec.versions.iter().all(|v| v.schema.is_none());
+    if shared {
+        let schema = crd.spec.validation.as_ref().and_then(|v| v.schema.clone());
+        crd.spec.validation = Some(converted(schema, kept_everything, "every version", &mut changes));
+    } else {
+        crd.spec.validation = None;
+        for version in &mut crd.spec.versions {
+            let place = format!("version {}", version.name);
+            let schema = version.schema.as_ref().and_then(|v| v.schema.clone());
+            version.schema = Some(converted(schema, kept_everything, &place, &mut changes));
+        }
+    }
+    let mut value = crd.to_value();
+    if let Some(members) = value.as_object_mut() {
+        members.remove("status");
+    }
+    Converted { crd: value, changes }
+}
+
+fn converted(schema: Option<Arc<Schema>>, kept_everything: bool, place: &str, changes: &mut Vec<String>) -> Validation {
+    let mut schema = schema.map(Arc::unwrap_or_clone).unwrap_or_default();
+    if schema == Schema::default() {
+        "object".clone_into(&mut schema.type_);
+        schema.x_preserve_unknown_fields = Some(true);
+        changes.push(format!("{place}: there was no schema; it gets one that keeps everything"));
+    } else {
+        fill_types(&mut schema, true, &mut Vec::new(), place, changes);
+        if kept_everything {
+            pruned(&schema, &mut Vec::new(), place, changes);
+        }
+    }
+    Validation { schema: Some(Arc::new(schema)) }
+}
+
+/// Sets types that follow from what is there.
+fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
+    if schema.type_.is_empty() && !schema.x_int_or_string && !schema.preserves_unknown_fields() {
+        let implied = match &*schema {
+            s if root || !s.properties.is_empty() || s.additional_properties.is_some() => "object",
+            s if s.items.is_some() => "array",
+            s if s.max_length.is_some() || s.min_length.is_some() || !s.pattern.is_empty() => "string",
+            s => match s.enum_.first() {
+                Some(Value::String(_)) => "string",
+                Some(Value::Int(_)) => "integer",
+                Some(Value::Bool(_)) => "boolean",
+                _ => "",
+            },
+        };
+        if !implied.is_empty() {
+            implied.clone_into(&mut schema.type_);
+            changes.push(format!("{place}: openAPIV3Schema{} gets type: {implied}", schema_path(steps)));
+        }
+    }
+    let mut below: Vec<(Step, &mut Schema)> =
+        schema.properties.iter_mut().map(|(name, node)| (Step::Property(name.clone()), node)).collect();
+    if let Some(Items::Schema(items)) = &mut schema.items {
+        below.push((Step::Items, items));
+    }
+    if let Some(SchemaOrBool::Schema(values)) = &mut schema.additional_properties {
+        below.push((Step::Values, values));
+    }
+    for (step, node) in below {
+        // The server describes metadata itself.
+        let is_metadata = root && step == Step::Property("metadata".to_owned());
+        steps.push(step);
+        if !is_metadata {
+            fill_types(node, false, steps, place, changes);
+        }
+        steps.pop();
+    }
+}
+
+/// Names the objects whose unknown fields are pruned now.
+fn pruned(schema: &Schema, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
+    if schema.preserves_unknown_fields() {
+        return;
+    }
+    if schema.type_ == "object" && schema.additional_properties.is_none() {
+        let always: &[&str] = if steps.is_empty() { &["apiVersion", "kind", "metadata"] } else { &[] };
+        let named = schema.properties.keys().map(String::as_str).filter(|name| !always.contains(name));
+        let known: Vec<&str> = always.iter().copied().chain(named).collect();
+        let all_but = match known.as_slice() {
+            [] => "all fields".to_owned(),
+            known => format!("all fields but {}", known.join(", ")),
+        };
+        changes.push(format!("{place}: {} loses {all_but}", super::value_path(steps)));
+    }
+    for (step, node) in steps_below(schema) {
+        if steps.is_empty() && step == Step::Property("metadata".to_owned()) {
+            continue;
+        }
+        steps.push(step);
+        pruned(node, steps, place, changes);
+        steps.pop();
+    }
+}

@@ -1,0 +1,51 @@
+//! Where in a CRD's text a path of the server is written. The server names paths of its internal form, in which what all
+//! versions share stands above them, and the webhook of a conversion right below it.
+
+use std::borrow::Cow;
+
+/// Prefixes of the internal form and what is written in `apiextensions.k8s.io/v1`.
+const WRITTEN: &[(&str, &str)] = &[
+    ("spec.validation", "spec.versions[0].schema"),
+    ("spec.schema", "spec.versions[0].schema"),
+    ("spec.subresources", "spec.versions[0].subresources"),
+    ("spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"),
+    ("spec.selectableFields", "spec.versions[0].selectableFields"),
+    ("spec.conversion.webhookClientConfig", "spec.conversion.webhook.clientConfig"),
+    ("spec.conversion.conversionReviewVersions", "spec.conversion.webhook.conversionReviewVersions"),
+];
+
+/// The path in the text of a v1 CRD.
+pub fn written(path: &str) -> Cow<'_, str> {
+    // The internal form kept the spelling of v1beta1.
+    if let Some(column) = path.strip_suffix(".JSONPath").filter(|p| p.contains("additionalPrinterColumns[")) {
+        return Cow::Owned(format!("{}.jsonPath", written(column)));
+    }
+    for (internal, text) in WRITTEN {
+        if let Some(rest) = path.strip_prefix(internal)
+            && (rest.is_empty() || rest.starts_with(['.', '[']))
+        {
+            return Cow::Owned(format!("{text}{rest}"));
+        }
+    }
+    Cow::Borrowed(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_versions_share_is_written_in_the_first() {
+        assert_eq!(
+            written("spec.validation.openAPIV3Schema.properties[spec].type"),
+            "spec.versions[0].schema.openAPIV3Schema.properties[spec].type"
+        );
+        assert_eq!(written("spec.additionalPrinterColumns[2]"), "spec.versions[0].additionalPrinterColumns[2]");
+        assert_eq!(
+            written("spec.additionalPrinterColumns[2].JSONPath"),
+            "spec.versions[0].additionalPrinterColumns[2].jsonPath"
+        );
+        assert_eq!(written("spec.validations"), "spec.validations");
+        assert_eq!(written("spec.versions[1].schema"), "spec.versions[1].schema");
+    }
+}
