@@ -118,13 +118,11 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
         forget_generated_name(&mut item, &prefix);
     }
     if let Some(result) = &mut item.object {
-        let mut shown = result.clone();
-        forget_its_birth(&mut shown, court.updates.is_some());
-        item.scale = court.server.scale_of(&definition, &version, &shown);
         // Who compares shows and hides for itself.
-        if court.updates.is_none_or(|updates| updates.compares.is_none()) {
-            *result = shown;
-        }
+        let mut copy = court.updates.and_then(|updates| updates.compares).map(|_| result.clone());
+        let shown = copy.as_mut().unwrap_or(result);
+        forget_its_birth(shown, court.updates.is_some());
+        item.scale = court.server.scale_of(&definition, &version, shown);
     }
     item
 }
