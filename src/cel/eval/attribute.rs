@@ -129,7 +129,7 @@ fn element<'a>(list: &List<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Mi
     match usize::try_from(position).ok().and_then(|position| list.get(position)) {
         None => Ok(Err(Missing::Index(index))),
         // The lists of documents only know ints.
-        Some(_) if list.is_strict() && !matches!(index, Value::Int(_)) => {
+        Some(_) if list.is_of_document() && !matches!(index, Value::Int(_)) => {
             Err(Error::new(format!("unsupported index: {}", index.plain())))
         }
         Some(found) => found.map(Ok),

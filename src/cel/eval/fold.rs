@@ -33,7 +33,7 @@ impl<'a> Run<'a> {
                 }
             }
             (Value::Map(map), second) => {
-                for key in map.keys() {
+                for key in map.keys_of_loop() {
                     let value = second.map(|_| {
                         let missing = || Err(Error::new(format!("no such key: {}", key.plain())));
                         map.find(&key).unwrap_or_else(missing)

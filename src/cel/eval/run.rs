@@ -317,14 +317,20 @@ impl<'a> Run<'a> {
         };
         if let Some(cost) = known? {
             self.charge(cost)?;
-            return match values {
-                [Value::String(text), Value::String(pattern), limit @ ..]
-                    if callee.price() == Price::Match || callee.price() == Price::Find =>
-                {
-                    self.match_computed(callee, text, pattern, limit)
+            let result = match (values, callee.price()) {
+                ([Value::String(text), Value::String(pattern)], Price::Match | Price::Find) => {
+                    self.match_computed(callee, text, pattern, None)
+                }
+                ([Value::String(text), Value::String(pattern), Value::Int(limit)], Price::Find) => {
+                    self.match_computed(callee, text, pattern, Some(*limit))
                 }
                 _ => callee.invoke(values),
             };
+            // Where the server panics it has not charged yet.
+            if matches!(result, Err(Error::Internal(_))) {
+                self.cost = self.cost.saturating_sub(cost);
+            }
+            return result;
         }
         let result = callee.invoke(values);
         self.charged(cost::after(callee, result.as_ref().ok()), result)
@@ -335,7 +341,7 @@ impl<'a> Run<'a> {
         callee: &Callee,
         text: &Text<'a>,
         pattern: &Text<'a>,
-        limit: &[Value<'a>],
+        limit: Option<i64>,
     ) -> Result<Value<'a>, Error> {
         let is_match = callee.function == "matches";
         if self.compiled.as_ref().is_none_or(|(source, _)| source != pattern) {
@@ -346,13 +352,11 @@ impl<'a> Run<'a> {
         let Some((_, pattern)) = &self.compiled else {
             return Err(Error::no_such_overload());
         };
-        match (callee.function, limit) {
-            ("matches", []) => Ok(Value::Bool(pattern.is_match(text))),
-            ("find", []) => Ok(library::first_match(pattern, text)),
-            ("findAll", []) => Ok(library::all_matches(pattern, text, -1)),
-            ("findAll", [Value::Int(limit)]) => Ok(library::all_matches(pattern, text, *limit)),
-            _ => Err(Error::no_such_overload()),
-        }
+        Ok(match callee.function {
+            "matches" => Value::Bool(pattern.is_match(text)),
+            "find" => library::first_match(pattern, text),
+            _ => library::all_matches(pattern, text, limit.unwrap_or(-1)),
+        })
     }
 
     fn match_pattern(&mut self, call: &'a Match) -> Result<Value<'a>, Error> {

@@ -298,7 +298,8 @@ fn string(value: &Value<'_>) -> Result<String, String> {
         }
         Value::Map(map) => {
             let mut entries = Vec::with_capacity(map.len());
-            for (key, value) in map.entries().map_err(|e| e.to_string())? {
+            for key in map.keys() {
+                let value = map.find(&key);
                 let key = match key {
                     Value::String(s) => go_quote(&s),
                     Value::Bool(b) => b.to_string(),
@@ -306,6 +307,7 @@ fn string(value: &Value<'_>) -> Result<String, String> {
                     Value::Uint(u) => u.to_string(),
                     other => return Err(format!("no formatting function for map key of type {}", other.type_name())),
                 };
+                let value = value.ok_or_else(|| format!("could not find key: {key}"))?.map_err(|e| e.to_string())?;
                 entries.push((key, literal(&value)?));
             }
             entries.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -78,7 +78,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
     }
     // A plain list takes elements that cannot be compared for equal; a joined one does not.
     match failed {
-        Some(e) if matches!(a, List::Joined(_)) => Err(e),
+        Some(e) if a.is_joined() => Err(e),
         _ => Ok(true),
     }
 }
@@ -139,7 +139,7 @@ pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
     for element in list.iter() {
         let outcome = match element {
             // A list of a document asks its element, a plain one the item sought.
-            Ok(element) if list.is_strict() => equal_strictly(&element, item),
+            Ok(element) if list.is_of_document() => equal_strictly(&element, item),
             Ok(element) => equal_strictly(item, &element),
             Err(e) => Err(e),
         };
@@ -151,7 +151,7 @@ pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
         }
     }
     match failed {
-        Some(e) if list.is_strict() => Err(e),
+        Some(e) if list.is_of_document() => Err(e),
         _ => Ok(false),
     }
 }

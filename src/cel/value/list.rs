@@ -90,6 +90,16 @@ impl<'a> List<'a> {
         matches!(self, Self::Json(..) | Self::Keyed(..))
     }
 
+    /// Whether it is part of a document.
+    pub fn is_of_document(&self) -> bool {
+        matches!(self, Self::Json(..))
+    }
+
+    /// Whether it is two plain lists in a row; a list of a document copies itself when something is added to it.
+    pub(super) fn is_joined(&self) -> bool {
+        matches!(self, Self::Joined(joined) if !joined.first.is_strict())
+    }
+
     /// `self + other`
     pub fn concat(&self, other: &Self) -> Result<Self, Error> {
         match self.kind() {

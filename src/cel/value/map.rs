@@ -196,6 +196,13 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// The keys a loop walks: for each member of an object that has no type, the server brings up a null.
+    pub fn keys_of_loop(&self) -> Vec<Value<'a>> {
+        let mut keys = self.keys();
+        keys.resize(self.len().max(keys.len()), Value::Null);
+        keys
+    }
+
     /// The entries, in the order of their keys.
     pub fn entries(&self) -> Result<Vec<(Value<'a>, Value<'a>)>, Error> {
         let mut entries = Vec::with_capacity(self.len());

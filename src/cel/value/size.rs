@@ -28,7 +28,7 @@ impl Value<'_> {
             Self::String(s) => (s.len() as f64 * 0.1) as u64,
             Self::Bytes(b) => (b.len() as f64 * 0.1) as u64,
             Self::List(l) => sum(l.iter().map(|item| item.map_or(1, |item| item.walk_cost()))),
-            Self::Map(m) => sum(m.keys().iter().map(|key| {
+            Self::Map(m) => sum(m.keys_of_loop().iter().map(|key| {
                 let value = m.find(key).and_then(Result::ok);
                 key.walk_cost() + value.map_or(1, |value| value.walk_cost())
             })),
