@@ -188,18 +188,18 @@ mod tests {
     fn lines_are_marked() {
         let before = read(r#"{"kind":"K","spec":{"a":1,"list":[{"x":1}],"z":0}}"#);
         let after = read(r#"{"kind":"K","spec":{"a":2,"b":{"c":1},"list":[{"x":1}],"z":0}}"#);
-        let sent = read(r#"{"kind":"K","spec":{"a":2,"list":[{"x":1,"y":[1,2]}],"typo":true,"z":0}}"#);
+        let sent = read(r#"{"kind":"K","spec":{"a":2,"list":[{"x":1,"xs":[1,2]}],"typo":true,"z":0}}"#);
         let sides = Sides {
             name: "k",
             before: Some(&before),
             after: &after,
             sent: &sent,
-            pruned: &["spec.list[0].y", "spec.typo"],
+            pruned: &["spec.list[0].xs", "spec.typo"],
             defaulted: &["spec.b"],
         };
         assert_eq!(
             unified(&sides, false).unwrap(),
-            "--- LIVE/k\n+++ MERGED/k\n@@ -1,6 +1,8 @@\n kind: K\n spec:\n-  a: 1\n+  a: 2\n+  b:  # default\n+    c: 1  # default\n   list:\n   - x: 1\n!    y:  # pruned\n!    - 1  # pruned\n!    - 2  # pruned\n!  typo: true  # pruned\n   z: 0\n"
+            "--- LIVE/k\n+++ MERGED/k\n@@ -1,6 +1,8 @@\n kind: K\n spec:\n-  a: 1\n+  a: 2\n+  b:  # default\n+    c: 1  # default\n   list:\n   - x: 1\n!    xs:  # pruned\n!    - 1  # pruned\n!    - 2  # pruned\n!  typo: true  # pruned\n   z: 0\n"
         );
         assert_eq!(unified(&Sides { before: Some(&after), ..sides }, false), None);
         assert!(unified(&Sides { pruned: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n"));
