@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{
+    fmt::Write as _,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     time::Duration,
@@ -96,17 +97,14 @@ impl Client for Http {
         accept: &str,
     ) -> Reply {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nUser-Agent: conformance/1\r\nConnection: close\r\n",
             self.host
         );
         if let Some(body) = body {
-            head += &format!(
-                "Content-Type: {}\r\nContent-Length: {}\r\n",
-                content_type.unwrap_or("application/json"),
-                body.len()
-            );
+            let _ = write!(head, "Content-Type: {}\r\n", content_type.unwrap_or("application/json"));
+            let _ = write!(head, "Content-Length: {}\r\n", body.len());
         }
         stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
         let mut reader = BufReader::new(stream);

@@ -87,13 +87,13 @@ fn signatures() -> Vec<Signature> {
 
 fn bind(pattern: &Kind, wanted: &Kind, bound: &mut Vec<(char, Kind)>) -> bool {
     match (pattern, wanted) {
-        (Kind::Parameter(name), _) => match bound.iter().find(|(known, _)| known == name) {
-            Some((_, known)) => known == wanted,
-            None => {
-                bound.push((*name, wanted.clone()));
-                true
+        (Kind::Parameter(name), _) => {
+            if let Some((_, known)) = bound.iter().find(|(known, _)| known == name) {
+                return known == wanted;
             }
-        },
+            bound.push((*name, wanted.clone()));
+            true
+        }
         (Kind::List(a), Kind::List(b)) | (Kind::Optional(a), Kind::Optional(b)) => bind(a, b, bound),
         (Kind::Map(a, b), Kind::Map(c, d)) => bind(a, c, bound) && bind(b, d, bound),
         (a, b) => a == b,

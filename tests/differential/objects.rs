@@ -84,15 +84,12 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
             4 => {
                 let candidates = paths(&object);
                 let path = &candidates[rng.below(candidates.len())];
-                let pointer: String = path
-                    .iter()
-                    .map(|s| {
-                        format!(
-                            "/{}",
-                            s.as_str().map_or_else(|| s.to_string(), |t| t.replace('~', "~0").replace('/', "~1"))
-                        )
-                    })
-                    .collect();
+                let mut pointer = String::new();
+                for step in path {
+                    pointer.push('/');
+                    pointer +=
+                        &step.as_str().map_or_else(|| step.to_string(), |t| t.replace('~', "~0").replace('/', "~1"));
+                }
                 let operation = *rng.pick(&["add", "replace", "remove", "test"]);
                 let patch = json!([{"op": operation, "path": pointer, "value": any_value(rng)}]);
                 pair.ask(

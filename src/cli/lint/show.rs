@@ -101,9 +101,9 @@ impl<'a> Show<'a> {
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
         text.push_str(&table.flush());
         let all = costs.iter().fold(0u64, |sum, (cost, _)| sum.saturating_add(cost.total));
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "All of them: {} ({} of the {} a schema may have)\n",
+            "All of them: {} ({} of the {} a schema may have)",
             count(all),
             percent(all as f64 / SCHEMA_COST_LIMIT as f64 * 100.0),
             count(SCHEMA_COST_LIMIT)
