@@ -57,3 +57,59 @@ impl Program {
         run::run(&self.root, self.slots, variables, limit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cel::{
+        env::{BaseEnv, STORED},
+        types::Type,
+    };
+
+    fn run(source: &str, limit: u64) -> (String, u64) {
+        let env = Env::new(BaseEnv::of(STORED)).with_variable("self", Type::list(Type::String));
+        let checked = env.compile(source).map_err(|issues| issues.display()).expect(source);
+        let program = Program::plan(&checked, &env).expect(source);
+        let list = Value::strings(["a", "é"]);
+        let outcome = program.run(vec![Ok(list)], limit);
+        (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
+    }
+
+    #[test]
+    fn programs_are_shared_by_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Program>();
+    }
+
+    #[test]
+    fn the_limit_ends_a_run_where_the_server_does() {
+        let exceeded = "operation cancelled: actual cost limit exceeded";
+        assert_eq!(run("self.all(x, x.size() < 5)", 14), ("true".to_owned(), 14));
+        assert_eq!(run("self.all(x, x.size() < 5)", 13), (exceeded.to_owned(), 14));
+        // Nothing absorbs it.
+        assert_eq!(run("self.all(x, x.size() < 5) || true", 10).0, exceeded);
+        assert_eq!(run("lists.range(1000000).size()", PER_CALL_LIMIT).0, exceeded);
+        assert_eq!(
+            run("lists.range(100000000).size()", PER_CALL_LIMIT).0,
+            "lists.range: size 100000000 exceeds maximum allowed (1000000)"
+        );
+    }
+
+    #[test]
+    fn errors_are_absorbed_where_something_else_decides() {
+        assert_eq!(run("1 / 0 == 1 || true", 100).0, "true");
+        assert_eq!(run("1 / 0 == 1 && true", 100).0, "division by zero");
+        assert_eq!(run("self.exists(x, self[x.size()] == 'é' || x == 'é')", 100).0, "true");
+        assert_eq!(run("self.map(x, x + self[7])", 100).0, "index out of bounds: 7");
+        assert_eq!(run("'a' in self ? self[0] : self[9]", 100).0, "\"a\"");
+    }
+
+    #[test]
+    fn loops_nest_and_bind() {
+        assert_eq!(run("self.map(x, self.map(y, x + y))", 1000).0, r#"[["aa", "aé"], ["éa", "éé"]]"#);
+        assert_eq!(run("self.sortBy(x, -x.size() - self.indexOf(x))", 1000).0, r#"["é", "a"]"#);
+        assert_eq!(run("self.first().optMap(a, self.last().optMap(b, a + b).value()).value()", 1000).0, "\"aé\"");
+        assert_eq!(run("self.transformMap(i, x, i > 0, x + x)", 1000).0, r#"{1: "éé"}"#);
+        assert_eq!(run("[1, 2].filter(x, x > 1) + [3]", 1000).0, "[2, 3]");
+    }
+}
