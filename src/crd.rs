@@ -58,8 +58,8 @@ pub struct Spec {
     pub subresources: Option<Subresources>,
     /// `versions`
     pub versions: Vec<CrdVersion>,
-    /// Whether `versions` was there; only an error message tells an empty list from none.
-    pub versions_given: bool,
+    /// Whether `versions` was there and empty; only an error message tells that from none.
+    pub versions_empty: bool,
     /// The columns that all versions have.
     pub columns: Vec<Column>,
     /// The selectable fields (JSON paths) that all versions have.

@@ -15,7 +15,7 @@ impl Schema {
         w.text("type", &self.type_);
         w.text("format", &self.format);
         w.text("title", &self.title);
-        w.value("default", self.default.clone());
+        w.value("default", self.default.as_ref().map(stored));
         w.value("maximum", self.maximum.map(float));
         w.flag("exclusiveMaximum", self.exclusive_maximum);
         w.value("minimum", self.minimum.map(float));
@@ -27,7 +27,7 @@ impl Schema {
         w.value("minItems", self.min_items.map(Value::Int));
         w.flag("uniqueItems", self.unique_items);
         w.value("multipleOf", self.multiple_of.map(float));
-        w.list("enum", &self.enum_, Value::clone);
+        w.list("enum", &self.enum_, stored);
         w.value("maxProperties", self.max_properties.map(Value::Int));
         w.value("minProperties", self.min_properties.map(Value::Int));
         w.list("required", &self.required, |s| Value::from(s.as_str()));
@@ -51,7 +51,7 @@ impl Schema {
                 Value::Object(w.0)
             }),
         );
-        w.value("example", self.example.clone());
+        w.value("example", self.example.as_ref().map(stored));
         w.flag("nullable", self.nullable);
         w.value("x-kubernetes-preserve-unknown-fields", self.x_preserve_unknown_fields.map(Value::Bool));
         w.flag("x-kubernetes-embedded-resource", self.x_embedded_resource);
@@ -104,12 +104,24 @@ impl Writer {
     }
 }
 
-/// An integer where its text is one, as reading it again gives.
+/// A number of the schema itself, which stays a float however it is written.
 fn float(x: f64) -> Value {
-    if x.fract() == 0.0 && x.abs() < 9e15 && !(x == 0.0 && x.is_sign_negative()) {
-        Value::Int(x as i64)
-    } else {
-        Value::Float(x)
+    if x == 0.0 && x.is_sign_negative() { Value::Float(x) } else { number(x) }
+}
+
+/// An integer where the text of a float is one.
+fn number(x: f64) -> Value {
+    // Above this a float's text may not fit 64 bits, or has an exponent.
+    if x.fract() == 0.0 && x.abs() < 9.2e18 { Value::Int(x as i64) } else { Value::Float(x) }
+}
+
+/// A value as it is read from the storage, where it was text: 1.0 is written as 1.
+fn stored(v: &Value) -> Value {
+    match v {
+        Value::Float(x) => number(*x),
+        Value::Array(items) => Value::Array(items.iter().map(stored).collect()),
+        Value::Object(members) => Value::Object(members.iter().map(|(k, v)| (k.clone(), stored(v))).collect()),
+        v => v.clone(),
     }
 }
 
@@ -133,5 +145,24 @@ fn schema_or_names(v: &SchemaOrNames) -> Value {
         SchemaOrNames::Schema(schema) => schema.to_value(),
         SchemaOrNames::Names(names) if names.is_empty() => Value::Null,
         SchemaOrNames::Names(names) => Value::Array(names.iter().map(|s| Value::from(s.as_str())).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_as_the_storage_gives_them_back() {
+        let default = Value::Array(vec![Value::Float(1.0), Value::Float(-0.0), Value::Float(1e19), Value::Float(0.5)]);
+        let schema = Schema { default: Some(default), minimum: Some(-0.0), maximum: Some(3.0), ..Schema::default() };
+        let written = schema.to_value();
+        let read = vec![Value::Int(1), Value::Int(0), Value::Float(1e19), Value::Float(0.5)];
+        assert_eq!(written.get("default"), Some(&Value::Array(read)));
+        assert_eq!(written.get("maximum"), Some(&Value::Int(3)));
+        assert_eq!(
+            crate::value::json::to_string(&written),
+            r#"{"default":[1,0,10000000000000000000,0.5],"maximum":3,"minimum":-0}"#
+        );
     }
 }

@@ -62,7 +62,7 @@ fn spec(v: &Value, beta: bool) -> Result<Spec, String> {
         names: names(get(v, "names")),
         scope: text(v, "scope"),
         versions: list(v, "versions").iter().map(|v| version(v, beta)).collect::<Result<_, _>>()?,
-        versions_given: present(v, "versions").is_some(),
+        versions_empty: get(v, "versions").as_array().is_some_and(<[Value]>::is_empty),
         conversion: present(v, "conversion").map(|v| conversion(v, beta)),
         ..Spec::default()
     };

@@ -140,8 +140,7 @@ fn lose(s: &mut Schema) {
             if s.items_schema().is_none() && s.type_ == "array" {
                 s.type_.clear();
             }
-            let nullable: Vec<_> = s.properties.iter().filter(|(_, p)| p.nullable).map(|(name, _)| name).collect();
-            s.required.retain(|name| !nullable.contains(&name));
+            s.required.retain(|name| !s.properties.get(name).is_some_and(|p| p.nullable));
             if s.additional_properties_schema().is_some_and(|a| a.nullable) {
                 s.required.clear();
             }

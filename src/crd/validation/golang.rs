@@ -22,7 +22,7 @@ pub fn items(i: &Items) -> BadValue {
 /// `versions`
 pub fn versions(spec: &Spec) -> BadValue {
     show(|w| match spec.versions.as_slice() {
-        [] if spec.versions_given => w.raw("[]"),
+        [] if spec.versions_empty => w.raw("[]"),
         versions => w.list(versions, Writer::version),
     })
 }
