@@ -1,38 +1,10 @@
 //! Values as Go's `%v` and `%#v` print them inside structured-merge-diff's messages.
 
-use crate::value::{Value, number, quote::go_quote};
-
-/// `%T` of the value inside.
-pub(super) fn go_type(v: &Value) -> &'static str {
-    match v {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
-}
+use crate::value::{Value, print, quote::go_quote};
 
 /// `%v` of a `value.Value`: the wrapper is a pointer to a struct.
 pub(super) fn wrapped_v(v: &Value) -> String {
-    format!("&{{{}}}", plain_v(v))
-}
-
-fn plain_v(v: &Value) -> String {
-    match v {
-        Value::Null => "<nil>".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Int(i) => i.to_string(),
-        Value::Float(x) => number::format_v(*x),
-        Value::String(s) => s.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(plain_v).collect::<Vec<_>>().join(" ")),
-        Value::Object(members) => {
-            let members: Vec<_> = members.iter().map(|(k, v)| format!("{k}:{}", plain_v(v))).collect();
-            format!("map[{}]", members.join(" "))
-        }
-    }
+    format!("&{{{}}}", print::format_v(v))
 }
 
 /// `%#v` of a `value.Value`.
@@ -51,6 +23,6 @@ fn sharp_v(v: &Value) -> String {
             let members: Vec<_> = members.iter().map(|(k, v)| format!("{}:{}", go_quote(k), sharp_v(v))).collect();
             format!("map[string]interface {{}}{{{}}}", members.join(", "))
         }
-        other => plain_v(other),
+        other => print::format_v(other),
     }
 }

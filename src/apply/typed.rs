@@ -14,7 +14,7 @@ use super::{
     path::PathElement,
     types::{ListRelation, ListType, Scalar},
 };
-use crate::value::{Value, quote::go_quote};
+use crate::value::{Value, print, quote::go_quote};
 
 /// An error at a path inside a typed value.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ fn scalar_error(scalar: Scalar, value: Option<&Value>, prefix: &str) -> Option<S
         return None;
     }
     Some(match scalar {
-        Scalar::Numeric => format!("{prefix}expected numeric (int or float), got {}", gofmt::go_type(value)),
+        Scalar::Numeric => format!("{prefix}expected numeric (int or float), got {}", print::type_name(value)),
         Scalar::String => format!("{prefix}expected string, got {}", gofmt::wrapped_sharp_v(value)),
         Scalar::Boolean => format!("{prefix}expected boolean, got {}", gofmt::wrapped_v(value)),
         Scalar::Untyped => format!("{prefix}expected any scalar, got {}", gofmt::wrapped_v(value)),

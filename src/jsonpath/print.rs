@@ -1,7 +1,7 @@
 //! Results as text.
 
 use super::Item;
-use crate::value::{Value, json, number};
+use crate::value::{Value, json};
 use std::fmt::Write as _;
 
 /// The text of one expression's results: separated by spaces, objects and arrays as JSON.
@@ -41,37 +41,7 @@ fn write_go(out: &mut String, item: Item<'_>) {
         }
         Item::Missing => return out.push_str("<invalid reflect.Value>"),
     };
-    match value {
-        Value::Null => out.push_str("<nil>"),
-        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(i) => {
-            let _ = write!(out, "{i}");
-        }
-        Value::Float(x) => out.push_str(&number::format_v(*x)),
-        Value::String(s) => out.push_str(s),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(' ');
-                }
-                write_go(out, Item::Value(item));
-            }
-            out.push(']');
-        }
-        Value::Object(members) => {
-            out.push_str("map[");
-            for (i, (key, value)) in members.iter().enumerate() {
-                if i > 0 {
-                    out.push(' ');
-                }
-                out.push_str(key);
-                out.push(':');
-                write_go(out, Item::Value(value));
-            }
-            out.push(']');
-        }
-    }
+    out.push_str(&crate::value::print::format_v(value));
 }
 
 /// The Go type of a result.

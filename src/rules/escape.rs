@@ -1,36 +1,13 @@
 //! Property names as CEL identifiers (`k8s.io/apiserver/pkg/cel/escaping.go`).
 
-/// Names CEL keeps for itself.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
+use crate::cel::syntax::is_reserved;
 
 /// The identifier for a property name; none if there is none.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    if RESERVED.contains(&name) {
+    if is_reserved(name) {
         return Some(format!("__{name}__"));
     }
     let mut out = String::with_capacity(name.len());
@@ -69,7 +46,7 @@ pub fn unescape(identifier: &str) -> Option<String> {
             "dot" => out.push('.'),
             "dash" => out.push('-'),
             "slash" => out.push('/'),
-            _ if RESERVED.contains(&word) && word.len() + 4 == identifier.len() => out.push_str(word),
+            _ if is_reserved(word) && word.len() + 4 == identifier.len() => out.push_str(word),
             _ => return None,
         }
         rest = behind;
