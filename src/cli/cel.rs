@@ -40,7 +40,7 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
         }
     };
     let text = match args.output {
-        Some(args::CelFormat::Json) => output::to_text_of_json(&report),
+        Some(args::OnlyJson::Json) => output::to_text_of_json(&report),
         None => output::text(&report, out.color),
     };
     let failed = match &report.outcome {

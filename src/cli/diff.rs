@@ -41,7 +41,7 @@ fn diff(
     out: &mut dyn Write,
     messages: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let json = args.output == Some(args::DiffFormat::Json);
+    let json = args.output == Some(args::OnlyJson::Json);
     let external = if json { None } else { ExternalDiff::from_environment()? };
     let mut show = Show {
         out,
@@ -58,12 +58,7 @@ fn diff(
         show.out.write_all(json::head("DiffReport").as_bytes())?;
     }
     let run = Run {
-        filenames: &args.filenames,
-        crds: &args.crds,
-        recursive: args.recursive,
-        level: args.field_validation,
-        ignore_missing: args.ignore_missing_crds,
-        jobs: args.jobs,
+        inputs: &args.inputs,
         table: false,
         updates: Some(&args.updates),
         compares: Some(Compares { books: args.show_bookkeeping }),

@@ -1,7 +1,7 @@
 //! `rehearse`: what becomes of stored objects when their CRD is replaced. Objects stream through; none is kept.
 
 use super::Exit;
-use super::args::{self, DiffFormat};
+use super::args::{self, OnlyJson};
 use super::terminal;
 use super::validate::judge::{self, Places as _};
 use super::validate::object::{self as input_object, Object};
@@ -91,7 +91,7 @@ fn rehearse(
     let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
     said.object = None;
-    let mut show = Show::new(args.output == Some(DiffFormat::Json), color, out, messages);
+    let mut show = Show::new(args.output == Some(OnlyJson::Json), color, out, messages);
     show.definition(&said, &plan)?;
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };

@@ -53,12 +53,7 @@ pub fn run(args: &args::Validate, color: args::Color) -> Exit {
 fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: &mut dyn Write) -> io::Result<Summary> {
     let mut show = show::Show::new(args.output, style, out, messages);
     let run = Run {
-        filenames: &args.filenames,
-        crds: &args.crds,
-        recursive: args.recursive,
-        level: args.field_validation,
-        ignore_missing: args.ignore_missing_crds,
-        jobs: args.jobs,
+        inputs: &args.inputs,
         table: args.output == Some(args::Format::Wide),
         updates: args.updates.is_asked_for().then_some(&args.updates),
         compares: None,
@@ -72,18 +67,8 @@ fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: 
 
 /// What is to be judged, and how.
 pub struct Run<'a> {
-    /// Where the objects are.
-    pub filenames: &'a [String],
-    /// Where CRDs are.
-    pub crds: &'a [String],
-    /// Whether to go into the directories below those given.
-    pub recursive: bool,
-    /// How strict the server is told to be.
-    pub level: args::FieldValidation,
-    /// Whether a kind without a CRD is skipped.
-    pub ignore_missing: bool,
-    /// How many threads judge.
-    pub jobs: Option<NonZeroUsize>,
+    /// Where objects and CRDs are, and how strict the server is told to be.
+    pub inputs: &'a args::Inputs,
     /// Whether each object's Table is wanted.
     pub table: bool,
     /// What to do with objects that may be there already; `None` creates.
@@ -104,14 +89,14 @@ pub struct Compares {
 /// Judges everything and shows the items in order; gives what is to be said of the old objects that are left.
 pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<String>> {
     let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
-    if reads_stdin(run.filenames) && run.updates.is_some_and(|updates| reads_stdin(&updates.old)) {
+    if reads_stdin(&run.inputs.filenames) && run.updates.is_some_and(|updates| reads_stdin(&updates.old)) {
         return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
     }
     let target = run.cluster.target();
     let cluster = (!run.cluster.offline).then(|| target.clone());
     let updates = run.updates.map(|updates| {
         let mut olds = Olds::new(cluster.clone().filter(|_| run.compares.is_some()));
-        olds.take_in(Input::open(&updates.old, run.recursive), show);
+        olds.take_in(Input::open(&updates.old, run.inputs.recursive), show);
         Updates { way: way(updates), olds, compares: run.compares }
     });
     // Only server-side apply asks who owns what.
@@ -120,18 +105,18 @@ pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<Str
     let namespace = run.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let settings = Settings {
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),
-        manner: Manner { level: run.level, dry_run: true, table: run.table, now: terminal::now() },
-        jobs: run.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
-        ignore_missing: run.ignore_missing,
+        manner: Manner { level: run.inputs.field_validation, dry_run: true, table: run.table, now: terminal::now() },
+        jobs: run.inputs.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
+        ignore_missing: run.inputs.ignore_missing_crds,
         cluster,
     };
     let judge = Judge { settings, server, updates };
     let mut known = Known::default();
-    if !run.crds.is_empty() {
-        let input = Input::open(run.crds, run.recursive);
+    if !run.inputs.crds.is_empty() {
+        let input = Input::open(&run.inputs.crds, run.inputs.recursive);
         run::take_definitions(&judge, &mut known, input, show);
     }
-    let input = Input::open(run.filenames, run.recursive);
+    let input = Input::open(&run.inputs.filenames, run.inputs.recursive);
     run::judge_all(&judge, &mut known, input, show)?;
     Ok(judge.updates.and_then(|updates| updates.olds.left()).map(|left| left.words()))
 }

@@ -1,0 +1,50 @@
+//! Which objects are judged, by which CRDs.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use std::num::NonZeroUsize;
+
+/// What `validate` and `diff` judge, and how.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct Inputs {
+    /// Files or directories with objects (YAML or JSON), `-` for standard input
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub filenames: Vec<String>,
+    /// Files or directories with CustomResourceDefinitions
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub crds: Vec<String>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// Judge duplicate and unknown fields as kubectl's `--validate` does
+    #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
+    pub field_validation: FieldValidation,
+    /// Take a kind without a CRD for "skipped" rather than for "cannot tell"
+    #[arg(long)]
+    pub ignore_missing_crds: bool,
+    /// How many threads judge objects [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// `--field-validation`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum FieldValidation {
+    /// Reject them
+    Strict,
+    /// Warn of them and drop them
+    Warn,
+    /// Drop them
+    Ignore,
+}
+
+impl FieldValidation {
+    /// The word in a request.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
+}

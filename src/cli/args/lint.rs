@@ -1,0 +1,35 @@
+//! The words of `kubectl crdx lint`.
+
+use super::OnlyJson;
+use clap::Args as ClapArgs;
+
+/// `lint`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # What the server would say, and the cost of every rule
+  kubectl crdx lint crd.yaml
+
+  # What an update would break
+  kubectl crdx lint new.yaml --old old.yaml
+
+  # A CRD of apiextensions.k8s.io/v1beta1 as v1
+  kubectl crdx lint --convert old-crd.yaml > crd.yaml
+
+Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old, 2 it could not be told.")]
+pub struct Lint {
+    /// Files or directories with CustomResourceDefinitions, `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub filenames: Vec<String>,
+    /// Files or directories with the CRDs as they are now: those of the same name are updated
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "convert")]
+    pub old: Vec<String>,
+    /// Print CRDs of v1beta1 as v1, and say on standard error what that changes
+    #[arg(long)]
+    pub convert: bool,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// What to print: json (documented in docs/output.md) [default: text]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
+    pub output: Option<OnlyJson>,
+}

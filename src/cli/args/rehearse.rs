@@ -1,0 +1,42 @@
+//! The words of `kubectl crdx rehearse`.
+
+use super::{Cluster, OnlyJson};
+use clap::Args as ClapArgs;
+use std::num::NonZeroUsize;
+
+/// `rehearse`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # Tomorrow's CRD, today's, and what is stored
+  kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
+
+  # Everything that a cluster stores; today's CRD is read from it, too
+  kubectl get crontabs -A -o json | kubectl crdx rehearse new-crd.yaml -f -
+
+Of an object that would be invalid it is tried whether an edit of nothing but a label still passes: the server forgives
+errors of what does not change, but not all of them.
+
+Exit codes: 0 nothing breaks, 1 something is lost or invalid or the CRD is refused, 2 something could not be told.")]
+pub struct Rehearse {
+    /// A file with the CRD as it will be
+    #[arg(value_name = "NEW_CRD")]
+    pub definition: String,
+    /// A file with the CRD as it is [default: that of the cluster; with --offline none, and objects are taken as they are]
+    #[arg(long, value_name = "OLD_CRD")]
+    pub old: Option<String>,
+    /// Files or directories with the stored objects, `-` for standard input; other kinds are passed over
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub filenames: Vec<String>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// How many threads rehearse [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// What to print: json (documented in docs/output.md) [default: a table and what becomes of each object]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<OnlyJson>,
+    /// The cluster to ask for today's CRD.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}

@@ -1,0 +1,71 @@
+//! Which request an input becomes, and what it meets.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+/// Old objects, and the request that is made of an old and a new one.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Updates")]
+pub struct Updates {
+    /// Files or directories with the objects as they are now, `-` for standard input: a new object of the same kind,
+    /// namespace and name updates them as `kubectl apply` does, one without an old object is created
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub old: Vec<String>,
+    /// Send what `kubectl apply --server-side` sends
+    #[arg(long, group = "request")]
+    pub server_side: bool,
+    /// Send what `kubectl replace` sends
+    #[arg(long, group = "request")]
+    pub replace: bool,
+    /// Send what `kubectl create` sends, also for objects that are there
+    #[arg(long, group = "request")]
+    pub create: bool,
+    /// Write a subresource: status is replaced (or applied with --server-side), scale is set to the replicas of the object
+    #[arg(long, value_name = "NAME", conflicts_with = "create")]
+    pub subresource: Option<Subresource>,
+    /// Take over the fields of other managers with --server-side
+    #[arg(long, requires = "server_side")]
+    pub force_conflicts: bool,
+    /// The name that owns what is written [default: kubectl's]
+    #[arg(long, value_name = "NAME")]
+    pub field_manager: Option<String>,
+}
+
+impl Updates {
+    /// The request that is asked for.
+    pub fn verb(&self) -> Verb {
+        match (self.server_side, self.replace, self.create) {
+            (true, ..) => Verb::ServerSide,
+            (_, true, _) => Verb::Replace,
+            (_, _, true) => Verb::Create,
+            _ => Verb::Apply,
+        }
+    }
+
+    /// Whether anything but a plain create is asked for.
+    pub fn is_asked_for(&self) -> bool {
+        !self.old.is_empty() || self.server_side || self.replace || self.subresource.is_some()
+    }
+}
+
+/// What kubectl is told to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verb {
+    /// `kubectl apply`
+    #[default]
+    Apply,
+    /// `kubectl apply --server-side`
+    ServerSide,
+    /// `kubectl replace`
+    Replace,
+    /// `kubectl create`
+    Create,
+}
+
+/// `--subresource`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Subresource {
+    /// The status
+    Status,
+    /// The replicas
+    Scale,
+}

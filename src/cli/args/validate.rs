@@ -1,0 +1,42 @@
+//! The words of `kubectl crdx validate`.
+
+use super::{Cluster, Format, Inputs, Updates};
+use clap::Args as ClapArgs;
+
+/// `validate`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # Objects in a directory, their CRDs in another
+  kubectl crdx validate -f objects/ --crds crds/ --offline
+
+  # CRDs and objects in one stream, in any order
+  helm template . | kubectl crdx validate -f - --offline
+
+  # What would be stored, defaults filled in and unknown fields gone
+  kubectl crdx validate -f backup.yaml --crds crds/ --field-validation Ignore -o yaml
+
+  # What an update would do to what is there
+  kubectl crdx validate -f new/ --old backup.yaml --crds crds/ --offline
+
+  # CRDs that no file gives are read from the cluster of the current context
+  kubectl crdx validate -f objects/ -R
+
+A CRD may also stand among the objects, earlier or later; it is judged, too. Kinds built into Kubernetes are skipped.")]
+pub struct Validate {
+    /// What is judged.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// What is there already, and how it is written.
+    #[command(flatten)]
+    pub updates: Updates,
+    /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
+    /// printer columns of each kind) or name (of the accepted objects) [default: a table and the errors]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<Format>,
+    /// Print only what is not accepted, and no summary
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+    /// The cluster to ask for CRDs.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}
