@@ -12,11 +12,15 @@ mod create;
 mod decode;
 mod definitions;
 mod delete;
+mod digest;
+mod discovery;
 mod get;
+mod health;
 mod list;
 mod managed_fields;
 mod metadata;
 mod negotiate;
+mod non_resource;
 mod objects;
 mod options;
 mod patch;
@@ -32,6 +36,7 @@ mod status;
 mod store;
 mod table;
 mod update;
+pub mod wire;
 mod written;
 
 use crate::field::ErrorList;
@@ -101,6 +106,8 @@ pub struct Response {
     pub body: ResponseBody,
     /// How the client wants a JSON body written; callers in the same process need not care.
     pub format: Format,
+    /// Headers beside those every answer has; a `Content-Type` here replaces the usual one.
+    pub headers: Vec<(&'static str, String)>,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
     /// What the pipeline did on the way; never sent over HTTP.
@@ -174,6 +181,7 @@ impl Server {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         match route::route(request.method, path, &query) {
+            route::Route::Resource(target) if target.group.is_empty() => non_resource::index(404),
             route::Route::Resource(target) => {
                 let ctx = context::Context::new(self, request, query, target);
                 if definitions::is_about(&ctx.target) {
@@ -182,20 +190,19 @@ impl Server {
                     objects::handle(ctx)
                 }
             }
-            route::Route::Other(_) | route::Route::Malformed => not_found_page(),
+            route::Route::Other(parts) => {
+                non_resource::handle(context::Context::new(self, request, query, route::Target::default()), &parts)
+            }
+            route::Route::Malformed => not_found_page(),
         }
     }
 }
 
 /// What is answered where nothing is.
 fn not_found_page() -> Response {
-    Response {
-        code: 404,
-        body: ResponseBody::Text("404 page not found\n".to_owned()),
-        format: Format::Json,
-        warnings: Vec::new(),
-        trace: Trace::default(),
-    }
+    let mut page = non_resource::text(404, "404 page not found\n".to_owned(), "text/plain; charset=utf-8");
+    page.headers.push(("x-content-type-options", "nosniff".to_owned()));
+    page
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("regex_automata", &["regexp"]),
+    ("ring", &["api"]),
     ("similar", &["output"]),
     ("tempfile", &["cli", "input"]),
     ("tokio", &["cluster", "serve"]),

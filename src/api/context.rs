@@ -140,6 +140,7 @@ impl<'a> Context<'a> {
                 code,
                 body: ResponseBody::Json(body),
                 format: output.format,
+                headers: Vec::new(),
                 warnings: headers(self.warnings),
                 trace: self.trace,
             },
@@ -153,7 +154,7 @@ impl<'a> Context<'a> {
     /// Writes a refusal: a form for the object is not wanted any more, so `Accept` is read again without.
     pub fn refuse(mut self, refusal: &Refusal) -> Response {
         self.trace.errors.clone_from(&refusal.errors);
-        let format = match self.negotiate(Endpoint::Refusal) {
+        let format = match self.negotiate(Endpoint::Plain) {
             Ok(output) => output.format,
             Err(_) => Format::PrettyJson,
         };
@@ -161,6 +162,7 @@ impl<'a> Context<'a> {
             code: refusal.code,
             body: ResponseBody::Json(Arc::new(refusal.to_value())),
             format,
+            headers: Vec::new(),
             warnings: headers(self.warnings),
             trace: self.trace,
         }

@@ -74,17 +74,9 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
         Method::Other => false,
     };
     if !allowed {
-        let text = "the server does not allow this method on the requested resource";
-        return ctx.refuse(&Refusal::unrouted(405, "MethodNotAllowed", text));
+        return ctx.refuse(&Refusal::method_not_allowed());
     }
-    let output = match ctx.negotiate(Endpoint::Object) {
-        Ok(output) => output,
-        Err(refusal) => {
-            let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-            let text = format!("406: Not Acceptable\n\nAvailable representations: {accepted}");
-            return ctx.refuse(&Refusal::unrouted(406, refusal.reason, text));
-        }
-    };
+    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
     let answer = match method {
         Method::Get | Method::Head if named => get(&ctx),
         Method::Get | Method::Head => list(&ctx, &output),

@@ -3,6 +3,7 @@
 //! Pages are not frozen in time here: a `continue` goes on in the present, under the resourceVersion it names.
 
 use super::context::{Answer, Content, Context, List, UNSTRUCTURED_LIST};
+use super::digest::{base64, unbase64};
 use super::get::{check_not_ahead, invalid_revision};
 use super::metadata;
 use super::options::{ListOptions, list_options};
@@ -234,37 +235,6 @@ fn read_token(text: &str) -> Result<(String, i64), String> {
         return Err(format!("continue key is not valid: {start}"));
     }
     Ok((start.to_owned(), revision))
-}
-
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-fn base64(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let group = chunk.iter().fold(0_u32, |g, b| (g << 8) | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for i in 0..=chunk.len() {
-            let six = (group >> (18 - 6 * i)) & 63;
-            out.push(char::from(ALPHABET.get(six as usize).copied().unwrap_or(b'A')));
-        }
-    }
-    out
-}
-
-/// The bytes, or where the text is wrong.
-fn unbase64(text: &str) -> Result<Vec<u8>, usize> {
-    let mut out = Vec::new();
-    let (mut group, mut bits) = (0_u32, 0);
-    for (i, b) in text.bytes().enumerate() {
-        let six = ALPHABET.iter().position(|a| *a == b).ok_or(i)?;
-        group = (group << 6) | six as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((group >> bits) as u8);
-            group &= (1 << bits) - 1;
-        }
-    }
-    if text.len() % 4 == 1 { Err(text.len() - 1) } else { Ok(out) }
 }
 
 #[cfg(test)]

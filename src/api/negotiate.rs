@@ -12,8 +12,10 @@ use super::status::Refusal;
 pub(super) enum Endpoint {
     /// Objects, which have other forms (tables, metadata alone).
     Object,
-    /// A refusal, which has none.
-    Refusal,
+    /// Groups and their resources, which may be told all at once.
+    Groups,
+    /// What has no other forms: a refusal, the resources of one version.
+    Plain,
 }
 
 /// Another form of the object, asked for by `as=…;g=…;v=…`.
@@ -76,6 +78,15 @@ pub(super) fn output(
     Ok(Output { format, convert })
 }
 
+/// Whether any of it is spoken here, whatever the parameters say: what the router asks before a handler does.
+pub(super) fn speaks(accept: Option<&str>) -> bool {
+    let accept = accept.unwrap_or_default();
+    accept.is_empty()
+        || clauses(accept).iter().any(|c| {
+            matches!((c.kind, c.sub), ("*", _) | ("application", "*" | "json" | "yaml" | "vnd.kubernetes.protobuf"))
+        })
+}
+
 fn choose(accept: &str, endpoint: Endpoint) -> Option<(&'static str, Option<Conversion>, bool)> {
     for clause in clauses(accept) {
         for media_type in SPOKEN {
@@ -114,7 +125,10 @@ fn accept_parameters(
     }
     let allowed = match &convert {
         None => true,
-        Some(_) if endpoint == Endpoint::Refusal => false,
+        Some(_) if endpoint == Endpoint::Plain => false,
+        Some(c) if endpoint == Endpoint::Groups => {
+            c.group == "apidiscovery.k8s.io" && c.version == "v2" && c.kind == "APIGroupDiscoveryList"
+        }
         Some(c) if c.group == "meta.k8s.io" && matches!(c.version.as_str(), "v1" | "v1beta1") => {
             match c.kind.as_str() {
                 "Table" => media_type != PROTOBUF,

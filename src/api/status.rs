@@ -167,6 +167,16 @@ impl Refusal {
     pub fn unrouted(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
+    /// What the router says to a method a path does not have.
+    pub fn method_not_allowed() -> Self {
+        let text = "the server does not allow this method on the requested resource";
+        Self::unrouted(405, "MethodNotAllowed", text)
+    }
+    /// What the router says to an `Accept` that a path cannot meet.
+    pub fn no_representation() -> Self {
+        let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::unrouted(406, "NotAcceptable", format!("406: Not Acceptable\n\nAvailable representations: {accepted}"))
+    }
     /// `NewResourceExpired`
     pub fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, "Expired", message)

@@ -105,6 +105,7 @@ fn answered(object: Arc<Value>) -> Response {
         code: 200,
         body: ResponseBody::Json(object),
         format: Format::Json,
+        headers: Vec::new(),
         warnings: Vec::new(),
         trace: Trace::default(),
     }

@@ -2,7 +2,6 @@
 
 use crate::api::{self, Format, Method, ResponseBody, Server, Timestamp};
 use crate::text;
-use crate::value::{Value, json};
 use axum::body::{self, Body};
 use axum::http::{self, HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use std::sync::Arc;
@@ -55,8 +54,8 @@ fn write(answer: api::Response) -> Response<Body> {
     let (content_type, text) = match answer.body {
         ResponseBody::Text(text) => ("text/plain; charset=utf-8", text),
         ResponseBody::Json(value) => match answer.format {
-            Format::Json => ("application/json", compact(&value)),
-            Format::PrettyJson => ("application/json", text::json::write::indented(&value, "  ")),
+            Format::Json => ("application/json", api::wire::compact(&value) + "\n"),
+            Format::PrettyJson => ("application/json", api::wire::pretty(&value)),
             Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value)),
         },
     };
@@ -65,18 +64,17 @@ fn write(answer: api::Response) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    for (name, value) in answer.headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
     for warning in answer.warnings {
         if let Some(value) = warning_header(&warning) {
             headers.append(header::WARNING, value);
         }
     }
     response
-}
-
-fn compact(value: &Value) -> String {
-    let mut out = json::to_string(value);
-    out.push('\n');
-    out
 }
 
 /// `299 - "text"`; a text with control characters is not sent at all.
