@@ -1,27 +1,72 @@
-//! The live cluster, through kube. Everything here reads: the only request it can send is [`Connection::get`].
+//! The live cluster, through kube. Everything here reads: the only request it can send is a GET.
 //!
-//! Nothing async leaves this module, and nothing is set up before the first [`Connection::open`].
+//! Nothing async leaves this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] says
+//! which cluster and who asks, [`connection`] sends, [`pages`] and [`watch`] are the two long answers, [`cache`] keeps what
+//! changes rarely, [`discovery`], [`definitions`] and [`admission`] know what is asked for.
+//!
+//! [`configuration`]: self::configuration
 
+mod answer;
+mod cache;
+mod configuration;
 mod connection;
 mod context;
 mod definitions;
 mod discovery;
+mod pages;
+mod proxy;
+mod watch;
 
-pub use connection::Connection;
-pub use context::namespace;
+pub use cache::default_dir as default_cache_dir;
+pub use connection::{Asked, Connection};
+pub use context::{is_configured, namespace};
 pub use discovery::{Resource, find};
+pub use pages::{Page, Pages, Query};
+pub use watch::Watch;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Which cluster.
+/// An object or a list as it is.
+pub const JSON: &str = "application/json";
+/// The server's own Table; JSON where it has none.
+pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+/// Which cluster, and who asks. What is `None` or empty is as the kubeconfig says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// `--kubeconfig`
     pub kubeconfig: Option<PathBuf>,
     /// `--context`
     pub context: Option<String>,
+    /// `--cluster`
+    pub cluster: Option<String>,
+    /// `--user`
+    pub user: Option<String>,
     /// `--server`
     pub server: Option<String>,
+    /// `--certificate-authority`
+    pub certificate_authority: Option<PathBuf>,
+    /// `--insecure-skip-tls-verify`
+    pub insecure_skip_tls_verify: bool,
+    /// `--tls-server-name`
+    pub tls_server_name: Option<String>,
+    /// `--token`
+    pub token: Option<String>,
+    /// `--client-certificate`
+    pub client_certificate: Option<PathBuf>,
+    /// `--client-key`
+    pub client_key: Option<PathBuf>,
+    /// `--as`
+    pub as_user: Option<String>,
+    /// `--as-group`
+    pub as_groups: Vec<String>,
+    /// `--as-uid`
+    pub as_uid: Option<String>,
+    /// `--request-timeout`; `None` waits while the server says something now and then
+    pub request_timeout: Option<Duration>,
+    /// Where discovery and CRDs are kept between runs; `None` keeps nothing
+    pub cache: Option<PathBuf>,
 }
 
 /// Why the cluster did not tell.
@@ -31,7 +76,9 @@ pub struct Error {
     pub message: String,
     /// What can be done about it.
     pub help: Option<String>,
-    /// Whether nothing could be reached, so that asking on is of no use.
+    /// The HTTP status code, if there was an answer.
+    pub code: Option<u16>,
+    /// Whether asking for something else is of no use either.
     pub unreachable: bool,
 }
 
@@ -41,6 +88,12 @@ impl Error {
     }
 
     fn unreachable(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: Some(help.into()), unreachable: true }
+        Self { message: message.into(), help: Some(help.into()), code: None, unreachable: true }
+    }
+
+    /// The message, and what can be done, as a person reads them.
+    pub fn text(&self) -> String {
+        let help = self.help.as_ref().map_or_else(String::new, |help| format!("help: {help}\n"));
+        format!("error: {}\n{help}", self.message)
     }
 }

@@ -31,14 +31,17 @@ const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("axum", &["serve"]),
     ("clap", &["cli"]),
+    ("dirs", &["cluster"]),
     ("http", &["cluster", "serve"]),
+    ("http_body_util", &["cluster"]),
+    ("hyper_util", &["cluster"]),
     ("jiff", &["cel"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("regex_automata", &["regexp"]),
     ("ring", &["api"]),
     ("similar", &["output"]),
-    ("tempfile", &["cli", "input"]),
+    ("tempfile", &["cli", "cluster", "input"]),
     ("tokio", &["cluster", "serve"]),
 ];
 

@@ -5,7 +5,7 @@ use super::args::{self, FieldValidation, Format};
 use super::request::{self, Manner};
 use super::terminal;
 use crate::api::{ResponseBody, Server};
-use crate::cluster::{self, Connection, Error, Resource};
+use crate::cluster::{self, Connection, Error, Query, Resource};
 use crate::output::table::{TableText, View};
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
@@ -48,8 +48,7 @@ fn get(args: &args::Get, color: bool) -> Result<Got, Error> {
     }
     let target = args.cluster.target();
     let cluster = Connection::open(&target)?;
-    let resources = cluster.resources()?;
-    let Some(resource) = cluster::find(&resources, &args.resource) else {
+    let Some(resource) = &cluster.resource(&args.resource)? else {
         let message = format!("the cluster has no resource {:?}", args.resource);
         return Err(problem(&message, "kubectl api-resources lists what it has"));
     };
@@ -100,7 +99,9 @@ fn objects(
 ) -> Result<Found, Error> {
     let mut found = Found::default();
     if names.is_empty() {
-        cluster.list(&resource.path(namespace), |page| found.objects.extend(page))?;
+        for page in cluster.pages(&resource.path(namespace), Query::default(), cluster::JSON) {
+            found.objects.extend(page?.take_items());
+        }
         // Items of a list of custom resources say what they are; those of built-in kinds do not.
         return Ok(found);
     }
@@ -177,5 +178,5 @@ fn names(resource: &Resource, objects: &[Value]) -> String {
 }
 
 fn problem(message: &str, help: &str) -> Error {
-    Error { message: message.to_owned(), help: Some(help.to_owned()), unreachable: false }
+    Error { message: message.to_owned(), help: Some(help.to_owned()), ..Error::default() }
 }

@@ -1,170 +1,256 @@
-//! One connection to one API server.
+//! One connection to one API server: how a request is sent, how long it is waited for, and what is tried again.
 
+use super::answer::Answer;
+use super::cache::Cache;
+use super::configuration::{configuration, root_cause, unusable};
+use super::discovery::Discovered;
 use super::{Error, Target};
-use crate::text::json;
 use crate::value::Value;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, RETRY_AFTER};
+use http_body_util::BodyExt;
 use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
-/// A server that says nothing for so long is taken for gone.
+/// Without `--request-timeout`, a server that says nothing for so long is taken for gone.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Objects per page, as kubectl asks for them.
-const PAGE: usize = 500;
+/// How many requests may be on their way.
+const AT_ONCE: usize = 16;
+/// How often a request is sent again: when the server asks for it, or when the connection breaks.
+const AGAIN: usize = 4;
+/// Who asks to come back later than this is not waited for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// No answer of a Kubernetes API server is that long.
+const LONGEST_BODY: usize = 1 << 30;
 
 /// An open connection.
 pub struct Connection {
-    runtime: Runtime,
-    client: kube::Client,
-    url: String,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+    handle: Handle,
+    line: Arc<Line>,
+    pub(super) cache: Cache,
+    pub(super) discovered: Mutex<Option<Discovered>>,
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Connection").field("url", &self.line.url).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A name that is still being looked up must not hold up the end of the program.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A request on its way.
+#[derive(Debug)]
+pub struct Asked {
+    handle: Handle,
+    path: String,
+    answer: JoinHandle<Result<Answer, Error>>,
+}
+
+impl Asked {
+    /// Waits for the answer; `None` where nothing is.
+    pub fn wait(self) -> Result<Option<Value>, Error> {
+        let path = self.path.clone();
+        self.answer()?.read(&path)
+    }
+
+    pub(super) fn answer(self) -> Result<Answer, Error> {
+        let gone = |_| Err(Error::new("the request was given up"));
+        self.handle.block_on(self.answer).unwrap_or_else(gone)
     }
 }
 
 impl Connection {
     /// Reads the configuration and makes ready to ask; the first request opens the socket.
     pub fn open(target: &Target) -> Result<Self, Error> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
             .enable_all()
             .build()
-            .map_err(|e| Error::new(format!("cannot start the network: {e}")))?;
+            .map_err(|e| Error::new(format!("the network cannot be started: {e}")))?;
         let (client, url) = runtime.block_on(async {
             let config = configuration(target).await?;
             let url = config.cluster_url.to_string();
-            let client = kube::Client::try_from(config)
-                .map_err(|e| Error::new(format!("cannot use the cluster's configuration: {}", root_cause(&e))))?;
+            let client = kube::Client::try_from(config).map_err(|e| unusable(&e))?;
             Ok((client, url))
         })?;
-        Ok(Self { runtime, client, url })
+        let cache = Cache::new(target.cache.as_deref(), &url);
+        let line = Line {
+            client,
+            url,
+            timeout: target.request_timeout,
+            at_once: Semaphore::new(AT_ONCE),
+            reached: AtomicBool::new(false),
+            gone: Mutex::default(),
+        };
+        let handle = runtime.handle().clone();
+        Ok(Self { runtime: Some(runtime), handle, line: Arc::new(line), cache, discovered: Mutex::default() })
+    }
+
+    /// The URL of the server.
+    pub fn url(&self) -> &str {
+        &self.line.url
     }
 
     /// Reads `path`; `None` where nothing is.
     pub fn get(&self, path: &str, accept: &str) -> Result<Option<Value>, Error> {
-        let (code, body) = self.runtime.block_on(self.send(path, accept))?;
-        if code == 404 {
-            return Ok(None);
-        }
-        let value = json::read(&body);
-        if code != 200 {
-            let said = value.ok().as_ref().and_then(|v| v.str_at(&["message"])).map(str::to_owned);
-            let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).trim().chars().take(200).collect());
-            let help = match code {
-                401 => Some("log in again, or choose another context with --context".to_owned()),
-                403 => Some("ask for the right to get it".to_owned()),
-                _ => None,
-            };
-            let message = format!("the cluster answered {code} to GET {path}: {said}");
-            return Err(Error { message, help, unreachable: false });
-        }
-        match value {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => Err(Error::new(format!("the cluster's answer to GET {path} is not JSON: {error}"))),
-        }
+        self.ask(path, accept).wait()
     }
 
-    /// Reads a list page by page and hands each page's items on.
-    pub fn list(&self, path: &str, mut each: impl FnMut(Vec<Value>)) -> Result<(), Error> {
-        let mut next = String::new();
+    /// Sends a request and does not wait for its answer. Any number may be asked; a few at a time are on their way.
+    pub fn ask(&self, path: &str, accept: &str) -> Asked {
+        let (line, asked, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
+        let answer = self.handle.spawn(async move { line.get(&asked, &accept).await });
+        Asked { handle: self.handle.clone(), path: path.to_owned(), answer }
+    }
+
+    /// Begins an answer that comes bit by bit for as long as the server likes.
+    pub(super) fn stream(&self, path: &str, accept: &str) -> Result<(Handle, Body), Error> {
+        let line = &self.line;
+        let body = self.handle.block_on(async {
+            let response = timeout(line.patience(), line.send(path, accept)).await.map_err(|_| line.silent(path))??;
+            let code = response.status().as_u16();
+            if code == 200 {
+                return Ok(response.into_body());
+            }
+            let body = line.collect(path, response.into_body()).await?;
+            Err(Answer { code, retry_after: None, body }.refusal(path))
+        })?;
+        Ok((self.handle.clone(), body))
+    }
+}
+
+/// What every request needs.
+struct Line {
+    client: kube::Client,
+    url: String,
+    timeout: Option<Duration>,
+    at_once: Semaphore,
+    /// Whether the server ever answered.
+    reached: AtomicBool,
+    /// Why asking on is of no use.
+    gone: Mutex<Option<Error>>,
+}
+
+impl Line {
+    async fn get(&self, path: &str, accept: &str) -> Result<Answer, Error> {
+        let _turn = self.at_once.acquire().await;
+        if let Some(error) = self.gone.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Err(error);
+        }
+        let found = match self.timeout {
+            Some(limit) => {
+                timeout(limit, self.try_again(path, accept)).await.unwrap_or_else(|_| Err(self.silent(path)))
+            }
+            None => self.try_again(path, accept).await,
+        };
+        let last = match &found {
+            Err(error) if error.unreachable => Some(error.clone()),
+            Ok(answer) if answer.code == 401 => Some(answer.refusal(path)),
+            _ => None,
+        };
+        if last.is_some() {
+            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        }
+        found
+    }
+
+    /// Sends until there is an answer that is not "later", a few times at most.
+    async fn try_again(&self, path: &str, accept: &str) -> Result<Answer, Error> {
+        let mut again = 0;
         loop {
-            let mut page = format!("{path}?limit={PAGE}");
-            if !next.is_empty() {
-                let _ = write!(page, "&continue={}", segment(&next));
-            }
-            let Some(mut list) = self.get(&page, "application/json")? else {
-                return Err(Error::new(format!("the cluster does not serve {path}")));
+            let found = self.once(path, accept).await;
+            let pause = match &found {
+                Ok(Answer { code: 429 | 500..=599, retry_after: Some(pause), .. }) if *pause <= LONGEST_PAUSE => *pause,
+                // It answered before, so this connection broke; a read does no harm twice.
+                Err(error) if !error.unreachable => Duration::from_millis(100 << again),
+                _ => return found,
             };
-            list.str_at(&["metadata", "continue"]).unwrap_or_default().clone_into(&mut next);
-            if let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) {
-                each(items);
+            if again == AGAIN {
+                return found;
             }
-            if next.is_empty() {
-                return Ok(());
-            }
+            again += 1;
+            sleep(pause).await;
         }
     }
 
-    async fn send(&self, path: &str, accept: &str) -> Result<(u16, Vec<u8>), Error> {
+    async fn once(&self, path: &str, accept: &str) -> Result<Answer, Error> {
+        let response = timeout(self.patience(), self.send(path, accept)).await.map_err(|_| self.silent(path))??;
+        let code = response.status().as_u16();
+        let seconds = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse().ok());
+        let body = self.collect(path, response.into_body()).await?;
+        self.reached.store(true, Ordering::Relaxed);
+        Ok(Answer { code, retry_after: seconds.map(Duration::from_secs), body })
+    }
+
+    /// The one place where anything is sent.
+    async fn send(&self, path: &str, accept: &str) -> Result<http::Response<Body>, Error> {
         let request = http::Request::get(path)
             .header(ACCEPT, accept)
             .body(Body::empty())
-            .map_err(|e| Error::new(format!("cannot ask for {path}: {e}")))?;
-        let failed = |e: &kube::Error| {
-            Error::unreachable(
-                format!("cannot reach the cluster at {}: {}", self.url, root_cause(e)),
-                "check --context and --server",
-            )
-        };
-        let response = self.client.send(request).await.map_err(|e| failed(&e))?;
-        let code = response.status().as_u16();
-        let body = response.into_body().collect_bytes().await.map_err(|e| failed(&e))?;
-        Ok((code, body.to_vec()))
+            .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be asked for: {e}")) })?;
+        self.client.send(request).await.map_err(|e| self.failed(path, &e))
     }
-}
 
-/// What kubectl would use: the kubeconfig, or inside a cluster the pod's own account.
-async fn configuration(target: &Target) -> Result<kube::Config, Error> {
-    let options = KubeConfigOptions { context: target.context.clone(), ..KubeConfigOptions::default() };
-    let named = match &target.kubeconfig {
-        Some(file) => Some(Kubeconfig::read_from(file).map_err(|e| no_configuration(&e))?),
-        None => None,
-    };
-    let explicit = named.is_some() || target.context.is_some();
-    let found = match named {
-        Some(kubeconfig) => kube::Config::from_custom_kubeconfig(kubeconfig, &options).await,
-        None => kube::Config::from_kubeconfig(&options).await,
-    };
-    let mut config = match (found, &target.server) {
-        (Ok(config), _) => config,
-        // A bare `--server` needs no kubeconfig.
-        (Err(_), Some(server)) if !explicit => kube::Config::new(url(server)?),
-        (Err(error), _) if explicit => return Err(no_configuration(&error)),
-        (Err(error), _) => kube::Config::incluster().map_err(|_| no_configuration(&error))?,
-    };
-    if let Some(server) = &target.server {
-        config.cluster_url = url(server)?;
+    async fn collect(&self, path: &str, mut body: Body) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        loop {
+            let Some(frame) = timeout(self.patience(), body.frame()).await.map_err(|_| self.silent(path))? else {
+                return Ok(bytes);
+            };
+            let frame = frame.map_err(|e| self.failed(path, &e))?;
+            if let Some(data) = frame.data_ref() {
+                bytes.extend_from_slice(data);
+            }
+            if bytes.len() > LONGEST_BODY {
+                return Err(Error::new(format!("the cluster's answer to GET {path} is longer than 1 GiB")));
+            }
+        }
     }
-    config.read_timeout = Some(PATIENCE);
-    config.reset_reader_on_write = true;
-    config.connect_timeout = Some(PATIENCE / 3);
-    Ok(config)
-}
 
-fn url(server: &str) -> Result<http::Uri, Error> {
-    let full = if server.contains("://") { server.to_owned() } else { format!("http://{server}") };
-    full.parse().map_err(|e| Error::new(format!("--server {server}: {e}")))
-}
-
-fn no_configuration(error: &dyn std::error::Error) -> Error {
-    Error::unreachable(
-        format!("no cluster is configured: {}", chain(error)),
-        "choose one with --kubeconfig, --context or --server",
-    )
-}
-
-/// The error at the bottom, which is the one that says something.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut at = error;
-    while let Some(cause) = at.source() {
-        at = cause;
+    fn patience(&self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
     }
-    at.to_string()
-}
 
-/// The error and what caused it, each said once.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let root = root_cause(error);
-    if !said.contains(&root) {
-        said = format!("{said}: {root}");
+    /// The server did not answer in time; who asks for something else would wait as long again.
+    fn silent(&self, path: &str) -> Error {
+        let path = path.split('?').next().unwrap_or_default();
+        let within = self.patience().as_secs_f64();
+        Error::unreachable(
+            format!("the cluster at {} did not answer GET {path} within {within} s", self.url),
+            "give it more time with --request-timeout, or look at --server and the proxy",
+        )
     }
-    said
+
+    fn failed(&self, path: &str, error: &kube::Error) -> Error {
+        if let kube::Error::Auth(_) = error {
+            return unusable(error);
+        }
+        if self.reached.load(Ordering::Relaxed) {
+            let path = path.split('?').next().unwrap_or_default();
+            let message = format!("the connection broke at GET {path}: {}", root_cause(error));
+            return Error { help: Some("run it again".to_owned()), ..Error::new(message) };
+        }
+        Error::unreachable(
+            format!("cannot reach the cluster at {}: {}", self.url, root_cause(error)),
+            "check --context and --server; --offline goes without a cluster",
+        )
+    }
 }
 
 /// A path segment or query value, percent-encoded.
@@ -190,11 +276,5 @@ mod tests {
     fn a_segment_stays_a_segment() {
         assert_eq!(segment("../x?y=1"), "..%2Fx%3Fy%3D1");
         assert_eq!(segment("stable.example.com"), "stable.example.com");
-    }
-
-    #[test]
-    fn a_server_without_a_scheme_is_http_as_for_kubectl() {
-        assert_eq!(url("localhost:8080").unwrap().to_string(), "http://localhost:8080/");
-        assert!(url("https://").is_err());
     }
 }

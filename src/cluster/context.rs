@@ -1,23 +1,49 @@
-//! The namespace of the current context, read with our own reader: it is wanted offline, too, and costs no connection.
+//! What is wanted of the kubeconfig offline, too, and costs no connection: read with our own reader.
 
 use super::Target;
 use crate::text::yaml;
 use crate::value::Value;
 use std::path::PathBuf;
 
-/// The namespace of the context that `target` names; `None` where no kubeconfig says one. A kubeconfig that is missing or
-/// cannot be read says nothing here; who connects is told of it.
+/// Where a pod finds the account it runs as.
+const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// The namespace of the context that `target` names, or in a pod without a kubeconfig the pod's own; `None` where nothing
+/// says one. A kubeconfig that cannot be read says nothing here; who connects is told of it.
 pub fn namespace(target: &Target) -> Option<String> {
-    let documents: Vec<Value> = files(target)
-        .iter()
-        .filter_map(|file| std::fs::read(file).ok())
-        .filter_map(|text| yaml::read(&text).ok())
-        .collect();
+    let documents = documents(target);
+    if documents.is_empty() && in_cluster() {
+        let own = std::env::var("POD_NAMESPACE").ok().filter(|n| !n.is_empty());
+        let account = || std::fs::read_to_string(format!("{ACCOUNT}/namespace")).ok();
+        return own.or_else(account).map(|n| n.trim().to_owned()).filter(|n| !n.is_empty());
+    }
     of_context(&documents, target.context.as_deref())
 }
 
+/// Whether there is anything that says which cluster is meant: a flag, a kubeconfig, a pod's account.
+pub fn is_configured(target: &Target) -> bool {
+    let Target { kubeconfig, context, cluster, server, .. } = target;
+    kubeconfig.is_some()
+        || context.is_some()
+        || cluster.is_some()
+        || server.is_some()
+        || files(target).iter().any(|file| file.exists())
+        || in_cluster()
+}
+
+fn in_cluster() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    set("KUBERNETES_SERVICE_HOST") && set("KUBERNETES_SERVICE_PORT") && PathBuf::from(ACCOUNT).join("token").exists()
+}
+
+/// The files of the kubeconfig that are there.
+fn documents(target: &Target) -> Vec<Value> {
+    let texts = files(target).into_iter().filter_map(|file| std::fs::read(file).ok());
+    texts.filter_map(|text| yaml::read(&text).ok()).collect()
+}
+
 /// The files that kubectl would merge, the first to say something winning.
-fn files(target: &Target) -> Vec<PathBuf> {
+pub(super) fn files(target: &Target) -> Vec<PathBuf> {
     if let Some(file) = &target.kubeconfig {
         return vec![file.clone()];
     }

@@ -1,16 +1,22 @@
 //! What the cluster serves, and which resource a word on the command line means.
 
-use super::{Connection, Error};
+use super::{Connection, Error, JSON};
 use crate::cluster::connection::segment;
-use crate::value::Value;
+use crate::text::json;
+use crate::value::{Value, object};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 /// Aggregated discovery first, which is one answer instead of one per group and version.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.9";
+/// What was discovered is believed for so long; what is missing in it is looked for in the cluster all the same.
+const KEPT: Duration = Duration::from_mins(10);
+const ENTRY: &str = "resources";
 
 /// A resource that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resource {
-    /// The API group.
+    /// The API group; empty for the core.
     pub group: String,
     /// The version; of several the one the server prefers comes first.
     pub version: String,
@@ -22,6 +28,10 @@ pub struct Resource {
     pub kind: String,
     /// The short names.
     pub short_names: Vec<String>,
+    /// The categories, such as `all`.
+    pub categories: Vec<String>,
+    /// What may be done with it, such as `list`.
+    pub verbs: Vec<String>,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
 }
@@ -29,47 +39,134 @@ pub struct Resource {
 impl Resource {
     /// The path of its objects, in one namespace or in all.
     pub fn path(&self, namespace: Option<&str>) -> String {
-        let (group, version, plural) = (segment(&self.group), segment(&self.version), segment(&self.plural));
+        let (version, plural) = (segment(&self.version), segment(&self.plural));
+        let root = match self.group.as_str() {
+            "" => format!("/api/{version}"),
+            group => format!("/apis/{}/{version}", segment(group)),
+        };
         match namespace.filter(|_| self.namespaced) {
-            Some(ns) => format!("/apis/{group}/{version}/namespaces/{}/{plural}", segment(ns)),
-            None => format!("/apis/{group}/{version}/{plural}"),
+            Some(ns) => format!("{root}/namespaces/{}/{plural}", segment(ns)),
+            None => format!("{root}/{plural}"),
         }
     }
+
     /// The path of one object.
     pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
         format!("{}/{}", self.path(namespace), segment(name))
     }
 }
 
+/// What is known of the cluster's resources.
+#[derive(Clone, Debug)]
+pub struct Discovered {
+    resources: Arc<Vec<Resource>>,
+    /// Whether the cluster itself said so in this run.
+    fresh: bool,
+}
+
 impl Connection {
-    /// Everything that is served under `/apis`, in the server's order.
-    pub fn resources(&self) -> Result<Vec<Resource>, Error> {
-        let groups = self.get("/apis", AGGREGATED)?.unwrap_or_default();
-        if groups.str_at(&["kind"]) == Some("APIGroupDiscoveryList") {
-            return Ok(aggregated(&groups));
+    /// Everything that is served, in the server's order; as it was said some minutes ago, if that is kept on disk.
+    pub fn resources(&self) -> Result<Arc<Vec<Resource>>, Error> {
+        Ok(self.discovered(false)?.resources)
+    }
+
+    /// The resource that `word` means, see [`find`]. Before there is none, the cluster itself is asked.
+    pub fn resource(&self, word: &str) -> Result<Option<Resource>, Error> {
+        self.search(|resources| find(resources, word).cloned())
+    }
+
+    /// The first resource that fits. Before there is none, the cluster itself is asked.
+    pub fn resource_where(&self, fits: impl Fn(&Resource) -> bool) -> Result<Option<Resource>, Error> {
+        self.search(|resources| resources.iter().find(|r| fits(r)).cloned())
+    }
+
+    fn search(&self, pick: impl Fn(&[Resource]) -> Option<Resource>) -> Result<Option<Resource>, Error> {
+        let known = self.discovered(false)?;
+        match pick(&known.resources) {
+            None if !known.fresh => Ok(pick(&self.discovered(true)?.resources)),
+            found => Ok(found),
         }
+    }
+
+    fn discovered(&self, anew: bool) -> Result<Discovered, Error> {
+        let mut discovered = self.discovered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = discovered.as_ref().filter(|known| known.fresh || !anew) {
+            return Ok(known.clone());
+        }
+        let kept = if anew { None } else { self.cache.read(ENTRY, KEPT).and_then(|text| read(&text)) };
+        let fresh = kept.is_none();
+        let resources = kept.map_or_else(|| self.discover(), Ok)?;
+        if fresh {
+            self.cache.write(ENTRY, write(&resources).as_bytes());
+        }
+        Ok(discovered.insert(Discovered { resources: Arc::new(resources), fresh }).clone())
+    }
+
+    fn discover(&self) -> Result<Vec<Resource>, Error> {
+        let roots = ["/api", "/apis"].map(|root| self.ask(root, AGGREGATED));
         let mut found = Vec::new();
-        for group in items(&groups, "groups") {
-            let name = group.str_at(&["name"]).unwrap_or_default();
-            for version in versions(group) {
-                found.extend(self.resources_of(name, version)?);
+        for root in roots {
+            let groups = root.wait()?.unwrap_or_default();
+            if groups.str_at(&["kind"]) == Some("APIGroupDiscoveryList") {
+                found.extend(aggregated(&groups));
+                continue;
+            }
+            // A server before 1.26 has a document for each version.
+            let core = texts(&groups, "versions").into_iter().map(|version| (String::new(), version));
+            let named = items(&groups, "groups").iter().flat_map(|group| {
+                versions(group).into_iter().map(move |version| (text(group, "name"), version.to_owned()))
+            });
+            let all: Vec<(String, String)> = core.chain(named).collect();
+            let asked: Vec<_> = all.iter().map(|(group, version)| self.ask(&root_of(group, version), JSON)).collect();
+            for ((group, version), asked) in all.iter().zip(asked) {
+                found.extend(plain(&asked.wait()?.unwrap_or_default(), group, version));
             }
         }
         Ok(found)
     }
+}
 
-    /// The resources of one group and version.
-    pub(super) fn resources_of(&self, group: &str, version: &str) -> Result<Vec<Resource>, Error> {
-        let path = format!("/apis/{}/{}", segment(group), segment(version));
-        let list = self.get(&path, "application/json")?.unwrap_or_default();
-        Ok(plain(&list, group, version))
-    }
+fn root_of(group: &str, version: &str) -> String {
+    let resource = Resource { group: group.to_owned(), version: version.to_owned(), ..Resource::default() };
+    resource.path(None).trim_end_matches('/').to_owned()
+}
 
-    /// The served versions of a group, the preferred one first.
-    pub(super) fn versions_of(&self, group: &str) -> Result<Vec<String>, Error> {
-        let found = self.get(&format!("/apis/{}", segment(group)), "application/json")?.unwrap_or_default();
-        Ok(versions(&found).into_iter().map(str::to_owned).collect())
-    }
+/// As it is kept on disk.
+fn write(resources: &[Resource]) -> String {
+    let texts = |texts: &[String]| Value::from(texts.iter().map(|t| Value::from(t.as_str())).collect::<Vec<_>>());
+    let each = resources.iter().map(|r| {
+        object([
+            ("group", Value::from(r.group.as_str())),
+            ("version", r.version.as_str().into()),
+            ("plural", r.plural.as_str().into()),
+            ("singular", r.singular.as_str().into()),
+            ("kind", r.kind.as_str().into()),
+            ("shortNames", texts(&r.short_names)),
+            ("categories", texts(&r.categories)),
+            ("verbs", texts(&r.verbs)),
+            ("namespaced", Value::Bool(r.namespaced)),
+        ])
+    });
+    crate::value::json::to_string(&object([("resources", Value::from(each.collect::<Vec<_>>()))]))
+}
+
+/// What [`write`] wrote; `None` for anything else.
+fn read(bytes: &[u8]) -> Option<Vec<Resource>> {
+    let kept = json::read(bytes).ok()?;
+    let each = kept.get("resources")?.as_array()?.iter().map(|r| Resource {
+        group: text(r, "group"),
+        version: text(r, "version"),
+        plural: text(r, "plural"),
+        singular: text(r, "singular"),
+        kind: text(r, "kind"),
+        short_names: texts(r, "shortNames"),
+        categories: texts(r, "categories"),
+        verbs: texts(r, "verbs"),
+        namespaced: r.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
+    });
+    let all: Vec<Resource> = each.collect();
+    let whole = |r: &Resource| !r.version.is_empty() && !r.plural.is_empty() && !r.kind.is_empty();
+    all.iter().all(whole).then_some(all)
 }
 
 /// The resource that `word` means: a plural or singular name or a kind in any case, then a short name; each may be
@@ -128,6 +225,8 @@ fn aggregated(list: &Value) -> Vec<Resource> {
                 singular: text(r, "singularResource"),
                 kind: r.str_at(&["responseKind", "kind"]).unwrap_or_default().to_owned(),
                 short_names: texts(r, "shortNames"),
+                categories: texts(r, "categories"),
+                verbs: texts(r, "verbs"),
                 namespaced: r.str_at(&["scope"]) == Some("Namespaced"),
             }));
         }
@@ -146,6 +245,8 @@ fn plain(list: &Value, group: &str, version: &str) -> Vec<Resource> {
             singular: text(r, "singularName"),
             kind: text(r, "kind"),
             short_names: texts(r, "shortNames"),
+            categories: texts(r, "categories"),
+            verbs: texts(r, "verbs"),
             namespaced: r.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
         })
         .collect()
@@ -163,6 +264,8 @@ mod tests {
             singular: plural.trim_end_matches('s').to_owned(),
             kind: plural.trim_end_matches('s').to_uppercase(),
             short_names: short.iter().map(|s| (*s).to_owned()).collect(),
+            categories: vec!["all".to_owned()],
+            verbs: vec!["get".to_owned(), "list".to_owned()],
             namespaced: true,
         }
     }
@@ -191,5 +294,18 @@ mod tests {
         let widgets = resource("a.example.com", "v1", "widgets", &[]);
         assert_eq!(widgets.object_path(Some("ns"), "x"), "/apis/a.example.com/v1/namespaces/ns/widgets/x");
         assert_eq!(widgets.path(None), "/apis/a.example.com/v1/widgets");
+        assert_eq!(resource("", "v1", "pods", &[]).path(Some("x")), "/api/v1/namespaces/x/pods");
+        assert_eq!(root_of("", "v1"), "/api/v1");
+    }
+
+    #[test]
+    fn what_is_kept_is_read_whole_or_not_at_all() {
+        let all = vec![resource("a.example.com", "v1", "widgets", &["w"]), resource("", "v1", "pods", &[])];
+        let text = write(&all);
+        assert_eq!(read(text.as_bytes()), Some(all));
+        let cut = text.strip_suffix("]}").unwrap();
+        for broken in ["", "{}", "[1]", "{\"resources\":[{}]}", cut] {
+            assert_eq!(read(broken.as_bytes()), None, "{broken}");
+        }
     }
 }

@@ -1,8 +1,10 @@
-//! Which cluster is read.
+//! Which cluster is read. The flags are kubectl's, by name and meaning.
 
+use crate::cel::value::time;
 use crate::cluster;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Which cluster is read. Never written to.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -20,15 +22,94 @@ pub struct Cluster {
     /// The context in the kubeconfig
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
+    /// The cluster in the kubeconfig
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub cluster: Option<String>,
+    /// The user in the kubeconfig
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub user: Option<String>,
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,
+    /// How long to wait for an answer, such as 5s or 2m; 0 waits as long as the server says something now and then
+    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    pub request_timeout: Option<Duration>,
+    /// The user to act as
+    #[arg(long = "as", value_name = "USER", hide_short_help = true)]
+    pub as_user: Option<String>,
+    /// A group to act as; may be given several times
+    #[arg(long = "as-group", value_name = "GROUP", hide_short_help = true)]
+    pub as_groups: Vec<String>,
+    /// The UID to act as
+    #[arg(long, value_name = "UID", hide_short_help = true)]
+    pub as_uid: Option<String>,
+    /// The bearer token to log in with
+    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
+    pub token: Option<String>,
+    /// The file with the client's certificate
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub client_certificate: Option<PathBuf>,
+    /// The file with the client's key
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub client_key: Option<PathBuf>,
+    /// The file with the certificate of the authority that signs the server's
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub certificate_authority: Option<PathBuf>,
+    /// Do not check the server's certificate
+    #[arg(long, hide_short_help = true)]
+    pub insecure_skip_tls_verify: bool,
+    /// The name in the server's certificate
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub tls_server_name: Option<String>,
+    /// Where to keep what the cluster serves, and its CRDs, between runs [default: below the user's cache directory]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub cache_dir: Option<PathBuf>,
+    /// Keep nothing between runs, and use nothing that was kept
+    #[arg(long, hide_short_help = true)]
+    pub no_cache: bool,
 }
 
 impl Cluster {
     /// The cluster that is meant.
     pub fn target(&self) -> cluster::Target {
-        let Self { kubeconfig, context, server, .. } = self.clone();
-        cluster::Target { kubeconfig, context, server }
+        let own = self.clone();
+        cluster::Target {
+            kubeconfig: own.kubeconfig,
+            context: own.context,
+            cluster: own.cluster,
+            user: own.user,
+            server: own.server,
+            certificate_authority: own.certificate_authority,
+            insecure_skip_tls_verify: own.insecure_skip_tls_verify,
+            tls_server_name: own.tls_server_name,
+            token: own.token,
+            client_certificate: own.client_certificate,
+            client_key: own.client_key,
+            as_user: own.as_user,
+            as_groups: own.as_groups,
+            as_uid: own.as_uid,
+            request_timeout: own.request_timeout.filter(|t| !t.is_zero()),
+            cache: if own.no_cache { None } else { own.cache_dir.or_else(cluster::default_cache_dir) },
+        }
+    }
+}
+
+/// A whole number of seconds or a duration of Go, as kubectl reads it.
+fn timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
+    let go = || u64::try_from(time::Duration::parse(text)?.0).ok().map(Duration::from_nanos);
+    seconds.or_else(go).ok_or_else(|| "write it as 30s, 2m or 1h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_number_or_a_duration() {
+        assert_eq!(timeout("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(timeout("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(timeout("0"), Ok(Duration::ZERO));
+        assert!(timeout("-1s").is_err() && timeout("soon").is_err() && timeout("").is_err());
     }
 }

@@ -210,25 +210,20 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
 /// Asks the cluster for CRDs that the input did not bring.
 fn fetch(judge: &Judge, known: &mut Known, missing: &BTreeSet<Kind>) {
     let Some(target) = &judge.settings.cluster else { return };
-    let mut connection = None;
-    for kind in missing {
-        if known.knows(kind) {
-            continue;
-        }
-        let found = match connection.get_or_insert_with(|| Connection::open(target)) {
-            Ok(open) => open.definition_of(&kind.0, &kind.1, &kind.2),
-            Err(error) => Err(error.clone()),
-        };
+    let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.knows(kind)).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let kinds: Vec<(&str, &str)> = missing.iter().map(|(group, _, kind)| (group.as_str(), kind.as_str())).collect();
+    let found = match Connection::open(target) {
+        Ok(connection) => connection.definitions_of(&kinds),
+        Err(error) => kinds.iter().map(|_| Err(error.clone())).collect(),
+    };
+    for (kind, found) in missing.into_iter().zip(found) {
         match found {
             Ok(Some(crd)) => known.install_from_cluster(judge, kind, crd),
             Ok(None) => {}
-            Err(error) => {
-                // Asking on would only wait again.
-                if error.unreachable {
-                    connection = Some(Err(error.clone()));
-                }
-                known.refuse(kind, error);
-            }
+            Err(error) => known.refuse(kind, error),
         }
     }
 }

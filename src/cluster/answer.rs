@@ -1,0 +1,55 @@
+//! One answer of the server, and what its code means to who asked.
+
+use super::Error;
+use crate::text::json;
+use crate::value::Value;
+use std::time::Duration;
+
+/// An answer as it came.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub code: u16,
+    /// `Retry-After`, when it is in seconds.
+    pub retry_after: Option<Duration>,
+    /// The whole body.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// What it holds; `None` where nothing is (404).
+    pub fn read(&self, path: &str) -> Result<Option<Value>, Error> {
+        match self.code {
+            404 => Ok(None),
+            200 => match json::read(&self.body) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => {
+                    let message = format!("the cluster's answer to GET {path} is not JSON: {error}");
+                    let help = Some("is it a Kubernetes API server? look at --server and the proxy".to_owned());
+                    Err(Error { message, help, code: Some(200), unreachable: false })
+                }
+            },
+            _ => Err(self.refusal(path)),
+        }
+    }
+
+    /// Why there is nothing to read.
+    pub fn refusal(&self, path: &str) -> Error {
+        let code = self.code;
+        let value = json::read(&self.body).ok();
+        let said = value.as_ref().and_then(|v| v.str_at(&["message"])).map(str::to_owned);
+        let said = said.unwrap_or_else(|| String::from_utf8_lossy(&self.body).trim().chars().take(200).collect());
+        let path = path.split('?').next().unwrap_or_default();
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        let message = format!("the cluster answered {code} to GET {path}{said}");
+        let help = match code {
+            401 => "the credentials are wrong or have expired: log in again, or choose others with --context or --user",
+            403 => "ask for the right to read it: kubectl crdx rbac prints the rules",
+            410 => "the list took too long and its snapshot is gone: run it again",
+            429 | 503 => "it has too much to do: try again later",
+            _ => "",
+        };
+        let help = Some(help.to_owned()).filter(|h| !h.is_empty());
+        Error { message, help, code: Some(code), unreachable: code == 401 }
+    }
+}

@@ -1,0 +1,143 @@
+//! Lists, page by page: one page is in memory and the next on its way.
+
+use super::answer::Answer;
+use super::connection::{Asked, segment};
+use super::{Connection, Error};
+use crate::text::json;
+use crate::value::Value;
+use std::fmt::Write as _;
+
+/// Objects per page, as kubectl asks for them.
+const PAGE: usize = 500;
+
+/// Which objects of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// `labelSelector`
+    pub labels: Option<String>,
+    /// `fieldSelector`
+    pub fields: Option<String>,
+}
+
+impl Query {
+    /// The query of a request, with more behind it.
+    pub(super) fn of(&self, path: &str, more: &[(&str, &str)]) -> String {
+        let own = [("labelSelector", self.labels.as_deref()), ("fieldSelector", self.fields.as_deref())];
+        let own = own.into_iter().filter_map(|(key, value)| Some((key, value.filter(|v| !v.is_empty())?)));
+        let mut text = path.to_owned();
+        for (i, (key, value)) in own.chain(more.iter().copied()).enumerate() {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{}{key}={}", if i == 0 { '?' } else { '&' }, segment(value));
+        }
+        text
+    }
+}
+
+/// A page: the `…List`, or the Table, as the server wrote it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The document.
+    pub list: Value,
+}
+
+impl Page {
+    /// Takes the objects out of a list that is no Table.
+    pub fn take_items(&mut self) -> Vec<Value> {
+        match self.list.get_mut("items").map(std::mem::take) {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The revision of the list, from which a watch may go on.
+    pub fn resource_version(&self) -> &str {
+        self.list.str_at(&["metadata", "resourceVersion"]).unwrap_or_default()
+    }
+
+    /// How many objects come after this page, as far as the server knows; it does not with a selector.
+    pub fn remaining(&self) -> Option<u64> {
+        self.list.at(&["metadata", "remainingItemCount"]).and_then(Value::as_int).and_then(|n| u64::try_from(n).ok())
+    }
+}
+
+/// The pages of a list. After an error nothing more comes, and what came is a part of the list.
+pub struct Pages<'a> {
+    connection: &'a Connection,
+    path: String,
+    query: Query,
+    accept: &'static str,
+    next: Option<Asked>,
+    torn: bool,
+}
+
+impl Connection {
+    /// Reads the list at `path`, which is that of a collection, without a query.
+    pub fn pages(&self, path: &str, query: Query, accept: &'static str) -> Pages<'_> {
+        let mut pages = Pages { connection: self, path: path.to_owned(), query, accept, next: None, torn: false };
+        pages.ask("");
+        pages
+    }
+}
+
+impl Pages<'_> {
+    /// Whether the list took so long that the server had to go on in a newer state: objects that came or went meanwhile
+    /// may be missing, or be there.
+    pub fn is_torn(&self) -> bool {
+        self.torn
+    }
+
+    fn ask(&mut self, token: &str) {
+        let limit = PAGE.to_string();
+        let more = [("limit", limit.as_str()), ("continue", token)];
+        let more = if token.is_empty() { more.get(..1).unwrap_or_default() } else { &more };
+        self.next = Some(self.connection.ask(&self.query.of(&self.path, more), self.accept));
+    }
+
+    fn read(&mut self, asked: Asked) -> Result<Page, Error> {
+        let mut answer = asked.answer()?;
+        if let Some(token) = newer(&answer) {
+            self.torn = true;
+            self.ask(&token);
+            if let Some(asked) = self.next.take() {
+                answer = asked.answer()?;
+            }
+        }
+        let Some(list) = answer.read(&self.path)? else {
+            let message = format!("the cluster does not serve {}", self.path);
+            let help = Some("kubectl api-resources lists what it serves".to_owned());
+            return Err(Error { help, code: Some(404), ..Error::new(message) });
+        };
+        let token = list.str_at(&["metadata", "continue"]).unwrap_or_default().to_owned();
+        if !token.is_empty() {
+            self.ask(&token);
+        }
+        Ok(Page { list })
+    }
+}
+
+/// The token to go on with in a newer state, when the server no longer has the one in which the list began.
+fn newer(answer: &Answer) -> Option<String> {
+    let status = Some(answer).filter(|a| a.code == 410).and_then(|a| json::read(&a.body).ok())?;
+    status.str_at(&["metadata", "continue"]).filter(|t| !t.is_empty()).map(str::to_owned)
+}
+
+impl Iterator for Pages<'_> {
+    type Item = Result<Page, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let asked = self.next.take()?;
+        Some(self.read(asked))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_encoded() {
+        let query = Query { labels: Some("a in (b,c)".to_owned()), fields: Some(String::new()) };
+        assert_eq!(query.of("/apis/x", &[("limit", "5")]), "/apis/x?labelSelector=a%20in%20%28b%2Cc%29&limit=5");
+        assert_eq!(Query::default().of("/apis/x", &[]), "/apis/x");
+    }
+}

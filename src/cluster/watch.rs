@@ -1,0 +1,73 @@
+//! Watches: events as they come, each a line of JSON.
+
+use super::{Connection, Error, Query};
+use crate::text::json;
+use crate::value::Value;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use std::marker::PhantomData;
+use tokio::runtime::Handle;
+
+/// An event longer than this is no event.
+const LONGEST: usize = 64 << 20;
+
+/// Events, each `{"type": …, "object": …}`, until the server ends the watch, which it does after a while. An event of type
+/// `ERROR` holds a Status and is the last.
+pub struct Watch<'a> {
+    handle: Handle,
+    body: Body,
+    /// What came behind the last line break.
+    rest: Vec<u8>,
+    done: bool,
+    connection: PhantomData<&'a Connection>,
+}
+
+impl Connection {
+    /// Watches the collection at `path` for what happens after `resource_version`.
+    pub fn watch(&self, path: &str, query: &Query, resource_version: &str, accept: &str) -> Result<Watch<'_>, Error> {
+        let path = query.of(path, &[("watch", "true"), ("resourceVersion", resource_version)]);
+        let (handle, body) = self.stream(&path, accept)?;
+        Ok(Watch { handle, body, rest: Vec::new(), done: false, connection: PhantomData })
+    }
+}
+
+impl Watch<'_> {
+    fn event(&mut self) -> Result<Option<Value>, Error> {
+        loop {
+            if let Some(end) = self.rest.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = self.rest.drain(..=end).collect();
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                let event = json::read(&line);
+                return event.map(Some).map_err(|e| Error::new(format!("an event of the watch is not JSON: {e}")));
+            }
+            let broke = |why: &dyn std::fmt::Display| Error {
+                help: Some("run it again".to_owned()),
+                ..Error::new(format!("the watch broke: {why}"))
+            };
+            match self.handle.block_on(self.body.frame()) {
+                None if self.rest.trim_ascii().is_empty() => return Ok(None),
+                None => return Err(broke(&"it ended in the middle of an event")),
+                Some(Err(error)) => return Err(broke(&super::configuration::root_cause(&error))),
+                Some(Ok(frame)) => self.rest.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+            }
+            if self.rest.len() > LONGEST {
+                return Err(broke(&"an event is longer than 64 MiB"));
+            }
+        }
+    }
+}
+
+impl Iterator for Watch<'_> {
+    type Item = Result<Value, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let event = self.event().transpose();
+        self.done = !matches!(&event, Some(Ok(event)) if event.str_at(&["type"]) != Some("ERROR"));
+        event
+    }
+}
