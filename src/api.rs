@@ -22,6 +22,7 @@ mod metadata;
 mod negotiate;
 mod non_resource;
 mod objects;
+mod openapi;
 mod options;
 mod patch;
 mod project;
@@ -153,6 +154,7 @@ pub struct Server {
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: store::Revision,
     random: random::Random,
+    published: openapi::Published,
     tracks_fields: bool,
 }
 
@@ -164,6 +166,7 @@ impl Server {
             serving: RwLock::default(),
             revision: store::Revision::default(),
             random: random::Random::new(seed),
+            published: openapi::Published::default(),
             tracks_fields: true,
         }
     }

@@ -87,6 +87,12 @@ pub(super) fn speaks(accept: Option<&str>) -> bool {
         })
 }
 
+/// Whether JSON is accepted at all, as OpenAPI asks: parameters count for nothing.
+pub(super) fn takes_json(accept: Option<&str>) -> bool {
+    let accept = accept.filter(|a| !a.is_empty()).unwrap_or("*/*");
+    clauses(accept).iter().any(|c| matches!(c.kind, "*" | "application") && matches!(c.sub, "*" | "json"))
+}
+
 fn choose(accept: &str, endpoint: Endpoint) -> Option<(&'static str, Option<Conversion>, bool)> {
     for clause in clauses(accept) {
         for media_type in SPOKEN {

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::status::Refusal;
-use super::{Format, Method, Response, ResponseBody, Trace, discovery, health, not_found_page};
+use super::{Format, Method, Response, ResponseBody, Trace, discovery, health, not_found_page, openapi};
 use crate::text::json::write::indented;
 use crate::value::{Value, object};
 
@@ -17,6 +17,9 @@ pub(super) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
         ["apis", ..] => not_found_page(),
         ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
         ["version"] => version(),
+        ["openapi", "v2"] => openapi::v2(&ctx),
+        ["openapi", "v3"] => openapi::v3_index(&ctx),
+        ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
         [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
             health::answer(&ctx.query, endpoint, &check.join("/")).unwrap_or_else(|| index(404))
         }

@@ -220,6 +220,11 @@ impl Version {
         }
     }
 
+    /// Marks this very compilation.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
     /// Remembers what this version shows of a stored object.
     pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
         stored.remember(self.tag, shown);

@@ -6,8 +6,11 @@
 //! Version 2 is lossy: anyOf and the like are dropped, nullable fields lose their type and their inside, and so do those
 //! that keep unknown fields, because kubectl would refuse what the server takes.
 
+mod definitions;
 mod paths;
 mod schema;
+
+pub use definitions::of_definitions;
 
 use super::CustomResourceDefinition;
 use crate::text::json;

@@ -24,8 +24,12 @@ pub(super) async fn answer(server: Arc<Server>, request: Request<Body>) -> Respo
         body: if bytes.is_empty() { api::Body::Empty } else { api::Body::Bytes(bytes.into()) },
         now: now(),
     };
+    let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
     let answered = tokio::task::spawn_blocking(move || write(server.handle(&request))).await;
-    answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"))
+    match answered {
+        Ok(response) => unless_known(response, known.as_deref()),
+        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
+    }
 }
 
 /// The headers of one name joined, as Go's `Header.Get` reads the first: clients send one.
@@ -75,6 +79,19 @@ fn write(answer: api::Response) -> Response<Body> {
         }
     }
     response
+}
+
+/// What the client has already, by its `ETag`, is not sent again.
+fn unless_known(response: Response<Body>, known: Option<&str>) -> Response<Body> {
+    let same =
+        |tag: &HeaderValue| known.is_some_and(|known| known.split(',').any(|k| k.trim().as_bytes() == tag.as_bytes()));
+    if response.status() != StatusCode::OK || !response.headers().get(header::ETAG).is_some_and(same) {
+        return response;
+    }
+    let (mut parts, _) = response.into_parts();
+    parts.status = StatusCode::NOT_MODIFIED;
+    parts.headers.remove(header::CONTENT_TYPE);
+    Response::from_parts(parts, Body::empty())
 }
 
 /// `299 - "text"`; a text with control characters is not sent at all.

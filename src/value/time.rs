@@ -180,6 +180,25 @@ pub fn format(t: Timestamp) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
 }
 
+/// `Sun, 06 Nov 1994 08:49:37 UTC`, as Go writes RFC 1123 and HTTP headers hold it.
+pub fn rfc_1123(seconds: i64) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    let name = |names: &[&'static str], at: i64| {
+        usize::try_from(at).ok().and_then(|at| names.get(at).copied()).unwrap_or_default()
+    };
+    format!(
+        "{}, {day:02} {} {year:04} {:02}:{:02}:{:02} UTC",
+        name(&DAYS, days.rem_euclid(7)),
+        name(&MONTHS, month - 1),
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
 /// The days of a month.
 pub fn days_in(year: i64, month: i64) -> i64 {
     match month {
@@ -276,5 +295,11 @@ mod tests {
         ] {
             assert_eq!(parse(text), Err(error.to_owned()));
         }
+    }
+
+    #[test]
+    fn headers_hold_times_in_words() {
+        assert_eq!(rfc_1123(784_111_777), "Sun, 06 Nov 1994 08:49:37 UTC");
+        assert_eq!(rfc_1123(0), "Thu, 01 Jan 1970 00:00:00 UTC");
     }
 }

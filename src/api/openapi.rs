@@ -1,0 +1,140 @@
+//! `/openapi/v2` and `/openapi/v3`: what the schemas of all definitions say, with hashes by which clients keep them
+//! (`kube-openapi/pkg/handler{,3}/handler.go`).
+
+use super::context::Context;
+use super::digest;
+use super::negotiate;
+use super::non_resource::text;
+use super::serving::Serving;
+use super::{Response, Server};
+use crate::crd::CustomResourceDefinition;
+use crate::crd::openapi::{self, Edition};
+use crate::value::{Value, json, object, time};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A document as it is sent.
+#[derive(Debug)]
+struct Document {
+    text: String,
+    hash: String,
+}
+
+impl Document {
+    fn new(value: &Value) -> Self {
+        let text = json::to_string(value);
+        Self { hash: digest::of_document(&text), text }
+    }
+}
+
+/// The documents that were asked for, by path.
+#[derive(Debug, Default)]
+pub(super) struct Published(Mutex<BTreeMap<String, Made>>);
+
+/// A document and the compilations it was made from.
+type Made = (Vec<u64>, Arc<Document>);
+
+/// The definitions that make a document, by its path; the first path is that of version 2, which tells of all.
+type Sources = BTreeMap<String, Vec<(Arc<Serving>, String)>>;
+
+/// The path of the definitions' own group version.
+const OWN: &str = "apis/apiextensions.k8s.io/v1";
+/// The key of version 2 among the paths.
+const V2: &str = "";
+
+fn sources(server: &Server) -> Sources {
+    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+    let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
+    established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
+    let mut all = Sources::from([(OWN.to_owned(), Vec::new()), (V2.to_owned(), Vec::new())]);
+    for serving in established {
+        for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
+            for path in [format!("apis/{}/{}", serving.group, version.name), V2.to_owned()] {
+                all.entry(path).or_default().push((Arc::clone(serving), version.name.clone()));
+            }
+        }
+    }
+    all
+}
+
+impl Published {
+    /// The document at `path`, made anew only when its definitions changed.
+    fn document(&self, path: &str, sources: &Sources) -> Option<Arc<Document>> {
+        let of = sources.get(path)?;
+        let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
+        let mut published = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, document)) = published.get(path).filter(|(made_from, _)| *made_from == tags) {
+            return Some(Arc::clone(document));
+        }
+        published.retain(|path, _| sources.contains_key(path));
+        let document = Arc::new(Document::new(&write(path, of)));
+        published.insert(path.to_owned(), (tags, Arc::clone(&document)));
+        Some(document)
+    }
+}
+
+fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
+    let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
+        if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
+    let own = (path == V2 || path == OWN).then(|| openapi::of_definitions(edition));
+    openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| publish(&serving.crd, version))))
+}
+
+/// Answers `/openapi/v2`. Protobuf, which clients also know, is not spoken.
+pub(super) fn v2(ctx: &Context<'_>) -> Response {
+    let vary = ("vary", "Accept".to_owned());
+    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+        return empty(406, vec![vary]);
+    }
+    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server)) else { return empty(404, Vec::new()) };
+    with_hash(&document, vec![vary])
+}
+
+/// Answers `/openapi/v3`: where the documents are.
+pub(super) fn v3_index(ctx: &Context<'_>) -> Response {
+    let sources = sources(ctx.server);
+    let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
+        let document = ctx.server.published.document(path, &sources)?;
+        Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
+    });
+    let index = Document::new(&object([("paths", Value::Object(paths.collect()))]));
+    with_hash(&index, Vec::new())
+}
+
+/// Answers `/openapi/v3/…`.
+pub(super) fn v3(ctx: &Context<'_>, path: &str) -> Response {
+    let mut headers = vec![("vary", "Accept".to_owned())];
+    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+        return empty(406, headers);
+    }
+    let found = ctx.server.published.document(path, &sources(ctx.server)).filter(|_| path != V2);
+    let Some(document) = found else { return empty(200, headers) };
+    if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
+        if hash != document.hash {
+            headers.push(("location", relative_url(path, &document.hash)));
+            headers.push(("etag", format!("\"{}\"", document.hash)));
+            return empty(301, headers);
+        }
+        // What a hash names never changes.
+        headers.push(("cache-control", "public, immutable".to_owned()));
+        headers.push(("expires", time::rfc_1123(ctx.request.now.seconds + 365 * 24 * 60 * 60)));
+    }
+    with_hash(&document, headers)
+}
+
+fn relative_url(path: &str, hash: &str) -> String {
+    format!("/openapi/v3/{path}?hash={hash}")
+}
+
+fn with_hash(document: &Document, headers: Vec<(&'static str, String)>) -> Response {
+    let mut response = text(200, document.text.clone(), "application/json");
+    response.headers.extend(headers);
+    response.headers.push(("etag", format!("\"{}\"", document.hash)));
+    response
+}
+
+fn empty(code: u16, headers: Vec<(&'static str, String)>) -> Response {
+    let mut response = text(code, String::new(), "application/json");
+    response.headers.extend(headers);
+    response
+}
