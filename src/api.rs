@@ -16,6 +16,7 @@ mod digest;
 mod discovery;
 mod get;
 mod health;
+mod journal;
 mod list;
 mod managed_fields;
 mod metadata;
@@ -39,6 +40,9 @@ mod table;
 mod update;
 pub mod wire;
 mod written;
+
+pub use body::LIMIT as BODY_LIMIT;
+pub use journal::{Commit, DEFINITIONS, Journal, Kept};
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
@@ -155,18 +159,21 @@ pub struct Server {
     revision: store::Revision,
     random: random::Random,
     published: openapi::Published,
+    journal: journal::Slot,
     tracks_fields: bool,
 }
 
 impl Server {
     /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
     pub fn new(seed: u64) -> Self {
+        let journal = journal::Slot::default();
         Self {
-            definitions: definitions::Definitions::default(),
+            definitions: definitions::Definitions::new(&journal),
             serving: RwLock::default(),
             revision: store::Revision::default(),
             random: random::Random::new(seed),
             published: openapi::Published::default(),
+            journal,
             tracks_fields: true,
         }
     }

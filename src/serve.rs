@@ -1,48 +1,186 @@
 //! The simulated server on a loopback port: HTTP around [`api::Server`](crate::api::Server). Nothing outside this machine can
 //! reach it.
 //!
-//! Requests are answered on threads with large stacks, because values may nest 10,000 deep and recursion follows them.
+//! ```
+//! use crdx::{api::Server, serve};
+//! use std::sync::Arc;
+//!
+//! let running = serve::start(Arc::new(Server::new(1)), serve::Options::default())?;
+//! // Point any client at it, or write `running.kubeconfig()` to a file.
+//! assert!(running.url().starts_with("http://127.0.0.1:"));
+//! // It stops when `running` is dropped.
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! [`connections`] takes them and bounds them, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
+//! [`record`] writes exchanges down and [`state`] keeps what is stored. Requests are answered on threads with large stacks, because values may nest 10,000 deep
+//! and recursion follows them; such a thread lives only as long as there is work.
 
+mod connections;
 mod http;
+mod kubeconfig;
+mod read_only;
+mod record;
+mod state;
 
 use crate::api::Server;
-use axum::Router;
-use std::io::{self, Write as _};
-use std::net::{Ipv4Addr, SocketAddr};
+use record::Record;
+pub use state::State;
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Runtime;
 
 /// The stack of each thread; only what is touched of it is ever real memory.
 const STACK: usize = 256 << 20;
 /// The most requests that are answered at the same time.
 const THREADS: usize = 64;
 
-/// Serves on `127.0.0.1:port` (0 takes a free port) until the process ends. The first line printed is the URL.
-pub fn run(port: u16) -> io::Result<()> {
+/// How to serve.
+#[derive(Debug)]
+pub struct Options {
+    /// An address of this machine's loopback; another is refused.
+    pub address: IpAddr,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// Refuse whatever would change something.
+    pub read_only: bool,
+    /// Where every exchange is written down, one JSON line each.
+    pub record: Option<File>,
+    /// Where the server keeps what is stored: without it, everything is gone in the end.
+    pub state: Option<Arc<State>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { address: Ipv4Addr::LOCALHOST.into(), port: 0, read_only: false, record: None, state: None }
+    }
+}
+
+/// A server that is being served; it stops when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    service: Arc<Service>,
+    runtime: Option<Runtime>,
+}
+
+/// What a connection needs to answer requests.
+#[derive(Debug)]
+struct Service {
+    server: Arc<Server>,
+    read_only: bool,
+    record: Option<Record>,
+    state: Option<Arc<State>>,
+    intake: http::Intake,
+}
+
+/// Serves `server` in the background. `Err` for an address that is not loopback, or a port that is taken.
+pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
+    if !options.address.is_loopback() {
+        let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(THREADS)
         .thread_stack_size(STACK)
         .enable_all()
         .build()?;
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
-        let mut out = io::stdout().lock();
-        writeln!(out, "http://{}", listener.local_addr()?)?;
-        out.flush()?;
-        drop(out);
-        let server = Arc::new(Server::new(seed()));
-        let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // Without this a small answer may wait for the client's acknowledgement.
-            let _ = stream.set_nodelay(true);
-        });
-        let app = Router::new().fallback(move |request| http::answer(Arc::clone(&server), request));
-        axum::serve(listener, app).await
-    })
+    let listener = runtime.block_on(tokio::net::TcpListener::bind(SocketAddr::new(options.address, options.port)))?;
+    let address = listener.local_addr()?;
+    let service = Arc::new(Service {
+        server,
+        read_only: options.read_only,
+        record: options.record.map(Record::new),
+        state: options.state,
+        intake: http::Intake::default(),
+    });
+    runtime.spawn(connections::accept(listener, Arc::clone(&service)));
+    if let Some(state) = &service.state {
+        runtime.spawn(tend(Arc::clone(state)));
+    }
+    Ok(Running { address, service, runtime: Some(runtime) })
 }
 
-/// A seed that differs from run to run: the clock and the process.
-fn seed() -> u64 {
+/// Looks after the state file once a second.
+async fn tend(state: Arc<State>) {
+    let mut seconds = tokio::time::interval(Duration::from_secs(1));
+    seconds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        seconds.tick().await;
+        let state = Arc::clone(&state);
+        let _ = tokio::task::spawn_blocking(move || state.tend()).await;
+    }
+}
+
+impl Running {
+    /// `http://127.0.0.1:PORT`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The server, for looking into it past HTTP.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.service.server
+    }
+
+    /// A kubeconfig whose only context is this server.
+    pub fn kubeconfig(&self) -> String {
+        kubeconfig::text(&self.url())
+    }
+
+    /// Serves until the process ends.
+    pub fn wait(&self) {
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Not waiting: this may be dropped where blocking is not allowed.
+            runtime.shutdown_background();
+        }
+        if let Some(state) = &self.service.state {
+            state.sync();
+        }
+    }
+}
+
+/// A seed for [`Server::new`] that differs from run to run: the clock and the process.
+pub fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.as_nanos() as u64) ^ (u64::from(std::process::id()) << 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_loopback_is_served() {
+        for address in ["0.0.0.0", "192.0.2.1", "::"] {
+            let options = Options { address: address.parse().unwrap(), ..Options::default() };
+            let error = start(Arc::new(Server::new(1)), options).unwrap_err();
+            assert_eq!(error.to_string(), format!("{address} is not an address of the loopback: use 127.0.0.1 or ::1"));
+        }
+    }
+
+    #[test]
+    fn a_dropped_server_is_gone() {
+        let running = start(Arc::new(Server::new(1)), Options::default()).unwrap();
+        let address = running.address;
+        assert!(std::net::TcpStream::connect(address).is_ok());
+        drop(running);
+        let gone = (0..500).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::net::TcpStream::connect(address).is_err()
+        });
+        assert!(gone, "the port is still open");
+    }
 }

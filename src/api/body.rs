@@ -8,8 +8,8 @@ use crate::text;
 use crate::value::{Map, Value};
 use std::borrow::Cow;
 
-/// The most bytes a body may have.
-pub(super) const LIMIT: usize = 3 * 1024 * 1024;
+/// The most bytes a body may have; one byte more is refused, however many follow.
+pub const LIMIT: usize = 3 * 1024 * 1024;
 
 /// A body that was read.
 #[derive(Debug)]

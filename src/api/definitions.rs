@@ -11,6 +11,7 @@ mod write;
 
 use super::context::{Answer, Content, Context, List};
 use super::get::{check_export, check_not_ahead, invalid_revision};
+use super::journal;
 use super::list::{Pages, token};
 use super::metadata;
 use super::negotiate::{Endpoint, Output};
@@ -31,7 +32,7 @@ pub(super) const RESOURCE: GroupResource<'static> =
     GroupResource { group: crd::GROUP, resource: "customresourcedefinitions" };
 
 /// All definitions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Definitions {
     /// The objects by name.
     pub objects: Collection,
@@ -40,6 +41,11 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
+    /// None yet.
+    pub fn new(journal: &journal::Slot) -> Self {
+        Self { objects: Collection::new(journal::DEFINITIONS, journal), writing: std::sync::Mutex::default() }
+    }
+
     /// All definitions, in order.
     pub fn all(&self, revision: &super::store::Revision) -> Vec<CustomResourceDefinition> {
         self.objects.list("", "", revision).0.iter().filter_map(|(_, stored)| typed(stored)).collect()

@@ -2,6 +2,7 @@
 //!
 //! Locks are held only to look up and to commit; what is stored is shared and never changed.
 
+use super::journal::{self, Commit};
 use super::metadata;
 use super::status::Refusal;
 use crate::field::names;
@@ -30,7 +31,7 @@ impl Revision {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
     /// Goes on from `revision` if that is ahead. One near the end of the range is not followed.
-    fn reach(&self, revision: u64) {
+    pub fn reach(&self, revision: u64) {
         if revision < u64::MAX / 2 {
             self.0.fetch_max(revision, Ordering::SeqCst);
         }
@@ -62,6 +63,9 @@ impl Stored {
 /// All objects of one resource, in the order of their keys.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
+    /// The definition's name, for the journal.
+    definition: String,
+    journal: journal::Slot,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
 }
 
@@ -85,6 +89,22 @@ pub(super) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal
 }
 
 impl Collection {
+    /// The objects of a definition, of which there are none yet.
+    pub fn new(definition: &str, journal: &journal::Slot) -> Self {
+        Self { definition: definition.to_owned(), journal: Arc::clone(journal), objects: RwLock::default() }
+    }
+
+    /// What a journal will be told of `object`: written out before the lock is taken.
+    fn text(&self, object: &Value) -> Option<String> {
+        self.journal.get().map(|_| journal::text(object))
+    }
+
+    fn tell(&self, key: &str, revision: u64, object: Option<&str>) {
+        if let Some(journal) = self.journal.get() {
+            journal.commit(&Commit { definition: &self.definition, key, revision, object });
+        }
+    }
+
     /// The object at `key`.
     pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
@@ -115,11 +135,13 @@ impl Collection {
         mut object: Value,
         revision: &Revision,
     ) -> Result<Arc<Stored>, Raced> {
+        let text = self.text(&object);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         if !same(objects.get(key), expected) {
             return Err(Raced);
         }
         let revision = revision.next();
+        self.tell(key, revision, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
         let stored = Arc::new(Stored { raw: Arc::new(object), revision, read: Mutex::default() });
         objects.insert(key.to_owned(), Arc::clone(&stored));
@@ -128,9 +150,11 @@ impl Collection {
 
     /// Puts `object` at `key` whatever is there, at its own revision or, without one, the next.
     pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
+        let text = self.text(&object);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let number = own.unwrap_or_else(|| revision.next());
         revision.reach(number);
+        self.tell(key, number, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
         let stored = Arc::new(Stored { raw: Arc::new(object), revision: number, read: Mutex::default() });
         objects.insert(key.to_owned(), stored);
@@ -142,8 +166,10 @@ impl Collection {
         if !same(objects.get(key), Some(expected)) {
             return Err(Raced);
         }
+        let revision = revision.next();
+        self.tell(key, revision, None);
         objects.remove(key);
-        Ok(revision.next())
+        Ok(revision)
     }
 }
 

@@ -76,7 +76,12 @@ pub fn forget_its_past(crd: &mut Value) {
     if let Some(members) = crd.as_object_mut() {
         members.remove("status");
     }
-    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
+    forget_identity(crd);
+}
+
+/// Drops what only a server writes into the metadata of an object.
+pub fn forget_identity(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
             metadata.remove(key);
         }

@@ -1,15 +1,67 @@
-//! `serve`: the simulated API over HTTP.
+//! `serve`: the simulated API over HTTP. [`load`] is what it begins with.
+
+mod load;
 
 use super::Exit;
 use super::args;
+use super::terminal;
+use crate::api::Server;
+use crate::serve::{self, Options, Running, State};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(args: &args::Serve) -> Exit {
-    match crate::serve::run(args.port) {
-        Ok(()) => Exit::Fine,
-        Err(error) => {
-            eprintln!("error: cannot serve: {error}");
-            Exit::CannotTell
+    let running = match start(args) {
+        Ok(running) => running,
+        Err(problems) => {
+            for problem in problems {
+                eprintln!("error: {problem}");
+            }
+            return Exit::CannotTell;
         }
+    };
+    let mut text = format!("{}\n", running.url());
+    if args.print_kubeconfig {
+        text.push_str(&running.kubeconfig());
     }
+    let mut out = io::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        // Nobody would know where it is.
+        return Exit::CannotTell;
+    }
+    drop(out);
+    running.wait();
+    Exit::Fine
+}
+
+fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
+    let one = |problem: String| vec![problem];
+    let now = terminal::now();
+    let server = Arc::new(Server::new(serve::seed()));
+    let mut options =
+        Options { address: args.address, port: args.port, read_only: args.read_only, ..Options::default() };
+    if let Some(path) = &args.state {
+        let (state, orphans) = State::open(path, &server, now).map_err(one)?;
+        for orphan in orphans {
+            eprintln!("warning: {}: {orphan} is left out: its CRD is not there", path.display());
+        }
+        options.state = Some(state);
+    }
+    if args.load_from_cluster {
+        if args.cluster.offline {
+            return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));
+        }
+        load::cluster(&server, &args.cluster.target(), now).map_err(one)?;
+    }
+    load::files(&server, args, now)?;
+    if let Some(failure) = options.state.as_ref().and_then(|s| s.failure()) {
+        return Err(one(failure.to_owned()));
+    }
+    if let Some(path) = &args.record {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        options.record = Some(file.map_err(|e| one(format!("cannot record to {}: {e}", path.display())))?);
+    }
+    serve::start(server, options).map_err(|e| one(format!("cannot serve: {e}")))
 }

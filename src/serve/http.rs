@@ -1,50 +1,136 @@
 //! From HTTP to [`api::Request`](crate::api::Request) and back.
 
-use crate::api::{self, Format, Method, ResponseBody, Server, Timestamp};
+use super::{Service, read_only};
+use crate::api::{self, Format, Method, ResponseBody, Timestamp};
 use crate::text;
-use axum::body::{self, Body};
-use axum::http::{self, HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use crate::value::{Value, object};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Request, Response, StatusCode, Version};
+use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What is read of a body at most; the server itself refuses far shorter ones.
-const MOST: usize = 64 << 20;
+/// An answer on its way out.
+pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// How long a body may take to arrive, as any request may to the server (`--request-timeout`).
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A body longer than this is one of the few that are held at the same time.
+const SMALL: usize = 64 << 10;
+/// The most long bodies being read, and being worked on: together they bound the memory that requests can ask for.
+const READING: usize = 128;
+const WORKING: usize = 8;
+
+/// Who may read and work on a long body now.
+#[derive(Debug)]
+pub(super) struct Intake {
+    reading: Arc<Semaphore>,
+    working: Arc<Semaphore>,
+}
+
+impl Default for Intake {
+    fn default() -> Self {
+        Self { reading: Arc::new(Semaphore::new(READING)), working: Arc::new(Semaphore::new(WORKING)) }
+    }
+}
 
 /// Answers one HTTP request.
-pub(super) async fn answer(server: Arc<Server>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) -> Answer {
     let (parts, body) = request.into_parts();
-    let Ok(bytes) = body::to_bytes(body, MOST).await else { return plain(StatusCode::BAD_REQUEST, "bad body") };
+    if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {
+        return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
+    }
+    let method = method(&parts.method);
+    let body = if matches!(method, Method::Get | Method::Head) {
+        Ok(Vec::new())
+    } else {
+        match tokio::time::timeout(PATIENCE, read(&service.intake, body)).await {
+            Ok(read) => read,
+            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body of the request did not arrive in time"),
+        }
+    };
+    let Ok(bytes) = body else { return plain(StatusCode::BAD_REQUEST, "the body of the request did not arrive") };
+    let working = permit(&service.intake.working, bytes.len() > SMALL).await;
     let text = |name: HeaderName| header_text(&parts.headers, &name);
     let request = api::Request {
-        method: method(&parts.method),
+        method,
         path: parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
         content_type: text(header::CONTENT_TYPE),
         accept: text(header::ACCEPT),
         user_agent: text(header::USER_AGENT),
-        body: if bytes.is_empty() { api::Body::Empty } else { api::Body::Bytes(bytes.into()) },
+        body: if bytes.is_empty() { api::Body::Empty } else { api::Body::Bytes(bytes) },
         now: now(),
     };
     let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
-    let answered = tokio::task::spawn_blocking(move || write(server.handle(&request))).await;
-    match answered {
-        Ok(response) => unless_known(response, known.as_deref()),
+    let answered = tokio::task::spawn_blocking(move || {
+        let answer = handle(&service, &request);
+        drop(working);
+        answer
+    });
+    match answered.await {
+        Ok(answer) => unless_known(answer, known.as_deref()),
         Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
     }
 }
 
-/// The headers of one name joined, as Go's `Header.Get` reads the first: clients send one.
+fn handle(service: &Service, request: &api::Request) -> Answer {
+    if service.read_only && read_only::writes(request.method, &request.path) {
+        return refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL);
+    }
+    let response = service.server.handle(request);
+    // After the request: what it stored, or saw of another one, may be what could not be kept.
+    if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
+        let message = format!("{failure}: make room and start again; what was answered before is kept");
+        return refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
+    }
+    if let Some(record) = &service.record {
+        record.exchange(request, &response);
+    }
+    write(response)
+}
+
+/// A place among the few, if one is needed; they are never closed.
+async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
+    if needed { Arc::clone(places).acquire_owned().await.ok() } else { None }
+}
+
+/// Reads a body, or as much of it as shows that it is too long.
+async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
+    let expected = body.size_hint().lower().min(api::BODY_LIMIT as u64 + 1) as usize;
+    let mut place = permit(&intake.reading, expected > SMALL).await;
+    let mut bytes = Vec::with_capacity(expected);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if bytes.len() + data.len() > SMALL && place.is_none() {
+            place = permit(&intake.reading, true).await;
+        }
+        let room = (api::BODY_LIMIT + 1).saturating_sub(bytes.len());
+        bytes.extend(data.iter().take(room));
+        if bytes.len() > api::BODY_LIMIT {
+            break;
+        }
+    }
+    drop(place);
+    Ok(bytes)
+}
+
+/// The first header of a name, as Go's `Header.Get` reads it.
 fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-fn method(method: &http::Method) -> Method {
+fn method(method: &hyper::Method) -> Method {
     match *method {
-        http::Method::GET => Method::Get,
-        http::Method::HEAD => Method::Head,
-        http::Method::POST => Method::Post,
-        http::Method::PUT => Method::Put,
-        http::Method::PATCH => Method::Patch,
-        http::Method::DELETE => Method::Delete,
+        hyper::Method::GET => Method::Get,
+        hyper::Method::HEAD => Method::Head,
+        hyper::Method::POST => Method::Post,
+        hyper::Method::PUT => Method::Put,
+        hyper::Method::PATCH => Method::Patch,
+        hyper::Method::DELETE => Method::Delete,
         _ => Method::Other,
     }
 }
@@ -54,7 +140,7 @@ fn now() -> Timestamp {
     Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }
 }
 
-fn write(answer: api::Response) -> Response<Body> {
+fn write(answer: api::Response) -> Answer {
     let (content_type, text) = match answer.body {
         ResponseBody::Text(text) => ("text/plain; charset=utf-8", text),
         ResponseBody::Json(value) => match answer.format {
@@ -63,7 +149,7 @@ fn write(answer: api::Response) -> Response<Body> {
             Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value)),
         },
     };
-    let mut response = Response::new(Body::from(text));
+    let mut response = whole(text);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -82,7 +168,7 @@ fn write(answer: api::Response) -> Response<Body> {
 }
 
 /// What the client has already, by its `ETag`, is not sent again.
-fn unless_known(response: Response<Body>, known: Option<&str>) -> Response<Body> {
+fn unless_known(response: Answer, known: Option<&str>) -> Answer {
     let same =
         |tag: &HeaderValue| known.is_some_and(|known| known.split(',').any(|k| k.trim().as_bytes() == tag.as_bytes()));
     if response.status() != StatusCode::OK || !response.headers().get(header::ETAG).is_some_and(same) {
@@ -91,7 +177,11 @@ fn unless_known(response: Response<Body>, known: Option<&str>) -> Response<Body>
     let (mut parts, _) = response.into_parts();
     parts.status = StatusCode::NOT_MODIFIED;
     parts.headers.remove(header::CONTENT_TYPE);
-    Response::from_parts(parts, Body::empty())
+    Response::from_parts(parts, BoxBody::default())
+}
+
+fn whole(text: impl Into<Bytes>) -> Answer {
+    Response::new(BoxBody::new(Full::new(text.into())))
 }
 
 /// `299 - "text"`; a text with control characters is not sent at all.
@@ -110,9 +200,30 @@ fn warning_header(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_bytes(out.as_bytes()).ok()
 }
 
-fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+/// A Status of our own: the server behind was not asked.
+fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
+    let status = object([
+        ("kind", Value::from("Status")),
+        ("apiVersion", "v1".into()),
+        ("metadata", object::<String, Value>([])),
+        ("status", "Failure".into()),
+        ("message", message.into()),
+        ("reason", reason.into()),
+        ("code", i64::from(code.as_u16()).into()),
+    ]);
+    let mut response = whole(api::wire::compact(&status) + "\n");
     *response.status_mut() = code;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// What cannot be answered at all; the connection is of no more use.
+fn plain(code: StatusCode, text: &'static str) -> Answer {
+    let mut response = whole(text);
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

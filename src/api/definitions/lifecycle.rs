@@ -3,7 +3,7 @@
 use super::{ownership, typed};
 use crate::api::Server;
 use crate::api::serving::Serving;
-use crate::api::store::Stored;
+use crate::api::store::{Collection, Stored};
 use crate::api::{Timestamp, metadata};
 use crate::crd::{self, CustomResourceDefinition};
 use crate::value::{Value, time};
@@ -44,12 +44,15 @@ impl Server {
         if self.tracks_fields {
             ownership::settle(&expected.raw, &mut object, now);
         }
+        if object == *expected.raw {
+            return;
+        }
         // Nobody else writes definitions while the lock is held.
         let _ = self.definitions.objects.put(name, Some(expected), object, &self.revision);
     }
 
     /// Compiles what is served for a definition, unless only its metadata or conditions changed.
-    fn serve_definition(&self, name: &str) {
+    pub(in crate::api) fn serve_definition(&self, name: &str) {
         let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) else { return };
         let definition = Arc::new(definition);
         let mut served = self.serving.write().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +63,7 @@ impl Server {
                 b.with_definition(definition)
             }
             Some(b) => Serving::compile(definition, Arc::clone(&b.objects)),
-            None => Serving::compile(definition, Arc::default()),
+            None => Serving::compile(definition, Arc::new(Collection::new(name, &self.journal))),
         };
         served.insert(name.to_owned(), Arc::new(next));
     }

@@ -1,15 +1,54 @@
 //! The words of `kubectl crdx serve`.
 
+use super::Cluster;
 use clap::Args as ClapArgs;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// `serve`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   # The first line printed is the URL
-  kubectl crdx serve --port 18080
-  kubectl --server http://127.0.0.1:18080 get --raw /apis")]
+  kubectl crdx serve --port 18080 --load config/crd/ --load samples/
+  kubectl --server http://127.0.0.1:18080 api-resources
+
+  # A copy of what a cluster has, to try things on; the cluster is only read
+  kubectl crdx serve --load-from-cluster --context staging
+
+  # Kept from one run to the next, whatever ends the process
+  kubectl crdx serve --state cluster.jsonl
+
+  # For tests that want a kubeconfig
+  kubectl crdx serve --print-kubeconfig > kubeconfig")]
 pub struct Serve {
-    /// The port on 127.0.0.1; 0 takes a free one
+    /// The port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
+    /// The address; only the loopback is served
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub address: IpAddr,
+    /// Files or directories with CRDs and objects to begin with (`-` for standard input); the same as applying them
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub load: Vec<String>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    /// Begin with the CRDs and custom resources of the cluster, as they are stored there
+    #[arg(long)]
+    pub load_from_cluster: bool,
+    /// Keep everything in this file from one run to the next
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Refuse whatever would change something; dry runs are answered
+    #[arg(long)]
+    pub read_only: bool,
+    /// Write every exchange to the end of this file, one JSON line each
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// After the URL, print a kubeconfig for this server
+    #[arg(long)]
+    pub print_kubeconfig: bool,
+    /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that name none
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

@@ -1,0 +1,36 @@
+//! `--print-kubeconfig`: what a client needs to know of this server.
+
+/// A kubeconfig whose only context is the server at `url`.
+pub(super) fn text(url: &str) -> String {
+    format!(
+        "apiVersion: v1
+kind: Config
+clusters:
+- name: crdx
+  cluster:
+    server: {url}
+contexts:
+- name: crdx
+  context:
+    cluster: crdx
+    user: crdx
+current-context: crdx
+users:
+- name: crdx
+  user: {{}}
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::yaml;
+
+    #[test]
+    fn it_is_a_kubeconfig() {
+        let read = yaml::read(super::text("http://127.0.0.1:1").as_bytes()).unwrap();
+        assert_eq!(read.str_at(&["current-context"]), Some("crdx"));
+        let clusters = read.get("clusters").and_then(|c| c.as_array()).unwrap();
+        assert_eq!(clusters.first().and_then(|c| c.str_at(&["cluster", "server"])), Some("http://127.0.0.1:1"));
+    }
+}

@@ -1,0 +1,34 @@
+//! `--read-only`: whatever would change something is refused. A dry run changes nothing, so `kubectl diff` and
+//! `kubectl apply --dry-run=server` still get their answers.
+
+use crate::api::Method;
+
+/// Why a request is not even looked at.
+pub(super) const REFUSAL: &str = "kubectl crdx serve was started with --read-only and stores nothing: start it without, or add dryRun=All to the request";
+
+/// Whether a request could change something.
+pub(super) fn writes(method: Method, path: &str) -> bool {
+    match method {
+        Method::Get | Method::Head | Method::Other => false,
+        // The options in its body would count, not those of the query.
+        Method::Delete => true,
+        Method::Post | Method::Put | Method::Patch => {
+            let query = path.split_once('?').map_or("", |(_, query)| query);
+            !query.split('&').any(|pair| pair == "dryRun=All")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_dry_run_may_be_written() {
+        assert!(!writes(Method::Get, "/apis"));
+        assert!(writes(Method::Post, "/apis/g.io/v1/foos"));
+        assert!(writes(Method::Post, "/apis/g.io/v1/foos?dryRun="));
+        assert!(!writes(Method::Patch, "/apis/g.io/v1/foos/a?fieldManager=x&dryRun=All"));
+        assert!(writes(Method::Delete, "/apis/g.io/v1/foos/a?dryRun=All"));
+    }
+}

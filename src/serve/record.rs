@@ -1,0 +1,143 @@
+//! `--record`: every exchange as one JSON line, in the shape of the recordings in `tests/conformance/`.
+//!
+//! `{"request": {"method", "path", "body", "contentType", "accept"}, "response": {"code", "body", "warnings"}}`. A body that
+//! is JSON stands as such, another as a string. The resourceVersion and uid that a request took from an earlier answer are
+//! written `{{resourceVersion}}` and `{{uid}}`, so that the lines can be replayed in order against an empty server.
+
+use crate::api::{Body, Method, Request, Response, ResponseBody};
+use crate::text;
+use crate::value::{Map, Value, json, object};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+/// The most objects whose last resourceVersion and uid are remembered.
+const MOST: usize = 100_000;
+
+/// Where exchanges are written.
+#[derive(Debug)]
+pub(super) struct Record {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    /// By path, what was last answered of an object: its resourceVersion and uid.
+    seen: HashMap<String, (String, String)>,
+}
+
+impl Record {
+    /// Writes to the end of `file`.
+    pub fn new(file: File) -> Self {
+        Self { inner: Mutex::new(Inner { file, seen: HashMap::new() }) }
+    }
+
+    /// Writes one exchange down. A file that takes no more is told of once for each exchange it lacks.
+    pub fn exchange(&self, request: &Request, response: &Response) {
+        let mut sent = sent(&request.body);
+        let answered = answered(&response.body);
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key(&request.path);
+        if let Some(sent) = &mut sent
+            && let Some((version, uid)) = inner.seen.get(&key)
+        {
+            replace(sent, "resourceVersion", version);
+            replace(sent, "uid", uid);
+        }
+        inner.remember(request, &key, &answered);
+        let line = line(request, sent, response, answered);
+        if let Err(error) = inner.file.write_all(line.as_bytes()) {
+            eprintln!("warning: an exchange could not be recorded: {error}");
+        }
+    }
+}
+
+impl Inner {
+    fn remember(&mut self, request: &Request, key: &str, answer: &Value) {
+        let text = |path: &[&str]| answer.str_at(path).unwrap_or_default().to_owned();
+        let (name, version) = (text(&["metadata", "name"]), text(&["metadata", "resourceVersion"]));
+        let is_object = !matches!(text(&["kind"]).as_str(), "Status" | "Table");
+        if !is_object || name.is_empty() || version.is_empty() || request.path.contains("dryRun") {
+            return;
+        }
+        let key = if key.ends_with(&format!("/{name}")) { key.to_owned() } else { format!("{key}/{name}") };
+        if self.seen.len() >= MOST {
+            self.seen.clear();
+        }
+        self.seen.insert(key, (version, text(&["metadata", "uid"])));
+    }
+}
+
+/// The object a path is about, without query and subresource.
+fn key(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    let path = path.strip_suffix("/status").or_else(|| path.strip_suffix("/scale")).unwrap_or(path);
+    path.to_owned()
+}
+
+/// Writes `{{member}}` where the metadata of `body` has `value` there.
+fn replace(body: &mut Value, member: &str, value: &str) {
+    let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(held) = metadata.and_then(|m| m.get_mut(member))
+        && held.as_str() == Some(value)
+    {
+        *held = Value::from(format!("{{{{{member}}}}}"));
+    }
+}
+
+fn sent(body: &Body) -> Option<Value> {
+    match body {
+        Body::Empty => None,
+        Body::Value(value) => Some(value.clone()),
+        // Only what is written the same again may stand as JSON: duplicate keys and broken texts are kept as they came.
+        Body::Bytes(bytes) => match text::json::read_strict(bytes) {
+            Ok(read) if read.errors.is_empty() => Some(read.value),
+            _ => Some(Value::from(text::lossy(bytes))),
+        },
+    }
+}
+
+fn answered(body: &ResponseBody) -> Value {
+    match body {
+        ResponseBody::Json(value) => (**value).clone(),
+        ResponseBody::Text(text) => Value::from(text.as_str()),
+    }
+}
+
+fn line(request: &Request, sent: Option<Value>, response: &Response, answered: Value) -> String {
+    let mut asked = Map::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            asked.insert(key.to_owned(), value);
+        }
+    };
+    put("method", Some(method(request.method).into()));
+    put("path", Some(request.path.as_str().into()));
+    put("contentType", request.content_type.as_deref().map(Value::from));
+    put("accept", request.accept.as_deref().map(Value::from));
+    put("body", sent);
+    let mut said = object([("code", Value::Int(response.code.into())), ("body", answered)]);
+    if let Some(said) = said.as_object_mut()
+        && !response.warnings.is_empty()
+    {
+        let warnings = response.warnings.iter().map(|w| Value::from(w.as_str())).collect();
+        said.insert("warnings".to_owned(), Value::Array(warnings));
+    }
+    let mut line = json::to_string(&object([("request", Value::Object(asked)), ("response", said)]));
+    line.push('\n');
+    line
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::Get => "GET",
+        Method::Head => "HEAD",
+        Method::Post => "POST",
+        Method::Put => "PUT",
+        Method::Patch => "PATCH",
+        Method::Delete => "DELETE",
+        Method::Other => "OPTIONS",
+    }
+}

@@ -1,0 +1,425 @@
+//! `--state`: everything that is stored, in one file that outlives the process.
+//!
+//! The file is a log of JSON lines: the first says what it is, every other one is a commit, and of a key the last counts. A
+//! commit is handed to the system before its answer, and before anyone can read it: whatever ends this process, nothing that
+//! was answered is lost. Once a second the system is told to put it on the disk (`fsync`), so a power cut may cost the last
+//! second. A line that was being written when the process ended has no end and is dropped; it was not answered.
+//!
+//! When the file has doubled it is written anew without what no longer counts. Meanwhile commits go to `FILE.tail`, which is
+//! then added; the new file takes the old one's place in one step, and a tail that is found at the start is read after it.
+//! `FILE.lock` keeps a second process away.
+
+mod line;
+
+use crate::api::{Commit, Journal, Server, Timestamp};
+use line::Index;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The first line.
+const HEADER: &str = "{\"kubectlCrdxState\":1}\n";
+/// A file shorter than this is not worth writing anew.
+const SHORT: u64 = 4 << 20;
+
+/// A state file that is open.
+#[derive(Debug)]
+pub struct State {
+    path: PathBuf,
+    log: Mutex<Log>,
+    /// Why nothing can be written any more.
+    failure: OnceLock<String>,
+    /// Held as long as the file is ours.
+    _lock: File,
+}
+
+/// What is being written to.
+#[derive(Debug)]
+struct Log {
+    file: File,
+    bytes: u64,
+    /// The length at which the file is written anew.
+    enough: u64,
+    /// Whether there is something that the disk may not have.
+    fresh: bool,
+}
+
+impl State {
+    /// Opens or creates the file, puts into `server` what it holds and keeps what is committed there from now on. Also says
+    /// what could not be put back. `Err` for a file that is no state file, is broken or is in use.
+    pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), String> {
+        let told = |what: &str, e: &io::Error| format!("{what} {}: {e}", path.display());
+        let lock = beside(path, "lock");
+        let open = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
+        let lock = open.map_err(|e| told("cannot lock", &e))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(format!("{} is in use: end the other serve, or take another file", path.display()));
+            }
+            Err(TryLockError::Error(e)) => return Err(told("cannot lock", &e)),
+        }
+        let log = read(path).map_err(|e| told("cannot read", &e))?;
+        let tail = read(&beside(path, "tail")).map_err(|e| told("cannot read the tail of", &e))?;
+        let index = index(path, &log.text, &tail.text)?;
+        let kept = index.kept().map_err(|e| format!("{}: {e}", path.display()))?;
+        if log.torn || log.text.is_empty() || !tail.text.is_empty() || !index.is_clean() {
+            replace(path, &index).map_err(|e| told("cannot write", &e))?;
+        }
+        let file = append(path).map_err(|e| told("cannot write", &e))?;
+        let bytes = file.metadata().map_err(|e| told("cannot read", &e))?.len();
+        let state = Arc::new(Self {
+            path: path.to_owned(),
+            log: Mutex::new(Log { file, bytes, enough: (bytes * 2).max(SHORT), fresh: false }),
+            failure: OnceLock::new(),
+            _lock: lock,
+        });
+        let journal: Arc<dyn Journal> = Arc::clone(&state) as _;
+        let orphans = server.keep_in(journal, kept, index.revision(), now);
+        Ok((state, orphans))
+    }
+
+    /// Why the file takes nothing more; from then on nothing may be answered.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// What is due from time to time: to be called once a second, where waiting for the disk holds up nobody.
+    pub fn tend(&self) {
+        self.sync();
+        let log = self.log();
+        if log.bytes >= log.enough {
+            self.compact(log);
+        }
+    }
+
+    /// Has the disk hold everything.
+    pub fn sync(&self) {
+        let mut log = self.log();
+        if !std::mem::take(&mut log.fresh) {
+            return;
+        }
+        let Ok(file) = log.file.try_clone() else { return };
+        drop(log);
+        if let Err(e) = file.sync_data() {
+            self.fail(&e);
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, error: &io::Error) {
+        let _ = self.failure.set(format!("the state file {} cannot be written: {error}", self.path.display()));
+    }
+
+    fn append(&self, line: &[u8]) {
+        let mut log = self.log();
+        if self.failure.get().is_some() {
+            return;
+        }
+        match log.file.write_all(line) {
+            Ok(()) => {
+                log.bytes += line.len() as u64;
+                log.fresh = true;
+            }
+            Err(e) => self.fail(&e),
+        }
+    }
+
+    /// Writes the file anew. Commits wait only while what came meanwhile is added.
+    fn compact(&self, mut log: MutexGuard<'_, Log>) {
+        let tail = beside(&self.path, "tail");
+        match File::create(&tail) {
+            Ok(file) => log.file = file,
+            Err(e) => return self.postpone(log, &e),
+        }
+        drop(log);
+        let rewritten = (|| {
+            let old = read(&self.path)?;
+            let index = index(&self.path, &old.text, "").map_err(io::Error::other)?;
+            let new = beside(&self.path, "new");
+            write(&new, &index)?;
+            // From here on commits wait.
+            let mut log = self.log();
+            let mut file = append(&new)?;
+            file.write_all(read(&tail)?.text.as_bytes())?;
+            file.sync_data()?;
+            fs::rename(&new, &self.path)?;
+            sync_directory(&self.path)?;
+            log.bytes = file.metadata()?.len();
+            log.enough = (log.bytes * 2).max(SHORT);
+            log.file = file;
+            // Were it found later, it would be read after what came after it.
+            if let Err(e) = fs::remove_file(&tail).or_else(|_| File::create(&tail).map(drop)) {
+                self.fail(&e);
+            }
+            Ok(())
+        })();
+        if let Err(e) = rewritten {
+            self.postpone(self.log(), &e);
+        }
+    }
+
+    /// The file and its tail hold everything; they just stay long.
+    fn postpone(&self, mut log: MutexGuard<'_, Log>, error: &io::Error) {
+        log.enough = u64::MAX;
+        eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
+    }
+}
+
+impl Journal for State {
+    fn commit(&self, commit: &Commit<'_>) {
+        self.append(&line::write(commit));
+    }
+}
+
+fn index<'a>(path: &Path, text: &'a str, tail: &'a str) -> Result<Index<'a>, String> {
+    let mut index = Index::default();
+    let body = match text.strip_prefix(HEADER) {
+        Some(body) => body,
+        None if text.is_empty() => "",
+        None => return Err(format!("{} is not a state file of kubectl crdx: choose another name", path.display())),
+    };
+    index.read(body, 2).and_then(|()| index.read(tail, 1)).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(index)
+}
+
+/// Puts a file that holds what counts in the place of `path`, and removes the tail.
+fn replace(path: &Path, index: &Index<'_>) -> io::Result<()> {
+    let new = beside(path, "new");
+    write(&new, index)?;
+    fs::rename(&new, path)?;
+    sync_directory(path)?;
+    match fs::remove_file(beside(path, "tail")) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn write(path: &Path, index: &Index<'_>) -> io::Result<()> {
+    let mut file = io::BufWriter::new(File::create(path)?);
+    file.write_all(HEADER.as_bytes())?;
+    index.write(&mut file)?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
+}
+
+/// What a file holds.
+#[derive(Default)]
+struct Held {
+    /// Up to the end of the last whole line.
+    text: String,
+    /// Whether there was more.
+    torn: bool,
+}
+
+/// Reads a file; nothing is held where there is none.
+fn read(path: &Path) -> io::Result<Held> {
+    let mut bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Held::default()),
+        Err(e) => return Err(e),
+    };
+    let length = bytes.len();
+    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    // A file without any line is not ours, unless it ended within the first.
+    if whole > 0 || HEADER.as_bytes().starts_with(&bytes) {
+        bytes.truncate(whole);
+    }
+    let torn = bytes.len() < length;
+    let text = String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))?;
+    Ok(Held { text, torn })
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
+
+/// `FILE.what`, in the same directory.
+fn beside(path: &Path, what: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(what);
+    name.into()
+}
+
+/// A new name is on the disk when its directory is.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Body, Method, Request, ResponseBody};
+    use crate::value::Value;
+
+    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+        "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Cluster",
+        "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
+        "schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
+    const KITES: &str = "/apis/toys.example.com/v1/kites";
+
+    fn open(path: &Path) -> (Server, Arc<State>) {
+        let server = Server::new(1);
+        let (state, orphans) = State::open(path, &server, Timestamp::default()).unwrap();
+        assert_eq!(orphans, [""; 0]);
+        (server, state)
+    }
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
+        let response = server.handle(&Request {
+            method,
+            path: path.to_owned(),
+            content_type: None,
+            accept: None,
+            user_agent: None,
+            body: if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) },
+            now: Timestamp::default(),
+        });
+        match response.body {
+            ResponseBody::Json(body) => (response.code, Arc::unwrap_or_clone(body)),
+            ResponseBody::Text(text) => panic!("{text}"),
+        }
+    }
+
+    fn create(server: &Server, name: &str) {
+        let kite = format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}"}}}}"#);
+        assert_eq!(send(server, Method::Post, KITES, &kite).0, 201);
+    }
+
+    fn names(server: &Server) -> Vec<String> {
+        let (_, list) = send(server, Method::Get, KITES, "");
+        let items = list.get("items").and_then(Value::as_array).unwrap();
+        items.iter().map(|o| o.str_at(&["metadata", "name"]).unwrap().to_owned()).collect()
+    }
+
+    fn with_kites(path: &Path) -> (Server, Arc<State>) {
+        let (server, state) = open(path);
+        assert_eq!(send(&server, Method::Post, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD).0, 201);
+        for name in ["a", "b", "c"] {
+            create(&server, name);
+        }
+        (server, state)
+    }
+
+    /// Lets go of the file, which the server still points to.
+    fn close(server: Server, state: Arc<State>) {
+        drop(server);
+        drop(state);
+    }
+
+    #[test]
+    fn what_was_stored_is_there_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let (server, state) = with_kites(&path);
+        assert_eq!(send(&server, Method::Delete, &format!("{KITES}/b"), "").0, 200);
+        let before = send(&server, Method::Get, KITES, "");
+        close(server, state);
+        let (server, state) = open(&path);
+        assert_eq!(send(&server, Method::Get, KITES, ""), before);
+        create(&server, "d");
+        close(server, state);
+        assert_eq!(names(&open(&path).0), ["a", "c", "d"]);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let (server, state) = with_kites(&path);
+        close(server, state);
+        let whole = fs::read(&path).unwrap();
+        let last = whole.iter().take(whole.len() - 1).rposition(|b| *b == b'\n').unwrap() + 1;
+        for length in [last, last + 1, last + 20, whole.len() - 1] {
+            fs::write(&path, whole.get(..length).unwrap()).unwrap();
+            let (server, state) = open(&path);
+            assert_eq!(names(&server), ["a", "b"], "{length}");
+            create(&server, "z");
+            close(server, state);
+            assert_eq!(names(&open(&path).0), ["a", "b", "z"], "{length}");
+        }
+    }
+
+    #[test]
+    fn a_file_written_anew_holds_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let (server, state) = with_kites(&path);
+        for _ in 0..20 {
+            create(&server, "x");
+            assert_eq!(send(&server, Method::Delete, &format!("{KITES}/x"), "").0, 200);
+        }
+        let before = fs::metadata(&path).unwrap().len();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 0..50 {
+                    create(&server, &format!("w{i}"));
+                }
+            });
+            for _ in 0..10 {
+                state.compact(state.log());
+            }
+        });
+        state.compact(state.log());
+        assert_eq!(state.failure(), None);
+        create(&server, "y");
+        let expected = names(&server);
+        assert_eq!(expected.len(), 54);
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines < 60, "{lines} lines, {before} bytes before");
+        close(server, state);
+        assert!(!beside(&path, "tail").exists());
+        assert_eq!(names(&open(&path).0), expected);
+    }
+
+    #[test]
+    fn a_tail_is_read_after_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let (server, state) = with_kites(&path);
+        // The process ends while the file is written anew: some commits are in the tail only.
+        state.log().file = File::create(beside(&path, "tail")).unwrap();
+        create(&server, "d");
+        assert_eq!(send(&server, Method::Delete, &format!("{KITES}/a"), "").0, 200);
+        close(server, state);
+        let (server, state) = open(&path);
+        assert_eq!(names(&server), ["b", "c", "d"]);
+        assert!(!beside(&path, "tail").exists());
+        close(server, state);
+        assert_eq!(names(&open(&path).0), ["b", "c", "d"]);
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        for other in ["kind: Config", "kind: Config\n", "{}\n{}\n"] {
+            fs::write(&path, other).unwrap();
+            let error = State::open(&path, &Server::new(1), Timestamp::default()).unwrap_err();
+            assert!(error.contains("is not a state file of kubectl crdx"), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), other);
+        }
+        fs::remove_file(&path).unwrap();
+        let (_server, _state) = open(&path);
+        let error = State::open(&path, &Server::new(1), Timestamp::default()).unwrap_err();
+        assert!(error.contains("is in use"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let (server, state) = with_kites(&directory.path().join("state"));
+        state.log().file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        create(&server, "d");
+        assert!(state.failure().unwrap().contains("cannot be written: No space left"));
+    }
+}

@@ -1,0 +1,172 @@
+//! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, with `null` for what was removed, and
+//! `{"revision":…}` for a resourceVersion that was given although nothing of it is left.
+
+use crate::api::{Commit, DEFINITIONS, Kept};
+use crate::text::json;
+use crate::value::{Value, json::to_string};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Stands before the object. It cannot be part of what stands there in quotes.
+const OBJECT: &str = ",\"object\":";
+
+/// The line of a commit.
+pub(super) fn write(commit: &Commit<'_>) -> Vec<u8> {
+    let (definition, key) = (to_string(&Value::from(commit.definition)), to_string(&Value::from(commit.key)));
+    let (revision, object) = (commit.revision, commit.object.unwrap_or("null"));
+    format!("{{\"definition\":{definition},\"key\":{key},\"revision\":{revision}{OBJECT}{object}}}\n").into_bytes()
+}
+
+/// What counts of the lines of a file, found in its text.
+#[derive(Debug, Default)]
+pub(super) struct Index<'a> {
+    /// By definition and key.
+    live: BTreeMap<String, BTreeMap<String, Line<'a>>>,
+    revision: u64,
+    /// How many lines do not count.
+    stale: usize,
+}
+
+#[derive(Debug)]
+struct Line<'a> {
+    whole: &'a str,
+    revision: u64,
+    object: &'a str,
+}
+
+impl<'a> Index<'a> {
+    /// Adds lines; `number` is that of the first.
+    pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), String> {
+        for (at, line) in text.lines().enumerate() {
+            let broken = || {
+                let number = number + at;
+                format!("line {number} is not one of ours: put back a copy of the file, or take that line out")
+            };
+            self.add(line).ok_or_else(broken)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, whole: &'a str) -> Option<()> {
+        let Some((head, rest)) = whole.split_once(OBJECT) else {
+            self.reach(&json::read(whole.as_bytes()).ok()?)?;
+            return Some(());
+        };
+        let head = json::read(format!("{head}}}").as_bytes()).ok()?;
+        let revision = self.reach(&head)?;
+        let text = |member: &str| head.str_at(&[member]).map(str::to_owned);
+        let (definition, key) = (text("definition")?, text("key")?);
+        let object = rest.strip_suffix('}')?;
+        let removed = object == "null";
+        let objects = self.live.entry(definition.clone()).or_default();
+        let before = if removed {
+            // Neither line counts.
+            self.stale += 1;
+            objects.remove(&key)
+        } else {
+            objects.insert(key.clone(), Line { whole, revision, object })
+        };
+        self.stale += usize::from(before.is_some());
+        if definition == DEFINITIONS && (removed || before.is_none()) {
+            // A CRD takes its objects with it, even one that was written at the last moment.
+            self.stale += self.live.remove(&key).map_or(0, |objects| objects.len());
+        }
+        Some(())
+    }
+
+    fn reach(&mut self, head: &Value) -> Option<u64> {
+        let revision = u64::try_from(head.get("revision")?.as_int()?).ok()?;
+        self.revision = self.revision.max(revision);
+        Some(revision)
+    }
+
+    /// The last resourceVersion.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether every line counts.
+    pub fn is_clean(&self) -> bool {
+        self.stale == 0
+    }
+
+    /// The objects, read. `Err` says which cannot be.
+    pub fn kept(&self) -> Result<Vec<Kept>, String> {
+        let mut kept = Vec::new();
+        for (definition, objects) in &self.live {
+            for (key, line) in objects {
+                let object = json::read(line.object.as_bytes()).map_err(|e| {
+                    format!("{definition} {key} is not JSON ({e}): put back a copy of the file, or take its line out")
+                })?;
+                let (definition, key) = (definition.clone(), key.clone());
+                kept.push(Kept { definition, key, revision: line.revision, object });
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Writes the lines that count, CRDs before their objects.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{{\"revision\":{}}}", self.revision)?;
+        let of_definitions = |wanted: bool| {
+            let those = self.live.iter().filter(move |(definition, _)| (*definition == DEFINITIONS) == wanted);
+            those.flat_map(|(_, objects)| objects.values())
+        };
+        for line in of_definitions(true).chain(of_definitions(false)) {
+            out.write_all(line.whole.as_bytes())?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(definition: &str, key: &str, revision: u64, object: Option<&str>) -> String {
+        String::from_utf8(write(&Commit { definition, key, revision, object })).unwrap()
+    }
+
+    fn keys(text: &str) -> (Vec<(String, u64)>, u64, bool) {
+        let mut index = Index::default();
+        index.read(text, 1).unwrap();
+        let kept = index.kept().unwrap().into_iter().map(|k| (k.key, k.revision)).collect();
+        let mut again = Vec::new();
+        index.write(&mut again).unwrap();
+        let again = String::from_utf8(again).unwrap();
+        let mut second = Index::default();
+        second.read(&again, 1).unwrap();
+        assert_eq!(second.kept(), index.kept());
+        assert!(second.is_clean() && second.revision() == index.revision());
+        (kept, index.revision(), index.is_clean())
+    }
+
+    #[test]
+    fn the_last_line_of_a_key_counts() {
+        let crd = line(DEFINITIONS, "a.b", 2, Some("{}"));
+        let (one, two) =
+            (line("a.b", "ns/x", 3, Some(r#"{"v":1}"#)), line("a.b", "ns/x", 4, Some(r#"{"v":",\"object\":"}"#)));
+        let odd = line("a.b", "ns/\"y,\"object\":", 5, Some("{}"));
+        let kept = |list: &[(&str, u64)]| list.iter().map(|(k, r)| ((*k).to_owned(), *r)).collect::<Vec<_>>();
+        assert_eq!(keys(&format!("{crd}{one}")), (kept(&[("ns/x", 3), ("a.b", 2)]), 3, true));
+        let all = format!("{crd}{one}{two}{odd}");
+        assert_eq!(keys(&all), (kept(&[("ns/\"y,\"object\":", 5), ("ns/x", 4), ("a.b", 2)]), 5, false));
+        let gone = line("a.b", "ns/x", 9, None);
+        assert_eq!(keys(&format!("{crd}{one}{gone}")), (kept(&[("a.b", 2)]), 9, false));
+        let without = line(DEFINITIONS, "a.b", 10, None);
+        assert_eq!(keys(&format!("{all}{without}")), (vec![], 10, false));
+        // Written by a request that was under way when the CRD went.
+        let again = line(DEFINITIONS, "a.b", 12, Some("{}"));
+        assert_eq!(keys(&format!("{all}{without}{one}{again}")), (kept(&[("a.b", 12)]), 12, false));
+    }
+
+    #[test]
+    fn a_broken_line_is_told() {
+        let good = line("a.b", "x", 3, Some("{}"));
+        for bad in ["nonsense", "{}", "{\"revision\":-1}", "{\"revision\":1,\"object\":{}}", "{\"a\":1"] {
+            let error = Index::default().read(&format!("{good}{bad}\n"), 2).unwrap_err();
+            assert!(error.starts_with("line 3 is not one of ours: "), "{bad}: {error}");
+        }
+    }
+}
