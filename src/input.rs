@@ -6,6 +6,7 @@
 
 pub mod files;
 pub mod held;
+pub mod shelf;
 pub mod spool;
 
 use crate::text::Position;

@@ -164,3 +164,77 @@ fn an_unreadable_file_is_told() {
     }
     assert!(text.contains("skipped, not a custom resource"), "{text}");
 }
+
+/// The documents are long; what is of the CRD in them is looked at. The rest is the same for all
+/// (`tests/differential/openapi.rs` compares whole documents with the real server's).
+#[test]
+fn the_openapi_documents_are_printed() {
+    let place = place("openapi");
+    let run = |line: &str| -> serde_json::Value {
+        let screen = screen(line, &place);
+        let text = screen.strip_prefix(&format!("$ {line}\n")).unwrap().strip_suffix("[exit 0]\n").unwrap();
+        assert!(text.starts_with("{\n    \""), "{}", &text[..40]);
+        serde_json::from_str(text).unwrap()
+    };
+    let paths = |document: &serde_json::Value| -> Vec<String> {
+        document["paths"].as_object().unwrap().keys().cloned().collect()
+    };
+    let expected = [
+        "/apis/stable.example.com/v1/crontabs",
+        "/apis/stable.example.com/v1/namespaces/{namespace}/crontabs",
+        "/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}",
+        "/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}/scale",
+        "/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}/status",
+    ];
+    let kind = serde_json::json!([{"group": "stable.example.com", "kind": "CronTab", "version": "v1"}]);
+
+    let third = run("kubectl-crdx openapi examples/crds/crontab.yaml --version v1");
+    assert_eq!((third["openapi"].as_str(), paths(&third)), (Some("3.0.0"), expected.map(str::to_owned).to_vec()));
+    let schema = &third["components"]["schemas"]["com.example.stable.v1.CronTab"];
+    assert_eq!(schema["x-kubernetes-group-version-kind"], kind);
+    let spec = &schema["properties"]["spec"]["properties"];
+    assert_eq!(spec["cronSpec"]["type"], "string");
+
+    let second = run("kubectl-crdx openapi examples/crds/crontab.yaml --v2 --version v1");
+    assert_eq!((second["swagger"].as_str(), paths(&second)), (Some("2.0"), expected.map(str::to_owned).to_vec()));
+    let schema = &second["definitions"]["com.example.stable.v1.CronTab"];
+    assert_eq!(schema["x-kubernetes-group-version-kind"], kind);
+    assert_eq!(schema["properties"]["spec"]["properties"]["cronSpec"]["type"], "string");
+    // What v2 has no words for is left out.
+    let words = ["anyOf", "oneOf", "nullable", "x-kubernetes-validations"];
+    assert!(!words.iter().any(|word| schema.to_string().contains(&format!("{word:?}:"))), "{schema}");
+}
+
+/// Another program compares the files that kubectl would give it.
+#[cfg(unix)]
+#[test]
+fn another_program_may_show_the_difference() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place("external");
+    let program = place.join("compare");
+    let text = "#!/bin/sh\necho \"$1\"\nfor side in \"$2\" \"$3\"; do\n  cd \"$side\" && ls && cat * 2>/dev/null\ndone\nexit $CODE\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |code: &str, program: &str| {
+        let line = "diff -f examples/updates/new.yaml --old examples/updates/old.yaml --crds examples/crds --offline --field-validation Ignore";
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(line.split(' '))
+            .current_dir(&place)
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .env("KUBECTL_EXTERNAL_DIFF", program)
+            .env("CODE", code)
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr), output.status.code())
+    };
+    let (out, errors, _) = run("1", &format!("{} -u", program.display()));
+    assert!(out.starts_with("-u\nstable.example.com.v1.CronTab.default."), "{out}{errors}");
+    // One file for each object and side, and none of our own lines.
+    assert_eq!(out.matches("\nstable.example.com.v1.CronTab.default.nightly\n").count(), 2, "{out}");
+    assert!(out.contains("image: backup:1.3") && out.contains("image: backup:1.4") && !out.contains("@@"), "{out}");
+    let (_, _, broken) = run("3", &program.display().to_string());
+    assert_eq!(broken, Some(2));
+    let (_, errors, missing) = run("0", "./no-such-program");
+    assert!(errors.contains("KUBECTL_EXTERNAL_DIFF") && missing == Some(2), "{errors}");
+}

@@ -4,11 +4,13 @@
 //! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --release --test tests differential -- --ignored --nocapture`
 //! `CRDX_SEED`, `CRDX_ROUNDS` (requests per CRD) and `CRDX_ONLY` (part of a CRD's name) choose another run.
 
+mod bounds;
 mod crds;
 mod expressions;
 mod mutate;
 mod objects;
 mod openapi;
+mod pairs;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
 use mutate::Rng;
@@ -83,6 +85,7 @@ pub fn subjects() -> Vec<Subject> {
 
 /// Both servers, and what they disagreed on.
 pub struct Pair {
+    url: String,
     real: Http,
     ours: InProcess,
     pub asked: usize,
@@ -92,7 +95,12 @@ pub struct Pair {
 impl Pair {
     fn new() -> Self {
         let real = std::env::var("CRDX_REAL").expect("CRDX_REAL is the URL of the real server");
-        Self { real: Http::new(&real), ours: InProcess::default(), asked: 0, differing: Vec::new() }
+        Self { real: Http::new(&real), url: real, ours: InProcess::default(), asked: 0, differing: Vec::new() }
+    }
+
+    /// The URL of the real server.
+    pub fn real_url(&self) -> &str {
+        &self.url
     }
 
     /// Sends one request to both, with `{{resourceVersion}}` replaced by each server's own, and compares.
@@ -115,7 +123,16 @@ impl Pair {
             warnings.sort();
             json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings])
         };
-        let (want, got) = (show(&real), show(&ours));
+        let (mut want, got) = (show(&real), show(&ours));
+        // An apply patch is looked at in Go's random order, up to the first unknown field, and which of equally dear rules
+        // are named depends on it, too: ours is one of the answers.
+        let random = ["field not declared in schema", "contributed to estimated rule cost total"];
+        for _ in 0..60 {
+            if want == got || !random.iter().any(|text| want.to_string().contains(text)) {
+                break;
+            }
+            want = show(&send(&mut self.real));
+        }
         if want != got {
             let body = body.map(ToString::to_string).unwrap_or_default();
             let body: String = body.chars().take(3000).collect();
@@ -195,6 +212,36 @@ fn differential_objects() {
         objects::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
         println!("{} {} differ", subject.name(), pair.differing.len() - before);
     }
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_pairs() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    let kubectl = std::process::Command::new("kubectl").args(["version", "--client"]).output().is_ok();
+    let (mut pairs, mut crds, mut differing) = (0, 0, 0);
+    for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+        let (before, asked) = (pair.differing.len(), pair.asked);
+        let walked = pairs::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 8), kubectl);
+        let differ = pair.differing.len() - before;
+        println!("{}: {walked} pairs, {} requests, {differ} differ", subject.name(), pair.asked - asked);
+        for difference in &pair.differing[before..] {
+            println!("  {difference}");
+        }
+        (pairs, crds, differing) = (pairs + walked, crds + 1, differing + differ);
+    }
+    let by = if kubectl { "with" } else { "without" };
+    println!("{pairs} pairs of {crds} CRDs, {} requests, {by} kubectl, {differing} answers differ", pair.asked);
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_bounds() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    let told = bounds::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    println!("all: {told:?}");
     pair.finish();
 }
 

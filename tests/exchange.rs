@@ -158,6 +158,10 @@ pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
                 if manager.get("time").is_some() {
                     manager["time"] = json!("*");
                 }
+                // It goes by the name of the program, which in a cluster is this one.
+                if manager["manager"] == "apiserver" {
+                    manager["manager"] = json!("kube-apiserver");
+                }
             }
             // The server puts older entries first: that must not depend on where a second ends.
             if let Some(managers) = managers.as_array_mut() {
@@ -240,7 +244,17 @@ fn scrub_status(status: &mut Value) {
     let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
     let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
     let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
+    // Nor are the errors of an apply patch in any order.
+    let sorted = |text: &str| match text.split_once(": errors:\n") {
+        Some((head, errors)) => {
+            let mut lines: Vec<&str> = errors.split('\n').collect();
+            lines.sort_unstable();
+            format!("{head}: errors:\n{}", lines.join("\n"))
+        }
+        None => text.to_owned(),
+    };
     let clean = |text: &str| {
+        let text = &*sorted(text);
         let text = echo.replace(text, "${1}Invalid value: \"*\": ");
         let text = clock_type.replace_all(&text, "selfType*").into_owned();
         let text = uid.replace_all(&text, "*").into_owned();

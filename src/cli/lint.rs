@@ -9,9 +9,13 @@ mod show;
 use super::Exit;
 use super::args;
 use super::terminal;
+use super::validate::judge::Places as _;
 use super::validate::object::{self, Object};
+use crate::cluster::{self, Connection};
 use crate::input::{Entry, Input};
+use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
+use crate::value::Value;
 use judge::Linted;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -34,29 +38,68 @@ pub fn run(args: &args::Lint, color: args::Color) -> Exit {
 
 fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit> {
     let mut show = show::Show::new(args.output.is_some(), color, out);
-    let mut olds = BTreeMap::new();
+    let mut given = BTreeMap::new();
     for read in read(&args.old, args.recursive) {
         match read {
-            Ok(object) => {
-                let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-                olds.insert(name, object);
+            Ok(mut object) => {
+                let spot = object.finder().start();
+                let value = object.take_value();
+                given.insert(value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned(), Old { value, spot });
             }
             Err(item) => show.add(&Linted::untold(*item))?,
         }
     }
+    let mut live = args.live.then(|| Live { connection: Connection::open(&args.cluster.target()), old: None });
     let now = terminal::now();
     for read in read(&args.filenames, args.recursive) {
-        let linted = match read {
-            Ok(object) => {
-                let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
-                let old = olds.get(name);
-                judge::judge(&object, old, now)
+        let object = match read {
+            Ok(object) => object,
+            Err(item) => {
+                show.add(&Linted::untold(*item))?;
+                continue;
             }
-            Err(item) => Linted::untold(*item),
+        };
+        let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
+        let old = match &mut live {
+            None => Ok(given.get(name)),
+            Some(live) => live.find(name),
+        };
+        let linted = match old {
+            Ok(old) => judge::judge(&object, old, now),
+            Err(error) => {
+                let mut linted = judge::judge(&object, None, now);
+                linted.item.verdict = Verdict::CannotTell;
+                linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
+                linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
+                linted
+            }
         };
         show.add(&linted)?;
     }
     show.finish()
+}
+
+/// A CRD as it is now.
+struct Old {
+    value: Value,
+    spot: Spot,
+}
+
+/// The CRDs of the cluster.
+struct Live {
+    connection: Result<Connection, cluster::Error>,
+    /// The one that was asked for last.
+    old: Option<Old>,
+}
+
+impl Live {
+    /// The CRD called `name`, if the cluster has it.
+    fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
+        let connection = self.connection.as_ref().map_err(Clone::clone)?;
+        let spot = Spot::source(&"the cluster".into());
+        self.old = connection.definition(name)?.map(|value| Old { value, spot });
+        Ok(self.old.as_ref())
+    }
 }
 
 /// The CRDs of the input, and what could not be read of it. Other objects are passed over.
@@ -84,7 +127,7 @@ fn read(paths: &[String], recursive: bool) -> Vec<Result<Object, Box<Item>>> {
     if found.is_empty()
         && let Some(path) = paths.first()
     {
-        let spot = crate::output::excerpt::Spot::source(&path.as_str().into());
+        let spot = Spot::source(&path.as_str().into());
         found.push(Err(Box::new(Item::new(spot, Verdict::CannotTell, "there is no CustomResourceDefinition"))));
     }
     found

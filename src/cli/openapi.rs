@@ -11,20 +11,23 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Openapi) -> Exit {
-    let printed = document(args).and_then(|document| {
-        let mut text = json::write::kubectl(&document);
-        if !text.ends_with('\n') {
-            text.push('\n');
+    let message = match document(args) {
+        Ok(document) => {
+            let mut text = json::write::kubectl(&document);
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            match io::stdout().write_all(text.as_bytes()) {
+                Ok(()) => return Exit::Fine,
+                // Who reads us (`| head`) has enough.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell,
+                Err(error) => error.to_string(),
+            }
         }
-        io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
-    });
-    match printed {
-        Ok(()) => Exit::Fine,
-        Err(message) => {
-            eprintln!("error: {message}");
-            Exit::CannotTell
-        }
-    }
+        Err(message) => message,
+    };
+    eprintln!("error: {message}");
+    Exit::CannotTell
 }
 
 fn document(args: &args::Openapi) -> Result<Value, String> {

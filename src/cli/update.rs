@@ -10,8 +10,8 @@ use crate::output::report::Action;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
-/// Which request is made.
-#[derive(Clone, Debug)]
+/// Which request is made; by default that of `kubectl apply`.
+#[derive(Clone, Debug, Default)]
 pub struct Way {
     /// What kubectl is told to do.
     pub verb: Verb,

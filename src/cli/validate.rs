@@ -21,6 +21,7 @@ use super::update::Way;
 use crate::api::Server;
 use crate::cluster;
 use crate::input::Input;
+use crate::input::shelf::Shelf;
 use crate::output::report::text::Style;
 use crate::output::report::{Item, Summary};
 use judge::Updates;
@@ -110,7 +111,7 @@ pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<Str
         ignore_missing: run.inputs.ignore_missing_crds,
         cluster,
     };
-    let judge = Judge { settings, server, updates };
+    let judge = Judge { settings, server, updates, shelf: Shelf::default() };
     let mut known = Known::default();
     if !run.inputs.crds.is_empty() {
         let input = Input::open(&run.inputs.crds, run.inputs.recursive);

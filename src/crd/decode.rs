@@ -17,8 +17,10 @@ use types::Type;
 pub struct Decoded {
     /// The CRD, with defaults, in the internal form.
     pub crd: CustomResourceDefinition,
-    /// The paths of unknown fields, sorted (the server's order is that of the text): [`unknown_field`] words them.
+    /// The paths of unknown fields, in the order of the text as far as that was told: [`unknown_field`] words them.
     pub unknown: Vec<String>,
+    /// The paths of values that the reader looks at leniently: it does not see a key that is there twice.
+    pub lenient: Vec<String>,
 }
 
 /// `unknown field "spec.foo"`
@@ -29,9 +31,14 @@ pub fn unknown_field(path: &str) -> String {
 /// Reads a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`. `Err` holds Go's words for the first
 /// wrong type (`json: cannot unmarshal string into Go struct field …`).
 pub fn decode(object: &Value) -> Result<Decoded, String> {
+    decode_text(object, &|_| 0)
+}
+
+/// As [`decode`]; `place` tells where in the text the field at a path stands, since the server tells what comes first.
+pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
     let beta = object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1");
     let root = if beta { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) };
-    let checked = check::check(object, root);
+    let mut checked = check::check(object, root, place);
     if let Some(error) = checked.error {
         return Err(error);
     }
@@ -42,5 +49,8 @@ pub fn decode(object: &Value) -> Result<Decoded, String> {
         default::v1(&mut crd);
         crd.spec.hoist();
     }
-    Ok(Decoded { crd, unknown: checked.unknown })
+    if checked.unknown.len() > 1 {
+        checked.unknown.sort_by_cached_key(|path| place(path));
+    }
+    Ok(Decoded { crd, unknown: checked.unknown, lenient: checked.lenient })
 }

@@ -6,6 +6,7 @@ use crate::crd::validation::rules::Scope;
 use crate::rules::compile::compile;
 use crate::rules::escape::escape;
 use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
+use crate::value::Value;
 use crate::version::Version;
 
 /// The most limits that are tried.
@@ -16,12 +17,73 @@ const WIDEST: i64 = 3 << 20;
 /// A limit that would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The node, as a path of values.
-    pub path: String,
+    /// The way to the node.
+    pub steps: Vec<Step>,
     /// `maxItems`, `maxLength` or `maxProperties`
     pub keyword: &'static str,
     /// The highest number that helps.
     pub limit: i64,
+}
+
+impl Bound {
+    /// The node, as a path of values.
+    pub fn path(&self) -> String {
+        value_path(&self.steps)
+    }
+
+    /// Sets it, unless what is there is narrower.
+    pub fn apply(&self, root: &mut Schema) {
+        let Some(node) = self.steps.iter().try_fold(root, |node, step| below_mut(node, step)) else { return };
+        let there = limit_of(node, self.keyword);
+        *there = Some(there.map_or(self.limit, |now| now.min(self.limit)));
+    }
+}
+
+fn limit_of<'s>(node: &'s mut Schema, keyword: &str) -> &'s mut Option<i64> {
+    match keyword {
+        "maxItems" => &mut node.max_items,
+        "maxProperties" => &mut node.max_properties,
+        _ => &mut node.max_length,
+    }
+}
+
+/// One expression of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Expression<'e> {
+    /// The way to its node.
+    pub steps: &'e [Step],
+    /// The rule it is of.
+    pub rule: &'e ValidationRule,
+    /// Whether it is the messageExpression.
+    pub message: bool,
+}
+
+impl Expression<'_> {
+    fn text(&self) -> &str {
+        if self.message { &self.rule.message_expression } else { &self.rule.rule }
+    }
+
+    /// What the server estimates for it in the schema `root`.
+    pub fn estimate(&self, root: &Schema) -> Option<u64> {
+        self.below(root, &Scope::root(root), self.steps)
+    }
+
+    fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step]) -> Option<u64> {
+        let Some((step, rest)) = steps.split_first() else {
+            let base = BaseEnv::of(Version::CURRENT.compatibility());
+            let compiled = compile(self.rule, schema, scope.place()?, (&base, &base));
+            if self.message {
+                return Some(compiled.message_max_cost);
+            }
+            return Some(compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality)));
+        };
+        let node = below(schema, step)?;
+        let inner = match step {
+            Step::Property(name) => scope.property(schema, name, node),
+            Step::Items | Step::Values => scope.elements(schema, node),
+        };
+        self.below(node, &inner, rest)
+    }
 }
 
 /// A limit that can be tried.
@@ -35,53 +97,58 @@ struct Candidate {
     least: i64,
 }
 
-/// The limits that, all of them set, bring the rule of the node at `steps` down to `limit`: one, if one is enough, else as
-/// few as are needed. None if nothing helps.
-pub fn find(root: &Schema, steps: &[Step], rule: &ValidationRule, limit: u64) -> Vec<Bound> {
+/// The limits that, all of them set, bring an expression down to `limit`: one, if one is enough, else as few as are
+/// needed. None if nothing helps.
+pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound> {
+    let Expression { steps, rule, .. } = expression;
     let Some(trial_root) = skeleton(root, steps, rule) else { return Vec::new() };
-    let candidates = candidates(&trial_root, steps, &rule.rule);
-    let mut trial = Trial { root: trial_root, steps, rule, limit };
-    let alone = candidates.iter().filter_map(|candidate| Some((candidate, trial.widest(&[candidate])?)));
-    // The widest takes the least away; of equal ones the outermost.
-    let best = alone.fold(None, |best: Option<(&Candidate, i64)>, one| match best {
-        Some(best) if best.1 >= one.1 => Some(best),
-        _ => Some(one),
-    });
-    if let Some((candidate, width)) = best {
-        return vec![bound(candidate, width)];
+    let candidates = candidates(root, steps, expression.text());
+    let mut trial = Trial { root: trial_root, expression, limit };
+    let found = trial.find(&candidates);
+    let mut limited = root.clone();
+    for bound in &found {
+        bound.apply(&mut limited);
     }
-    let mut needed: Vec<&Candidate> = candidates.iter().collect();
-    if trial.widest(&needed).is_none() {
-        return Vec::new();
-    }
-    for candidate in &candidates {
-        let without: Vec<&Candidate> = needed.iter().copied().filter(|c| !std::ptr::eq(*c, candidate)).collect();
-        // A limit below ten is no help to anybody; rather limit one more node.
-        if trial.widest(&without).is_some_and(|width| width >= 10) {
-            needed = without;
-        }
-    }
-    let Some(width) = trial.widest(&needed) else { return Vec::new() };
-    needed.into_iter().map(|candidate| bound(candidate, width)).collect()
-}
-
-fn bound(candidate: &Candidate, width: i64) -> Bound {
-    let limit = candidate.now.map_or(width, |now| now.min(width));
-    Bound { path: value_path(&candidate.steps), keyword: candidate.keyword, limit }
+    // What rules above add to a type is not in the trial.
+    if expression.estimate(&limited).is_some_and(|cost| cost <= limit) { found } else { Vec::new() }
 }
 
 struct Trial<'t> {
     root: Schema,
-    steps: &'t [Step],
-    rule: &'t ValidationRule,
+    expression: Expression<'t>,
     limit: u64,
 }
 
 impl Trial<'_> {
-    /// The widest limit, the same for all, that is enough.
+    fn find(&mut self, candidates: &[Candidate]) -> Vec<Bound> {
+        let alone = candidates.iter().filter_map(|candidate| Some((candidate, self.widest(&[candidate])?)));
+        // The widest takes the least away; of equal ones the outermost.
+        let best = alone.fold(None, |best: Option<(&Candidate, i64)>, one| match best {
+            Some(best) if best.1 >= one.1 => Some(best),
+            _ => Some(one),
+        });
+        if let Some((candidate, width)) = best {
+            return vec![candidate.bound(width)];
+        }
+        let mut needed: Vec<&Candidate> = candidates.iter().collect();
+        if self.widest(&needed).is_none() {
+            return Vec::new();
+        }
+        for candidate in candidates {
+            let without: Vec<&Candidate> = needed.iter().copied().filter(|c| !std::ptr::eq(*c, candidate)).collect();
+            // A limit below ten is no help to anybody; rather limit one more node.
+            if self.widest(&without).is_some_and(|width| width >= 10) {
+                needed = without;
+            }
+        }
+        let Some(width) = self.widest(&needed) else { return Vec::new() };
+        needed.into_iter().map(|candidate| candidate.bound(width)).collect()
+    }
+
+    /// The widest limit, the same for all as far as they can have it, that is enough.
     fn widest(&mut self, candidates: &[&Candidate]) -> Option<i64> {
-        let least = candidates.iter().map(|c| c.least).max()?.max(1);
-        let most = candidates.iter().filter_map(|c| c.now).fold(WIDEST, i64::min).max(least);
+        let least = candidates.iter().map(|c| c.least).min()?.max(1);
+        let most = candidates.iter().map(|c| c.now.unwrap_or(WIDEST)).max()?.max(least);
         let (mut good, mut bad) = (least, most.saturating_add(1));
         if !self.fits(candidates, good) {
             return None;
@@ -100,9 +167,9 @@ impl Trial<'_> {
     /// Estimates with these limits, and takes them away again.
     fn fits(&mut self, candidates: &[&Candidate], width: i64) -> bool {
         for candidate in candidates {
-            self.set(candidate, Some(candidate.now.map_or(width, |now| now.min(width))));
+            self.set(candidate, Some(candidate.limit(width)));
         }
-        let cost = estimate(&self.root, &Scope::root(&self.root), self.steps, self.rule);
+        let cost = self.expression.estimate(&self.root);
         for candidate in candidates {
             self.set(candidate, candidate.now);
         }
@@ -112,28 +179,21 @@ impl Trial<'_> {
     fn set(&mut self, candidate: &Candidate, limit: Option<i64>) {
         let node = candidate.steps.iter().try_fold(&mut self.root, |node, step| below_mut(node, step));
         if let Some(node) = node {
-            match candidate.keyword {
-                "maxItems" => node.max_items = limit,
-                "maxProperties" => node.max_properties = limit,
-                _ => node.max_length = limit,
-            }
+            *limit_of(node, candidate.keyword) = limit;
         }
     }
 }
 
-/// What the server estimates for a rule of the node at `steps`.
-fn estimate(schema: &Schema, scope: &Scope<'_>, steps: &[Step], rule: &ValidationRule) -> Option<u64> {
-    let Some((step, rest)) = steps.split_first() else {
-        let base = BaseEnv::of(Version::CURRENT.compatibility());
-        let compiled = compile(rule, schema, scope.place()?, (&base, &base));
-        return Some(compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality)));
-    };
-    let node = below(schema, step)?;
-    let inner = match step {
-        Step::Property(name) => scope.property(schema, name, node),
-        Step::Items | Step::Values => scope.elements(schema, node),
-    };
-    estimate(node, &inner, rest, rule)
+impl Candidate {
+    /// The limit it gets where all get `width`: not narrower than what has to fit, not wider than it is.
+    fn limit(&self, width: i64) -> i64 {
+        let width = width.max(self.least);
+        self.now.map_or(width, |now| now.min(width))
+    }
+
+    fn bound(&self, width: i64) -> Bound {
+        Bound { steps: self.steps.clone(), keyword: self.keyword, limit: self.limit(width) }
+    }
 }
 
 /// The schema without what the rule cannot see: the way to its node, and the node.
@@ -162,52 +222,105 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
     Some(bare)
 }
 
-/// The lists and maps around the rule's node, then what can be limited in it and is named in the rule.
-fn candidates(root: &Schema, steps: &[Step], rule: &str) -> Vec<Candidate> {
-    let mut found = Vec::new();
+/// The lists and maps around the rule's node, then what can be limited in it and is named in the expression.
+fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate> {
+    let mut search = Search { root, expression, found: Vec::new() };
     let mut node = root;
     for (depth, step) in steps.iter().enumerate() {
         if !matches!(step, Step::Property(_)) {
-            add(node, steps.get(..depth).unwrap_or_default(), &mut found);
+            search.add(node, steps.get(..depth).unwrap_or_default());
         }
         match below(node, step) {
             Some(inner) => node = inner,
-            None => return found,
+            None => return search.found,
         }
     }
-    inside(node, &mut steps.to_vec(), rule, &mut found);
-    found
+    search.inside(node, &mut steps.to_vec());
+    search.found
 }
 
-fn inside(node: &Schema, steps: &mut Vec<Step>, rule: &str, found: &mut Vec<Candidate>) {
-    if found.len() >= MOST_TRIED {
-        return;
+struct Search<'s> {
+    root: &'s Schema,
+    expression: &'s str,
+    found: Vec<Candidate>,
+}
+
+impl Search<'_> {
+    fn inside(&mut self, node: &Schema, steps: &mut Vec<Step>) {
+        if self.found.len() >= MOST_TRIED {
+            return;
+        }
+        self.add(node, steps);
+        for (step, inner) in steps_below(node) {
+            let named = match &step {
+                Step::Property(name) => escape(name).is_some_and(|name| self.expression.contains(&*name)),
+                Step::Items | Step::Values => true,
+            };
+            if named {
+                steps.push(step);
+                self.inside(inner, steps);
+                steps.pop();
+            }
+        }
     }
-    add(node, steps, found);
-    for (step, inner) in steps_below(node) {
-        let named = match &step {
-            Step::Property(name) => escape(name).is_some_and(|name| rule.contains(&*name)),
-            Step::Items | Step::Values => true,
+
+    fn add(&mut self, node: &Schema, steps: &[Step]) {
+        let (keyword, now, least) = match node.type_.as_str() {
+            "array" => ("maxItems", node.max_items, node.min_items),
+            "object" if node.additional_properties.is_some() => {
+                ("maxProperties", node.max_properties, node.min_properties)
+            }
+            "string" if matches!(node.format.as_str(), "duration" | "date" | "date-time") => return,
+            "string" if node.max_length.is_none() && !node.enum_.is_empty() => return,
+            "string" => ("maxLength", node.max_length, node.min_length),
+            _ => return,
         };
-        if named {
-            steps.push(step);
-            inside(inner, steps, rule, found);
-            steps.pop();
+        // A default has to be valid, and who writes an enum means every value.
+        let longest = node.enum_.iter().map(size).max().unwrap_or(0);
+        let least = least.unwrap_or(0).max(longest).max(in_defaults(self.root, steps));
+        if now.is_none_or(|now| now > least.max(1)) {
+            self.found.push(Candidate { steps: steps.to_vec(), keyword, now, least });
         }
     }
 }
 
-fn add(node: &Schema, steps: &[Step], found: &mut Vec<Candidate>) {
-    let (keyword, now, least) = match node.type_.as_str() {
-        "array" => ("maxItems", node.max_items, node.min_items),
-        "object" if node.additional_properties.is_some() => ("maxProperties", node.max_properties, node.min_properties),
-        "string" if matches!(node.format.as_str(), "duration" | "date" | "date-time") => return,
-        "string" if node.max_length.is_none() && !node.enum_.is_empty() => return,
-        "string" => ("maxLength", node.max_length, node.min_length),
-        _ if node.x_int_or_string => ("maxLength", node.max_length, node.min_length),
-        _ => return,
+/// The size of the largest value at `steps` in any default of the schema.
+fn in_defaults(root: &Schema, steps: &[Step]) -> i64 {
+    let mut largest = 0;
+    let mut node = Some(root);
+    for depth in 0..=steps.len() {
+        let Some(here) = node else { break };
+        let rest = steps.get(depth..).unwrap_or_default();
+        if let Some(default) = &here.default {
+            let mut values = vec![default];
+            for step in rest {
+                values = values.into_iter().flat_map(|value| values_below(value, step)).collect();
+            }
+            largest = values.into_iter().map(size).fold(largest, i64::max);
+        }
+        node = rest.first().and_then(|step| below(here, step));
+    }
+    largest
+}
+
+fn values_below<'v>(value: &'v Value, step: &Step) -> Vec<&'v Value> {
+    match (step, value) {
+        (Step::Property(name), value) => value.get(name).into_iter().collect(),
+        (Step::Items, Value::Array(items)) => items.iter().collect(),
+        (Step::Values, Value::Object(members)) => members.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a limit counts of a value.
+fn size(value: &Value) -> i64 {
+    let count = match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        _ => 0,
     };
-    found.push(Candidate { steps: steps.to_vec(), keyword, now, least: least.unwrap_or(0) });
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -215,25 +328,56 @@ mod tests {
     use super::*;
     use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
 
-    /// The schema with `bounds` set, and what the rule is estimated at then.
-    fn with(mut root: Schema, steps: &[Step], rule: &ValidationRule, path: &[Step], items: i64) -> u64 {
-        let node = path.iter().try_fold(&mut root, |node, step| below_mut(node, step)).unwrap();
-        node.max_items = Some(items);
-        estimate(&root, &Scope::root(&root), steps, rule).unwrap()
+    fn schema(text: &str) -> Schema {
+        Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap()
+    }
+
+    fn rule(text: &str) -> ValidationRule {
+        ValidationRule { rule: text.to_owned(), ..ValidationRule::default() }
     }
 
     #[test]
     fn the_limit_found_is_the_widest() {
-        let text =
-            r#"{"type":"object","properties":{"list":{"type":"array","items":{"type":"string","maxLength":10}}}}"#;
-        let root = Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap();
+        let root = schema(
+            r#"{"type":"object","properties":{"list":{"type":"array","items":{"type":"string","maxLength":10}}}}"#,
+        );
         let steps = [Step::Property("list".to_owned())];
-        let rule =
-            ValidationRule { rule: "self.all(a, self.exists_one(b, a == b))".to_owned(), ..ValidationRule::default() };
-        let found = find(&root, &steps, &rule, EXPRESSION_COST_LIMIT);
-        let [Bound { path, keyword: "maxItems", limit }] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!(path, "list");
-        assert!(with(root.clone(), &steps, &rule, &steps, *limit) <= EXPRESSION_COST_LIMIT);
-        assert!(with(root, &steps, &rule, &steps, *limit + 1) > EXPRESSION_COST_LIMIT);
+        let rule = rule("self.all(a, self.exists_one(b, a == b))");
+        let expression = Expression { steps: &steps, rule: &rule, message: false };
+        let found = find(&root, expression, EXPRESSION_COST_LIMIT);
+        let [bound] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((bound.path().as_str(), bound.keyword), ("list", "maxItems"));
+        for (limit, fits) in [(bound.limit, true), (bound.limit + 1, false)] {
+            let mut root = root.clone();
+            Bound { limit, ..bound.clone() }.apply(&mut root);
+            assert_eq!(expression.estimate(&root).unwrap() <= EXPRESSION_COST_LIMIT, fits);
+        }
+    }
+
+    #[test]
+    fn a_message_expression_is_measured_by_itself() {
+        let root = schema(r#"{"type":"object","properties":{"list":{"type":"array","items":{"type":"string"}}}}"#);
+        let rule = ValidationRule {
+            message_expression: "self.list.all(a, self.list.exists_one(b, a == b)) ? 'a' : 'b'".to_owned(),
+            ..rule("self.list.size() > 0")
+        };
+        let expression = Expression { steps: &[], rule: &rule, message: true };
+        assert!(expression.estimate(&root).unwrap() > EXPRESSION_COST_LIMIT);
+        let found = find(&root, expression, EXPRESSION_COST_LIMIT);
+        let mut limited = root.clone();
+        for bound in &found {
+            bound.apply(&mut limited);
+        }
+        assert!(!found.is_empty() && expression.estimate(&limited).unwrap() <= EXPRESSION_COST_LIMIT, "{found:?}");
+    }
+
+    #[test]
+    fn what_a_default_holds_must_fit() {
+        let root = schema(
+            r#"{"type":"object","default":{"list":["aaaaaaaaaaaaaaaaaaaa","b","c"]},"properties":{"list":{"type":"array","items":{"type":"string","default":"x"}}}}"#,
+        );
+        let list = [Step::Property("list".to_owned())];
+        assert_eq!(in_defaults(&root, &list), 3);
+        assert_eq!(in_defaults(&root, &[list[0].clone(), Step::Items]), 20);
     }
 }

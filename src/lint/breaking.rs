@@ -3,6 +3,7 @@
 //! [`compare`](self::compare) compares two schemas of one version; here is what stands around them. A change is *softened*
 //! when ratcheting lets an update pass as long as a value stays as it is: the server drops what a schema says about a node
 //! that equals its old self. Items of atomic lists and of sets have no old self, so there the whole list must stay.
+//! Duplicates in sets and maps are another matter: who has any may have others.
 
 mod compare;
 
@@ -60,6 +61,8 @@ pub enum Softened {
     No,
     /// The update passes while the value at this path stays as it is.
     While(String),
+    /// The update passes, whatever it changes.
+    Always,
 }
 
 /// One change that can hurt.
@@ -171,3 +174,6 @@ fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut
         tell("the scale subresource is gone");
     }
 }
+
+#[cfg(test)]
+mod tests;

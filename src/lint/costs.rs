@@ -1,30 +1,43 @@
-//! What each CEL rule of a CRD is estimated to cost, as the server estimates it when the CRD is new.
+//! What each CEL expression of a CRD is estimated to cost, as the server estimates it when the CRD is new, and which
+//! limits would make the schemas cheap enough.
 
-use super::bounds::{self, Bound};
+use super::bounds::{self, Bound, Expression};
 use super::{Step, schema_path, steps_below, value_path};
 use crate::cel::env::BaseEnv;
 use crate::crd::Spec;
-use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, Scope};
+use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT, Scope};
 use crate::crd::validation::structural;
 use crate::rules::compile::compile;
-use crate::schema::Schema;
+use crate::schema::{Schema, ValidationRule};
 use crate::version::Version;
 use std::sync::Arc;
 
-/// The estimate of one rule.
+/// The estimate of a schema that has rules.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RuleCost {
+pub struct SchemaCost {
     /// The versions that have it.
     pub versions: Vec<String>,
+    /// Its expressions by path: the rule, then its messageExpression.
+    pub expressions: Vec<ExpressionCost>,
+    /// What would make all of them together cheap enough, if they are not and something would. It is enough for each
+    /// of them, too.
+    pub bounds: Vec<Bound>,
+}
+
+/// The estimate of one expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionCost {
     /// The values it is about: `spec.list[*]`.
     pub path: String,
     /// Where it is written: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
     pub place: String,
     /// Its text.
-    pub rule: String,
+    pub text: String,
+    /// Whether it is a messageExpression.
+    pub message: bool,
     /// The most one evaluation costs.
     pub each: u64,
-    /// How often it is evaluated at most.
+    /// How often it is evaluated at most. The server counts a messageExpression once.
     pub times: u64,
     /// Whether limits in the schema say how often; else only the size of a request does.
     pub limited: bool,
@@ -34,9 +47,26 @@ pub struct RuleCost {
     pub error: Option<String>,
     /// What would make it cheap enough, if it is not and something would.
     pub bounds: Vec<Bound>,
+    steps: Vec<Step>,
+    rule: ValidationRule,
 }
 
-impl RuleCost {
+impl SchemaCost {
+    /// What all expressions cost together.
+    pub fn total(&self) -> u64 {
+        self.expressions.iter().fold(0, |sum, one| sum.saturating_add(one.total))
+    }
+    /// The part of the limit for one schema, in percent.
+    pub fn percent(&self) -> f64 {
+        self.total() as f64 / SCHEMA_COST_LIMIT as f64 * 100.0
+    }
+    /// Whether the server refuses the schema for what all expressions cost together.
+    pub fn too_high(&self) -> bool {
+        self.total() > SCHEMA_COST_LIMIT
+    }
+}
+
+impl ExpressionCost {
     /// The part of the limit for one expression, in percent.
     pub fn percent(&self) -> f64 {
         self.total as f64 / EXPRESSION_COST_LIMIT as f64 * 100.0
@@ -45,11 +75,14 @@ impl RuleCost {
     pub fn too_high(&self) -> bool {
         self.total > EXPRESSION_COST_LIMIT
     }
+    fn expression(&self) -> Expression<'_> {
+        Expression { steps: &self.steps, rule: &self.rule, message: self.message }
+    }
 }
 
-/// The rules of a CRD, in the order of versions and paths. A schema that several versions share is looked at once; one
+/// The schemas with rules of a CRD, in the order of versions. A schema that several versions share is looked at once; one
 /// that is not structural has no rules for the server.
-pub fn costs(spec: &Spec) -> Vec<RuleCost> {
+pub fn costs(spec: &Spec) -> Vec<SchemaCost> {
     let mut seen: Vec<(&Arc<Schema>, usize, Vec<String>)> = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
         let Some(schema) = spec.schema(&version.name) else { continue };
@@ -65,21 +98,27 @@ pub fn costs(spec: &Spec) -> Vec<RuleCost> {
             continue;
         }
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut walk = Walk { root: schema, prefix, versions, steps: Vec::new(), found: &mut found };
+        let mut walk = Walk { prefix, steps: Vec::new(), found: Vec::new() };
         walk.node(schema, &Scope::root(schema));
+        let mut cost = SchemaCost { versions, expressions: walk.found, bounds: Vec::new() };
+        for one in cost.expressions.iter_mut().filter(|one| one.too_high()) {
+            one.bounds = bounds::find(schema, one.expression(), EXPRESSION_COST_LIMIT);
+        }
+        if cost.too_high() {
+            cost.bounds = together(schema, &cost.expressions);
+        }
+        found.push(cost);
     }
     found
 }
 
-struct Walk<'w> {
-    root: &'w Schema,
+struct Walk {
     prefix: String,
-    versions: Vec<String>,
     steps: Vec<Step>,
-    found: &'w mut Vec<RuleCost>,
+    found: Vec<ExpressionCost>,
 }
 
-impl Walk<'_> {
+impl Walk {
     fn node(&mut self, schema: &Schema, scope: &Scope<'_>) {
         if !schema.x_validations.is_empty() {
             self.rules(schema, scope);
@@ -108,22 +147,140 @@ impl Walk<'_> {
             };
             let each = compiled.as_ref().map_or(0, |c| c.max_cost);
             let times = scope.cardinality().or(compiled.as_ref().map(|c| c.max_cardinality)).unwrap_or(0);
-            let mut cost = RuleCost {
-                versions: self.versions.clone(),
+            let place = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));
+            let cost = ExpressionCost {
                 path: value_path(&self.steps),
-                place: format!("{}{}.x-kubernetes-validations[{index}].rule", self.prefix, schema_path(&self.steps)),
-                rule: rule.rule.clone(),
+                place: format!("{place}.rule"),
+                text: rule.rule.clone(),
+                message: false,
                 each,
                 times,
                 limited: scope.cardinality().is_some(),
                 total: each.saturating_mul(times),
                 error,
                 bounds: Vec::new(),
+                steps: self.steps.clone(),
+                rule: rule.clone(),
             };
-            if cost.too_high() {
-                cost.bounds = bounds::find(self.root, &self.steps, rule, EXPRESSION_COST_LIMIT);
-            }
+            let message = compiled.filter(|c| c.message.is_some() || c.message_error.is_some()).map(|compiled| {
+                let each = compiled.message_max_cost;
+                ExpressionCost {
+                    place: format!("{place}.messageExpression"),
+                    text: rule.message_expression.clone(),
+                    message: true,
+                    each,
+                    times: 1,
+                    limited: true,
+                    total: each,
+                    error: compiled.message_error,
+                    ..cost.clone()
+                }
+            });
             self.found.push(cost);
+            self.found.extend(message);
         }
+    }
+}
+
+/// The limits that make all expressions of a schema cheap enough, together and each of them; none if there are none.
+fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
+    let mut sum = Together { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
+    sum.costs = expressions.iter().map(|one| one.total).collect();
+    for one in expressions {
+        sum.take(&one.bounds);
+    }
+    sum.estimate();
+    // What no limit makes cheaper.
+    let mut fixed = vec![false; expressions.len()];
+    while sum.costs.iter().fold(0u64, |sum, cost| sum.saturating_add(*cost)) > SCHEMA_COST_LIMIT {
+        let share = share(&sum.costs, &fixed);
+        for ((one, cost), fixed) in expressions.iter().zip(sum.costs.clone()).zip(&mut fixed) {
+            if *fixed || cost <= share || one.expression().estimate(&sum.limited).is_some_and(|cost| cost <= share) {
+                continue;
+            }
+            let found = bounds::find(&sum.limited, one.expression(), share);
+            *fixed = found.is_empty();
+            sum.take(&found);
+        }
+        sum.estimate();
+        let free = sum.costs.iter().zip(&fixed).any(|(cost, fixed)| !fixed && *cost > 0);
+        if !free {
+            return Vec::new();
+        }
+    }
+    let alone = sum.costs.iter().all(|cost| *cost <= EXPRESSION_COST_LIMIT);
+    if alone { sum.bounds } else { Vec::new() }
+}
+
+struct Together<'t> {
+    expressions: &'t [ExpressionCost],
+    /// The schema with the limits.
+    limited: Schema,
+    bounds: Vec<Bound>,
+    /// What each expression costs there.
+    costs: Vec<u64>,
+}
+
+impl Together<'_> {
+    fn take(&mut self, found: &[Bound]) {
+        for bound in found {
+            bound.apply(&mut self.limited);
+            match self.bounds.iter_mut().find(|b| b.steps == bound.steps && b.keyword == bound.keyword) {
+                Some(known) => known.limit = known.limit.min(bound.limit),
+                None => self.bounds.push(bound.clone()),
+            }
+        }
+    }
+
+    fn estimate(&mut self) {
+        for (cost, one) in self.costs.iter_mut().zip(self.expressions) {
+            // The cheap ones only become cheaper, and do not matter.
+            if *cost > SCHEMA_COST_LIMIT / 10_000 {
+                *cost = one.expression().estimate(&self.limited).unwrap_or(*cost);
+            }
+        }
+    }
+}
+
+/// What every expression that is not fixed may cost at most, so that all fit together.
+fn share(costs: &[u64], fixed: &[bool]) -> u64 {
+    let (mut good, mut bad) = (0, EXPRESSION_COST_LIMIT + 1);
+    while good + 1 < bad {
+        let middle = good + (bad - good) / 2;
+        let one = |(cost, fixed): (&u64, &bool)| if *fixed { *cost } else { (*cost).min(middle) };
+        let total = costs.iter().zip(fixed).map(one).fold(0u64, u64::saturating_add);
+        if total <= SCHEMA_COST_LIMIT { good = middle } else { bad = middle }
+    }
+    good
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_alone_is_limited_until_it_fits_together() {
+        let property = |name: &str| {
+            format!(
+                r#""{name}":{{"type":"array","items":{{"type":"string","maxLength":10}},"maxItems":900,"x-kubernetes-validations":[{{"rule":"self.all(a, self.all(b, a.startsWith(b)))"}}]}}"#
+            )
+        };
+        let properties: Vec<String> = (0..40).map(|n| property(&format!("p{n}"))).collect();
+        let text = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
+        let schema = Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap();
+        let walk = |schema: &Schema| {
+            let mut walk = Walk { prefix: String::new(), steps: Vec::new(), found: Vec::new() };
+            walk.node(schema, &Scope::root(schema));
+            SchemaCost { versions: Vec::new(), expressions: walk.found, bounds: Vec::new() }
+        };
+        let cost = walk(&schema);
+        assert!(cost.too_high() && !cost.expressions.iter().any(ExpressionCost::too_high), "{}", cost.total());
+        let bounds = together(&schema, &cost.expressions);
+        assert_eq!(bounds.len(), 40);
+        let mut limited = schema;
+        for bound in &bounds {
+            bound.apply(&mut limited);
+        }
+        assert!(!walk(&limited).too_high());
     }
 }

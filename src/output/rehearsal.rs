@@ -2,6 +2,7 @@
 
 use super::excerpt::{self, Grade, Spot};
 use super::report::Identity;
+use super::report::json::{identified, location};
 use super::{Cell, Paint};
 use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
 use crate::value::{Map, Value, json, object};
@@ -297,19 +298,8 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
 
 /// An object, for a program.
 pub fn value(entry: &Entry) -> Value {
-    let mut members = Map::new();
+    let mut members = identified(&entry.identity, &entry.spot);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
-    put("location", place(&entry.spot));
-    for (key, text) in [
-        ("apiVersion", entry.identity.api_version.as_str()),
-        ("kind", &entry.identity.kind),
-        ("namespace", entry.identity.namespace.as_deref().unwrap_or_default()),
-        ("name", &entry.identity.name),
-    ] {
-        if !text.is_empty() {
-            put(key, text.into());
-        }
-    }
     match &entry.fate {
         Err(Trouble::Today(why)) => drop(put("cannotTell", why.as_str().into())),
         Err(Trouble::Tomorrow(why)) => drop(put("unreadable", why.as_str().into())),
@@ -331,7 +321,7 @@ pub fn value(entry: &Entry) -> Value {
                     ("type", Value::from(error.kind.reason())),
                     ("field", Value::from(error.field.as_str())),
                     ("message", Value::from(error.to_string())),
-                    ("location", place(spot)),
+                    ("location", location(spot)),
                 ])
             });
             put("errors", Value::Array(errors.collect()));
@@ -351,16 +341,6 @@ pub fn value(entry: &Entry) -> Value {
                     put("blockedBy", Value::Array(errors.collect()));
                 }
             }
-        }
-    }
-    members.into()
-}
-
-fn place(spot: &Spot) -> Value {
-    let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
-    for (key, n) in [("line", spot.line), ("column", spot.column)] {
-        if n > 0 {
-            members.insert(key.to_owned(), Value::Int(n as i64));
         }
     }
     members.into()

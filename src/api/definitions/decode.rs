@@ -10,6 +10,7 @@ use crate::crd::{self, CustomResourceDefinition};
 use crate::text::Syntax;
 use crate::text::spans::Spans;
 use crate::value::{Map, Value, quote};
+use std::cell::OnceCell;
 
 const KIND: &str = "CustomResourceDefinition";
 const VERSION: &str = "apiextensions.k8s.io/v1";
@@ -44,7 +45,7 @@ pub(super) fn request(
 }
 
 /// Reads a value; the error is the text of the decoder. With `from_json` the value is that of a body of JSON, whose
-/// unknown fields are told in the order of the text.
+/// faults are told in the order of the text.
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
@@ -61,20 +62,32 @@ pub(super) fn read(
         ));
     }
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-    let mut decoded = crd::decode(&value)?;
-    if from_json
-        && decoded.unknown.len() > 1
-        && let Body::Bytes(text) = &ctx.request.body
-    {
-        let spans = Spans::of(text, Syntax::Json);
-        decoded.unknown.sort_by_cached_key(|path| spans.locate(path).key.map(|key| key.range.start));
-    }
+    let decoded = match &ctx.request.body {
+        Body::Bytes(text) if from_json => {
+            let spans = OnceCell::new();
+            let place = |path: &str| {
+                let spans = spans.get_or_init(|| Spans::of(text, Syntax::Json));
+                let found = spans.locate(path);
+                found.key.map_or(found.value.range.start, |key| key.range.start)
+            };
+            let decoded = crd::decode_text(&value, &place)?;
+            strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
+            decoded
+        }
+        _ => crd::decode(&value)?,
+    };
     if options.field_validation.looks() {
         strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
     }
     ctx.trace.pruned = decoded.unknown;
     ctx.strict_errors(&strict, options)?;
     Ok(decoded.crd)
+}
+
+/// Whether an error tells of a duplicate key below `path`.
+fn is_duplicate_below(error: &str, path: &str) -> bool {
+    let rest = error.strip_prefix("duplicate field \"").and_then(|rest| rest.strip_prefix(path));
+    rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// Kind and apiVersion, with the defaults of a body that does not tell them.

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx lint`.
 
-use super::OnlyJson;
+use super::{Cluster, OnlyJson};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -12,10 +12,13 @@ use clap::Args as ClapArgs;
   # What an update would break
   kubectl crdx lint new.yaml --old old.yaml
 
+  # What an update of the cluster's CRD would break; the cluster is only read
+  kubectl crdx lint new.yaml --live
+
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
 
-Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old, 2 it could not be told.")]
+Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old or --live, 2 it could not be told.")]
 pub struct Lint {
     /// Files or directories with CustomResourceDefinitions, `-` for standard input
     #[arg(value_name = "CRD", required = true)]
@@ -23,6 +26,9 @@ pub struct Lint {
     /// Files or directories with the CRDs as they are now: those of the same name are updated
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "convert")]
     pub old: Vec<String>,
+    /// Compare with the CRDs of the same name in the cluster; without this no cluster is asked anything
+    #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
+    pub live: bool,
     /// Print CRDs of v1beta1 as v1, and say on standard error what that changes
     #[arg(long)]
     pub convert: bool,
@@ -32,4 +38,7 @@ pub struct Lint {
     /// What to print: json (documented in docs/output.md) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
     pub output: Option<OnlyJson>,
+    /// The cluster that --live asks.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

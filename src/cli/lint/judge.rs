@@ -1,5 +1,6 @@
 //! One CRD: sent to a server of its own, as new or over the old one.
 
+use super::Old;
 use crate::api::{Method, Server, Timestamp};
 use crate::cli::args::FieldValidation;
 use crate::cli::request::{self, Manner};
@@ -7,7 +8,7 @@ use crate::cli::validate::judge::{Namespace, Places, answered, identity};
 use crate::cli::validate::object::Object;
 use crate::crd::{self, CustomResourceDefinition, conditions, validation};
 use crate::lint::breaking::{self, Change};
-use crate::lint::costs::{self, RuleCost};
+use crate::lint::costs::{self, SchemaCost};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
 use crate::value::Value;
@@ -16,8 +17,8 @@ use crate::value::Value;
 pub struct Linted {
     /// What the server says.
     pub item: Item,
-    /// Its rules, each with the place it is written at.
-    pub costs: Vec<(RuleCost, Spot)>,
+    /// Its schemas with rules, and the place of each of their expressions.
+    pub costs: Vec<(SchemaCost, Vec<Spot>)>,
     /// What it breaks.
     pub breaking: Vec<(Change, Spot)>,
 }
@@ -30,7 +31,7 @@ impl Linted {
 }
 
 /// Judges a CRD, as an update of `old` where there is one.
-pub fn judge(new: &Object, old: Option<&Object>, now: Timestamp) -> Linted {
+pub fn judge(new: &Object, old: Option<&Old>, now: Timestamp) -> Linted {
     let places = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
     let mut item = if is_beta(new.value()) {
@@ -42,9 +43,11 @@ pub fn judge(new: &Object, old: Option<&Object>, now: Timestamp) -> Linted {
     let mut linted = Linted::untold(item);
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
-    linted.costs =
-        costs::costs(&typed.spec).into_iter().map(|cost| (located(&cost.place), cost)).map(|(s, c)| (c, s)).collect();
-    if let Some(old) = old.and_then(|old| crd::decode(old.value()).ok()) {
+    for cost in costs::costs(&typed.spec) {
+        let spots = cost.expressions.iter().map(|one| located(&one.place)).collect();
+        linted.costs.push((cost, spots));
+    }
+    if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
         linted.breaking =
             changes.into_iter().map(|change| (located(&change.place), change)).map(|(s, c)| (c, s)).collect();
@@ -57,7 +60,7 @@ fn is_beta(crd: &Value) -> bool {
 }
 
 /// Sends it as kubectl would.
-fn ask(new: &Object, old: Option<&Object>, now: Timestamp) -> Item {
+fn ask(new: &Object, old: Option<&Old>, now: Timestamp) -> Item {
     let manner = Manner { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let places = new.finder();
     let identity = identity(new.value(), Namespace::None);
@@ -67,9 +70,9 @@ fn ask(new: &Object, old: Option<&Object>, now: Timestamp) -> Item {
     let Some(old) = old else {
         return answered(server.handle(&request::create(request::DEFINITIONS, value, manner)), identity, &places);
     };
-    if let Err(why) = server.seed_definition(old.value(), now) {
+    if let Err(why) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {why}");
-        let mut item = Item::new(old.finder().start(), Verdict::CannotTell, reason);
+        let mut item = Item::new(old.spot.clone(), Verdict::CannotTell, reason);
         item.identity = identity;
         return item;
     }

@@ -3,8 +3,9 @@
 use super::judge::Linted;
 use crate::cli::Exit;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crate::lint::bounds::Bound;
 use crate::lint::breaking::{Change, Softened};
-use crate::lint::costs::RuleCost;
+use crate::lint::costs::{ExpressionCost, SchemaCost};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
@@ -53,9 +54,18 @@ impl<'a> Show<'a> {
 
     fn json_item(&self, linted: &Linted) -> String {
         let item = Item { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
-        let rules: Vec<Value> = linted.costs.iter().map(cost_value).collect();
+        let expressions = linted.costs.iter().flat_map(|(schema, spots)| {
+            let one = |(cost, spot)| cost_value(cost, &schema.versions, spot);
+            schema.expressions.iter().zip(spots).map(one)
+        });
+        let rules: Vec<Value> = expressions.collect();
+        let schemas: Vec<Value> = linted.costs.iter().map(|(schema, _)| schema_value(schema)).collect();
         let breaking: Vec<Value> = linted.breaking.iter().map(change_value).collect();
-        let more = [("rules".to_owned(), rules.into()), ("breaking".to_owned(), breaking.into())];
+        let more = [
+            ("rules".to_owned(), rules.into()),
+            ("schemas".to_owned(), schemas.into()),
+            ("breaking".to_owned(), breaking.into()),
+        ];
         let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
         head + &json::item_with(&item, more.into(), self.count == 0)
     }
@@ -64,9 +74,9 @@ impl<'a> Show<'a> {
         let item = &linted.item;
         let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
         let mut report = TextReport::new(Style { color: self.color, quiet: false });
-        let name = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
+        let crd = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
         if item.verdict == Verdict::Accepted {
-            let what = format!("{name}: the server would take this {}", item.action.word());
+            let what = format!("{crd}: the server would take this {}", item.action.word());
             text.push_str(&Paint::Bold.when(self.color, &what));
             text.push('\n');
         }
@@ -77,14 +87,14 @@ impl<'a> Show<'a> {
         text
     }
 
-    fn costs(&self, costs: &[(RuleCost, Spot)]) -> String {
+    fn costs(&self, costs: &[(SchemaCost, Vec<Spot>)]) -> String {
         if costs.is_empty() {
             return String::new();
         }
         let mut table = Aligned::new(self.color);
         let titles = ["PLACE", "PATH", "COST", "TIMES", "TOTAL", "SHARE", "RULE"];
         table.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
-        for (cost, spot) in costs {
+        for (cost, spot) in costs.iter().flat_map(|(schema, spots)| schema.expressions.iter().zip(spots)) {
             let paint = if cost.too_high() { Paint::Red } else { Paint::None };
             let number = |n: u64| if cost.error.is_some() { "-".to_owned() } else { count(n) };
             let share = if cost.error.is_some() { "-".to_owned() } else { percent(cost.percent()) };
@@ -95,29 +105,28 @@ impl<'a> Show<'a> {
                 Cell::from(number(cost.times)),
                 Cell::from(number(cost.total)),
                 Cell::painted(share, paint),
-                Cell::from(shortened(cost.rule.trim())),
+                Cell::from(name(cost)),
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
         text.push_str(&table.flush());
-        let all = costs.iter().fold(0u64, |sum, (cost, _)| sum.saturating_add(cost.total));
-        let _ = writeln!(
-            text,
-            "All of them: {} ({} of the {} a schema may have)",
-            count(all),
-            percent(all as f64 / SCHEMA_COST_LIMIT as f64 * 100.0),
-            count(SCHEMA_COST_LIMIT)
-        );
-        for (cost, _) in costs.iter().filter(|(cost, _)| cost.too_high()) {
-            let bounds: Vec<String> =
-                cost.bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path)).collect();
-            let rule = shortened(cost.rule.trim());
-            let _ = match bounds.as_slice() {
-                [] => writeln!(text, "help: no limit makes `{rule}` on {} cheap enough: simplify it", cost.path),
-                bounds => {
-                    writeln!(text, "help: `{rule}` on {} is cheap enough with {}", cost.path, bounds.join(" and "))
-                }
-            };
+        for (schema, _) in costs {
+            let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "All of them{of}: {} ({} of the {} a schema may have)",
+                count(schema.total()),
+                percent(schema.percent()),
+                count(SCHEMA_COST_LIMIT)
+            );
+            for cost in schema.expressions.iter().filter(|cost| cost.too_high()) {
+                let what = format!("`{}` on {}", name(cost), cost.path);
+                text.push_str(&advice(&what, "is", "no limit makes it cheap enough: simplify it", &cost.bounds));
+            }
+            if schema.too_high() {
+                let none = "no limits make them cheap enough: simplify the dearest";
+                text.push_str(&advice(&format!("all rules together{of}"), "are", none, &schema.bounds));
+            }
         }
         text
     }
@@ -130,6 +139,7 @@ impl<'a> Show<'a> {
                 Softened::While(path) => {
                     format!("objects that break it may still be updated while {path} stays as it is")
                 }
+                Softened::Always => "objects that break it may still be updated".to_owned(),
             };
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
@@ -148,27 +158,62 @@ impl<'a> Show<'a> {
     }
 }
 
-fn cost_value((cost, spot): &(RuleCost, Spot)) -> Value {
-    let bounds = cost.bounds.iter().map(|b| {
-        object([("path", Value::from(b.path.as_str())), ("keyword", b.keyword.into()), ("limit", Value::Int(b.limit))])
-    });
-    let number = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+/// The limits that help.
+fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
+    let bounds: Vec<String> = bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path())).collect();
+    match bounds.as_slice() {
+        [] => format!("help: {what}: {none}\n"),
+        bounds => format!("help: {what} {are} cheap enough with {}\n", bounds.join(" and ")),
+    }
+}
+
+/// How an expression is called.
+fn name(cost: &ExpressionCost) -> String {
+    let text = shortened(cost.text.trim());
+    if cost.message { format!("messageExpression: {text}") } else { text }
+}
+
+fn number(n: u64) -> Value {
+    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+fn bounds_value(bounds: &[Bound]) -> Value {
+    let value = |b: &Bound| {
+        let path = Value::from(b.path());
+        object([("path", path), ("keyword", b.keyword.into()), ("limit", Value::Int(b.limit))])
+    };
+    bounds.iter().map(value).collect::<Vec<_>>().into()
+}
+
+fn cost_value(cost: &ExpressionCost, versions: &[String], spot: &Spot) -> Value {
     let mut value = object([
         ("path", Value::from(cost.path.as_str())),
-        ("versions", texts(&cost.versions)),
-        ("rule", cost.rule.as_str().into()),
+        ("versions", texts(versions)),
         ("location", json::location(spot)),
         ("cost", number(cost.each)),
         ("times", number(cost.times)),
         ("limited", Value::Bool(cost.limited)),
         ("total", number(cost.total)),
         ("percent", Value::Float(cost.percent())),
-        ("bounds", bounds.collect::<Vec<_>>().into()),
+        ("bounds", bounds_value(&cost.bounds)),
     ]);
-    if let (Some(error), Some(members)) = (&cost.error, value.as_object_mut()) {
-        members.insert("error".to_owned(), error.as_str().into());
+    if let Some(members) = value.as_object_mut() {
+        let kind = if cost.message { "messageExpression" } else { "rule" };
+        members.insert(kind.to_owned(), cost.text.as_str().into());
+        if let Some(error) = &cost.error {
+            members.insert("error".to_owned(), error.as_str().into());
+        }
     }
     value
+}
+
+fn schema_value(schema: &SchemaCost) -> Value {
+    object([
+        ("versions", texts(&schema.versions)),
+        ("total", number(schema.total())),
+        ("percent", Value::Float(schema.percent())),
+        ("bounds", bounds_value(&schema.bounds)),
+    ])
 }
 
 fn change_value((change, spot): &(Change, Spot)) -> Value {
@@ -179,8 +224,13 @@ fn change_value((change, spot): &(Change, Spot)) -> Value {
         ("versions", texts(&change.versions)),
         ("location", json::location(spot)),
     ]);
-    if let (Softened::While(path), Some(members)) = (&change.softened, value.as_object_mut()) {
-        members.insert("softenedWhileUnchanged".to_owned(), path.as_str().into());
+    let softened = match &change.softened {
+        Softened::No => None,
+        Softened::While(path) => Some(("softenedWhileUnchanged", path.as_str().into())),
+        Softened::Always => Some(("softened", Value::Bool(true))),
+    };
+    if let (Some((key, how)), Some(members)) = (softened, value.as_object_mut()) {
+        members.insert(key.to_owned(), how);
     }
     value
 }

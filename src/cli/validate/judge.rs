@@ -3,10 +3,12 @@
 use super::Compares;
 use super::definitions::Route;
 use super::olds::{Found, Olds, Wanted};
+use super::turns::Left;
 use crate::api::{Response, ResponseBody, Server};
 use crate::cli::request::{self, Manner};
 use crate::cli::update::{self, Place, Sent, Way};
 use crate::field::FieldError;
+use crate::input::shelf::Shelf;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::value::Value;
@@ -62,6 +64,8 @@ pub struct Court<'a> {
     pub server: &'a Server,
     /// How requests are sent.
     pub manner: Manner,
+    /// Where inputs leave objects for others of their name.
+    pub shelf: &'a Shelf,
     /// Which request is sent of an object that may be there already; `None` is a create.
     pub updates: Option<&'a Updates>,
     /// The namespace of objects that name none.
@@ -79,8 +83,15 @@ pub struct Updates {
     pub compares: Option<Compares>,
 }
 
-/// Sends `object` and reads the answer.
-pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity, places: &dyn Places) -> Item {
+/// Sends `object` and reads the answer; `left` is what an input of the same name before it left behind.
+pub fn judge(
+    court: Court<'_>,
+    route: &Route,
+    object: Value,
+    identity: Identity,
+    left: Option<Left>,
+    places: &dyn Places,
+) -> Item {
     let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
     if !route.versions.iter().any(|v| v == version) {
         return unserved(route, identity, places);
@@ -92,15 +103,18 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
     let mut item = match court.updates {
-        None => answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places),
-        Some(updates) => {
+        None if left.is_none() => {
+            answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places)
+        }
+        updates => {
             let identity_again = identity.clone();
-            let sent = updates.compares.map(|_| object.clone());
-            match update(court, updates, place, &route.plural, object, &identity) {
+            let compares = updates.and_then(|updates| updates.compares);
+            let sent = compares.map(|_| object.clone());
+            match update(court, place, &route.plural, object, left, &identity) {
                 Ok(done) => {
                     let mut item = answered(done.response, identity, places);
                     item.action = done.action;
-                    item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
+                    item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
                     item.sent = sent;
                     if court.manner.table
                         && let Some(object) = &item.object
@@ -121,7 +135,7 @@ pub fn judge(court: Court<'_>, route: &Route, object: Value, identity: Identity,
         // Who compares shows and hides for itself.
         let mut copy = court.updates.and_then(|updates| updates.compares).map(|_| result.clone());
         let shown = copy.as_mut().unwrap_or(result);
-        forget_its_birth(shown, court.updates.is_some());
+        forget_its_birth(shown, court.updates.is_some() || left.is_some());
         item.scale = court.server.scale_of(&definition, &version, shown);
     }
     item
@@ -197,28 +211,50 @@ fn not_one(found: Found) -> Unsent {
 /// Puts the old object where the server finds it, and sends the new one.
 fn update(
     court: Court<'_>,
-    updates: &Updates,
     place: Place<'_>,
     plural: &str,
     object: Value,
+    left: Option<Left>,
     identity: &Identity,
 ) -> Result<Sent, Unsent> {
-    let wanted = Wanted { identity, plural, namespace: court.namespace };
-    let found = if place.name.is_empty() { Found::Nothing } else { updates.olds.find(wanted) };
-    match found {
-        Found::Nothing => {}
-        Found::Object(old, spot) => {
-            let namespace = identity.namespace.as_deref().unwrap_or_default();
-            court
-                .server
-                .seed(place.definition, namespace, *old)
-                .map_err(|why| format!("the old object at {spot} cannot be a stored one: {why}"))?;
-        }
-        found => return Err(not_one(found)),
-    }
     // The next input of this name is judged with what this one leaves behind.
     let manner = Manner { dry_run: false, table: false, ..court.manner };
-    Ok(update::send(court.server, place, object, &updates.way, manner)?)
+    let way = court.updates.map_or_else(Way::default, |updates| updates.way.clone());
+    let take = |place| {
+        let gone = |why| format!("what the input of the same name before it left cannot be read again: {why}");
+        court.shelf.get(place).map_err(gone)
+    };
+    let seed = |old: Value, of: &str| {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let seeded = court.server.seed(place.definition, namespace, old);
+        seeded.map_err(|why| format!("the old object{of} cannot be a stored one: {why}"))
+    };
+    match (left, court.updates) {
+        (Some(Left::Stored(shelved)), _) => seed(take(shelved)?, "")?,
+        (Some(Left::Sent(shelved)), _) => {
+            update::send(court.server, place, in_namespace(take(shelved)?, identity), &way, manner)?;
+        }
+        (None, Some(updates)) if !place.name.is_empty() => {
+            match updates.olds.find(Wanted { identity, plural, namespace: court.namespace }) {
+                Found::Nothing => {}
+                Found::Object(old, spot) => seed(*old, &format!(" at {spot}"))?,
+                found => return Err(not_one(found)),
+            }
+        }
+        (None, _) => {}
+    }
+    Ok(update::send(court.server, place, in_namespace(object, identity), &way, manner)?)
+}
+
+/// The object with the namespace that kubectl writes into it before anything else; the last-applied annotation has it.
+fn in_namespace(mut object: Value, identity: &Identity) -> Value {
+    if let Some(namespace) = &identity.namespace
+        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").is_none_or(|own| own.as_str() == Some(""))
+    {
+        metadata.insert("namespace".to_owned(), namespace.as_str().into());
+    }
+    object
 }
 
 /// What kubectl says before it sends anything.

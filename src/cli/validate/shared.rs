@@ -3,14 +3,15 @@
 use super::definitions::{Definitions, Installed, Route};
 use super::judge::{self, Court, Namespace, Updates};
 use super::object::{Kind, Object};
-use super::turns::{Turn, Turns};
+use super::turns::{Left, Turn, Turns};
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
 use crate::cli::builtin;
 use crate::cli::request::{self, Manner};
 use crate::cluster;
+use crate::input::shelf::Shelf;
 use crate::output::excerpt::Spot;
-use crate::output::report::{Item, Verdict};
+use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -41,14 +42,16 @@ pub struct Judge {
     pub server: Server,
     /// What is done with objects that may be there already.
     pub updates: Option<Updates>,
+    /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
+    pub shelf: Shelf,
 }
 
 impl Judge {
     /// What the server would do with an object.
     pub fn judge(&self, mut object: Object, route: &Route, turn: Option<&Turn>) -> Item {
-        if let Some(turn) = turn {
-            turn.wait();
-        }
+        let before = turn.and_then(Turn::wait);
+        let sent = turn.filter(|_| self.updates.is_none() && before.is_none());
+        let sent = sent.and_then(|_| self.shelf.put(object.value()).ok()).map(Left::Sent);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
@@ -56,21 +59,37 @@ impl Judge {
         let finder = object.finder();
         let known = identity.clone();
         // One object must never take the others with it.
-        let judged =
-            panic::catch_unwind(AssertUnwindSafe(|| judge::judge(self.court(), route, value, identity, &finder)));
+        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
+            judge::judge(self.court(), route, value, identity, before, &finder)
+        }));
         let mut item = judged.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             item
         });
         item.warnings.extend(warnings);
+        if let Some(turn) = turn {
+            let sent = sent.filter(|_| item.verdict == Verdict::Accepted);
+            turn.leave(self.clear(route, &item.identity).or(sent));
+        }
         item
+    }
+
+    /// Takes an object out of the server, and puts it where the next input of its name finds it.
+    fn clear(&self, route: &Route, identity: &Identity) -> Option<Left> {
+        let definition = format!("{}.{}", route.plural, identity.group());
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let stored = self.server.stored(&definition, namespace, &identity.name)?;
+        let place = self.shelf.put(&stored).ok()?;
+        self.server.withdraw(&definition, namespace, &identity.name);
+        Some(Left::Stored(place))
     }
 
     fn court(&self) -> Court<'_> {
         Court {
             server: &self.server,
             manner: self.settings.manner,
+            shelf: &self.shelf,
             updates: self.updates.as_ref(),
             namespace: &self.settings.namespace,
         }
@@ -120,7 +139,7 @@ impl Known {
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
             let route = Arc::clone(route);
-            let turn = judge.updates.as_ref().and_then(|_| self.turn(judge, &object, &kind, &route));
+            let turn = self.turn(judge, &object, &kind, &route);
             return Way::Judge(Box::new(object), route, turn);
         }
         if builtin::owns(&kind.0) {

@@ -1,8 +1,9 @@
-//! Several inputs of one name, judged in order though several threads judge.
+//! Several inputs of one name, judged in order though several threads judge; each finds what the one before left behind.
 //!
 //! Turns are given out in the order of the inputs and workers take inputs in that order, so whoever is waited for is
 //! already at work, or done.
 
+use crate::input::shelf::Place;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -19,9 +20,19 @@ pub struct Turn {
     own: Arc<Gate>,
 }
 
+/// What an input leaves behind.
+#[derive(Clone, Copy, Debug)]
+pub enum Left {
+    /// The object as it is stored then.
+    Stored(Place),
+    /// The object as it was sent: nothing was stored.
+    Sent(Place),
+}
+
 #[derive(Debug, Default)]
 struct Gate {
-    open: Mutex<bool>,
+    /// Whether it is open, and what lies behind it.
+    state: Mutex<(bool, Option<Left>)>,
     opened: Condvar,
 }
 
@@ -35,19 +46,25 @@ impl Turns {
 }
 
 impl Turn {
-    /// Waits until those before are done.
-    pub fn wait(&self) {
-        let Some(before) = &self.before else { return };
-        let mut open = before.open.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*open {
-            open = before.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until those before are done; what the last of them left.
+    pub fn wait(&self) -> Option<Left> {
+        let before = self.before.as_ref()?;
+        let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while !state.0 {
+            state = before.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.1
+    }
+
+    /// Leaves something to the next.
+    pub fn leave(&self, left: Option<Left>) {
+        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = left;
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *self.own.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
         self.own.opened.notify_all();
     }
 }
@@ -57,6 +74,18 @@ mod tests {
     use super::*;
     use std::thread;
     use std::time::Duration;
+
+    #[test]
+    fn what_is_left_is_found() {
+        let shelf = crate::input::shelf::Shelf::default();
+        let mut turns = Turns::default();
+        let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
+        first.leave(Some(Left::Sent(shelf.put(&crate::value::Value::Int(7)).unwrap())));
+        drop(first);
+        let Some(Left::Sent(place)) = second.wait() else { panic!() };
+        assert_eq!(shelf.get(place).unwrap(), crate::value::Value::Int(7));
+        assert!(other.wait().is_none());
+    }
 
     #[test]
     fn who_comes_second_waits() {

@@ -3,7 +3,8 @@
 //!
 //! Surprises: map keys do not show in the path of a wrong type, but do in that of an unknown field. Types that read
 //! themselves (`items`, `additionalProperties`, `dependencies`) look leniently at what is inside, and a wrong type there
-//! ends the reading, so it wins over earlier ones elsewhere. Members are visited sorted, not in the order of the text.
+//! ends the reading, so it wins over earlier ones elsewhere. Members are visited sorted; which fault comes first is for
+//! who knows the text to say.
 
 use super::base64;
 use super::types::{self, Struct, Type};
@@ -13,6 +14,8 @@ use std::fmt::Write as _;
 
 /// The server stops collecting unknown fields here.
 const MAX_UNKNOWN: usize = 100;
+/// More wrong types are not looked at to find the first.
+const MAX_FAULTS: usize = 1000;
 
 /// What [`check`] found.
 #[derive(Debug, Default)]
@@ -21,13 +24,15 @@ pub struct Checked {
     pub error: Option<String>,
     /// Paths of unknown fields.
     pub unknown: Vec<String>,
+    /// Paths of values that are looked at leniently.
+    pub lenient: Vec<String>,
 }
 
-/// Judges `value` as `root`.
-pub fn check(value: &Value, root: Type) -> Checked {
-    let mut reader = Reader { strict: true, ..Reader::default() };
-    let error = reader.unmarshal(value, root);
-    Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown }
+/// Judges `value` as `root`; `place` tells where in the text the field at a path stands.
+pub fn check(value: &Value, root: Type, place: &dyn Fn(&str) -> usize) -> Checked {
+    let mut reader = Reader::new(String::new(), true, place);
+    let error = reader.unmarshal(value, root).err();
+    Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown, lenient: reader.lenient }
 }
 
 /// An error of the reader.
@@ -53,24 +58,41 @@ impl std::fmt::Display for Error {
     }
 }
 
-#[derive(Default)]
-struct Reader {
+struct Reader<'r> {
     /// Whether unknown fields are collected.
     strict: bool,
+    place: &'r dyn Fn(&str) -> usize,
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: String,
-    saved: Option<Error>,
+    faults: Vec<Fault>,
     unknown: Vec<String>,
+    lenient: Vec<String>,
     seen: BTreeSet<String>,
 }
 
-impl Reader {
-    fn unmarshal(&mut self, value: &Value, type_: Type) -> Option<Error> {
-        match self.value(value, type_) {
-            Err(e) => Some(self.in_context(e)),
-            Ok(()) => self.saved.take(),
+/// An error at a path.
+struct Fault {
+    error: Error,
+    path: String,
+    /// Whether it ends the reading.
+    ends: bool,
+}
+
+impl<'r> Reader<'r> {
+    fn new(path: String, strict: bool, place: &'r dyn Fn(&str) -> usize) -> Self {
+        let (faults, unknown, lenient) = Default::default();
+        Self { strict, place, struct_: "", fields: Vec::new(), path, faults, unknown, lenient, seen: BTreeSet::new() }
+    }
+
+    /// The error that the server tells: the first in the text of those that end the reading, else the first.
+    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
+        self.value(value, type_);
+        let mut faults = std::mem::take(&mut self.faults);
+        if faults.len() > 1 {
+            faults.sort_by_cached_key(|fault| (!fault.ends, (self.place)(&fault.path)));
         }
+        faults.into_iter().next().map_or(Ok(()), |fault| Err(fault.error))
     }
 
     fn in_context(&self, e: Error) -> Error {
@@ -87,81 +109,78 @@ impl Reader {
         }
     }
 
-    fn save(&mut self, e: Error) {
-        if self.saved.is_none() {
-            self.saved = Some(self.in_context(e));
+    fn save(&mut self, error: Error, ends: bool) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(Fault { error: self.in_context(error), path: self.path.clone(), ends });
         }
     }
 
-    fn wrong(&mut self, value: &Value, type_: Type) {
-        self.save(Error::Type {
-            value: kind(value).to_owned(),
-            type_: type_.go_name(),
-            struct_: "",
-            field: String::new(),
-        });
+    fn wrong(&mut self, value: String, type_: &'static str, ends: bool) {
+        self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
-    /// `Err` ends the reading.
-    fn value(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
+    /// What a type that reads itself makes of a value: a new, lenient reader.
+    fn inner(&mut self, value: &Value, type_: Type) {
+        if self.strict {
+            self.lenient.push(self.path.clone());
+        }
+        if let Err(error) = Reader::new(self.path.clone(), false, self.place).unmarshal(value, type_) {
+            self.save(error, true);
+        }
+    }
+
+    fn value(&mut self, value: &Value, type_: Type) {
         match (type_, value) {
             (Type::SchemaOrList | Type::SchemaOrNames, Value::Array(_)) => {
-                inner(value, if matches!(type_, Type::SchemaOrNames) { types::STRINGS } else { types::SCHEMAS })
+                self.inner(value, if matches!(type_, Type::SchemaOrNames) { types::STRINGS } else { types::SCHEMAS });
             }
             (Type::SchemaOrList | Type::SchemaOrNames | Type::SchemaOrBool, Value::Object(_)) => {
-                inner(value, Type::Struct(|| &types::SCHEMA))
+                self.inner(value, Type::Struct(|| &types::SCHEMA));
             }
+            (Type::Any, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
             (Type::Any | Type::SchemaOrList | Type::SchemaOrNames, _)
             | (_, Value::Null)
             | (Type::SchemaOrBool | Type::Bool, Value::Bool(_))
             | (Type::String(_), Value::String(_))
             | (Type::Float64, Value::Int(_) | Value::Float(_))
-            | (Type::Int64, Value::Int(_)) => Ok(()),
-            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => Ok(()),
-            (Type::SchemaOrBool, _) => Err(Error::Plain("boolean or JSON schema expected".to_owned())),
-            (Type::Time, Value::String(text)) => time::parse(text).map(|_| ()).map_err(Error::Plain),
-            (Type::Time, _) => {
-                Err(Error::Type { value: kind(value).to_owned(), type_: "string", struct_: "", field: String::new() })
+            | (Type::Int64, Value::Int(_)) => {}
+            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => {}
+            (Type::SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
+            (Type::Time, Value::String(text)) => {
+                if let Err(error) = time::parse(text) {
+                    self.save(Error::Plain(error), true);
+                }
             }
+            (Type::Time, _) => self.wrong(kind(value).to_owned(), "string", true),
             (Type::Int32 | Type::Int64, Value::Int(_) | Value::Float(_)) => {
-                let value = format!("number {}", literal(value));
-                self.save(Error::Type { value, type_: type_.go_name(), struct_: "", field: String::new() });
-                Ok(())
+                self.wrong(format!("number {}", literal(value)), type_.go_name(), false);
             }
             (Type::Bytes, Value::String(text)) => {
                 if let Err(at) = base64::check(text) {
-                    self.save(Error::Plain(format!("illegal base64 data at input byte {at}")));
+                    self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
                 }
-                Ok(())
             }
             (Type::List(_, item), Value::Array(items)) => {
                 let length = self.path.len();
                 for (i, v) in items.iter().enumerate() {
-                    if self.strict {
-                        let _ = write!(self.path, "[{i}]");
-                    }
-                    self.value(v, *item)?;
+                    let _ = write!(self.path, "[{i}]");
+                    self.value(v, *item);
                     self.path.truncate(length);
                 }
-                Ok(())
             }
             (Type::Map(_, item), Value::Object(members)) => {
                 for (key, v) in members {
                     let length = self.enter(key);
-                    self.value(v, *item)?;
+                    self.value(v, *item);
                     self.path.truncate(length);
                 }
-                Ok(())
             }
             (Type::Struct(s), Value::Object(members)) => self.object(members, s()),
-            _ => {
-                self.wrong(value, type_);
-                Ok(())
-            }
+            _ => self.wrong(kind(value).to_owned(), type_.go_name(), false),
         }
     }
 
-    fn object(&mut self, members: &Map, s: &'static Struct) -> Result<(), Error> {
+    fn object(&mut self, members: &Map, s: &'static Struct) {
         let outer = self.struct_;
         for (key, v) in members {
             let Some(field) = s.field(key) else {
@@ -173,23 +192,20 @@ impl Reader {
             self.fields.push(field.name);
             self.struct_ = s.name;
             let length = self.enter(field.name);
-            self.value(v, field.type_)?;
+            self.value(v, field.type_);
             self.path.truncate(length);
             self.fields.truncate(depth);
             self.struct_ = outer;
         }
-        Ok(())
     }
 
     /// Goes to a member; returns the length to go back to.
     fn enter(&mut self, key: &str) -> usize {
         let length = self.path.len();
-        if self.strict {
-            if length > 0 {
-                self.path.push('.');
-            }
-            self.path.push_str(key);
+        if length > 0 {
+            self.path.push('.');
         }
+        self.path.push_str(key);
         length
     }
 
@@ -203,11 +219,6 @@ impl Reader {
         }
         self.path.truncate(length);
     }
-}
-
-/// What a type that reads itself makes of a value: a new, lenient reader.
-fn inner(value: &Value, type_: Type) -> Result<(), Error> {
-    Reader::default().unmarshal(value, type_).map_or(Ok(()), Err)
 }
 
 fn kind(v: &Value) -> &'static str {
@@ -228,5 +239,35 @@ fn literal(v: &Value) -> String {
         Value::Float(x) => number::format_json(*x),
         Value::Int(i) => i.to_string(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Checked {
+        let value = crate::text::json::read(text.as_bytes()).unwrap();
+        // Good enough for fields of different names.
+        let place = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
+        check(&value, Type::Struct(|| &types::SCHEMA), &place)
+    }
+
+    #[test]
+    fn the_first_wrong_type_in_the_text_is_told() {
+        let of = |text: &str| checked(text).error.unwrap();
+        assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
+        assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
+        // What reads itself ends the reading.
+        assert!(of(r#"{"description":5,"items":{"type":3}}"#).contains("JSONSchemaProps.items.type of type string"));
+        assert_eq!(of(r#"{"title":5,"additionalProperties":3}"#), "boolean or JSON schema expected");
+    }
+
+    #[test]
+    fn what_is_inside_of_what_reads_itself_is_not_looked_at_closely() {
+        let found = checked(r#"{"no":1,"items":{"no":1},"properties":{"a":{"no":1}},"default":{"b":1}}"#);
+        assert_eq!(found.unknown, ["no", "properties.a.no"]);
+        assert_eq!(found.lenient, ["default", "items"]);
+        assert_eq!(found.error, None);
     }
 }

@@ -120,23 +120,61 @@ static MANAGED_TYPE: Type = Type::Struct(|| &MANAGED);
 pub const SCHEMAS: Type = Type::List("[]v1.JSONSchemaProps", &SCHEMA_TYPE);
 const SCHEMA_MAP: Type = Type::Map("map[string]v1.JSONSchemaProps", &SCHEMA_TYPE);
 
-structs! {
+/// What v1 and v1beta1 have alike.
+macro_rules! both {
+    ($($(#[$doc:meta])* $visibility:vis $id:ident = $go:literal $name:literal $fields:expr;)*) => {
+        $($(#[$doc])* $visibility static $id: Struct =
+            Struct { name: $name, go_name: concat!($go, ".", $name), fields: &$fields };)*
+    };
+}
+
+both! {
     /// `apiextensions/v1.CustomResourceDefinition`
-    pub CRD_V1 = "v1" "CustomResourceDefinition" {
-        type_meta("kind"),
-        type_meta("apiVersion"),
-        field("metadata", Type::Struct(|| &METADATA)),
-        field("spec", Type::Struct(|| &SPEC)),
-        field("status", Type::Struct(|| &STATUS)),
-    }
+    pub CRD_V1 = "v1" "CustomResourceDefinition" definition(Type::Struct(|| &SPEC));
     /// `apiextensions/v1beta1.CustomResourceDefinition`
-    pub CRD_V1BETA1 = "v1beta1" "CustomResourceDefinition" {
+    pub CRD_V1BETA1 = "v1beta1" "CustomResourceDefinition" definition(Type::Struct(|| &SPEC_V1BETA1));
+    VERSION = "v1" "CustomResourceDefinitionVersion" version(COLUMNS);
+    VERSION_V1BETA1 = "v1beta1" "CustomResourceDefinitionVersion" version(COLUMNS_V1BETA1);
+    COLUMN = "v1" "CustomResourceColumnDefinition" column("jsonPath");
+    COLUMN_V1BETA1 = "v1beta1" "CustomResourceColumnDefinition" column("JSONPath");
+}
+
+const fn definition(spec: Type) -> [Field; 5] {
+    [
         type_meta("kind"),
         type_meta("apiVersion"),
         field("metadata", Type::Struct(|| &METADATA)),
-        field("spec", Type::Struct(|| &SPEC_V1BETA1)),
+        field("spec", spec),
         field("status", Type::Struct(|| &STATUS)),
-    }
+    ]
+}
+
+const fn version(columns: Type) -> [Field; 9] {
+    [
+        field("name", STRING),
+        field("served", Type::Bool),
+        field("storage", Type::Bool),
+        field("deprecated", Type::Bool),
+        field("deprecationWarning", STRING),
+        field("schema", Type::Struct(|| &VALIDATION)),
+        field("subresources", Type::Struct(|| &SUBRESOURCES)),
+        field("additionalPrinterColumns", columns),
+        field("selectableFields", SELECTABLE_FIELDS),
+    ]
+}
+
+const fn column(path: &'static str) -> [Field; 6] {
+    [
+        field("name", STRING),
+        field("type", STRING),
+        field("format", STRING),
+        field("description", STRING),
+        field("priority", Type::Int32),
+        field(path, STRING),
+    ]
+}
+
+structs! {
     /// `meta/v1.ObjectMeta`
     pub METADATA = "v1" "ObjectMeta" {
         field("name", STRING),
@@ -201,28 +239,6 @@ structs! {
         field("listKind", STRING),
         field("categories", STRINGS),
     }
-    VERSION = "v1" "CustomResourceDefinitionVersion" {
-        field("name", STRING),
-        field("served", Type::Bool),
-        field("storage", Type::Bool),
-        field("deprecated", Type::Bool),
-        field("deprecationWarning", STRING),
-        field("schema", Type::Struct(|| &VALIDATION)),
-        field("subresources", Type::Struct(|| &SUBRESOURCES)),
-        field("additionalPrinterColumns", COLUMNS),
-        field("selectableFields", SELECTABLE_FIELDS),
-    }
-    VERSION_V1BETA1 = "v1beta1" "CustomResourceDefinitionVersion" {
-        field("name", STRING),
-        field("served", Type::Bool),
-        field("storage", Type::Bool),
-        field("deprecated", Type::Bool),
-        field("deprecationWarning", STRING),
-        field("schema", Type::Struct(|| &VALIDATION)),
-        field("subresources", Type::Struct(|| &SUBRESOURCES)),
-        field("additionalPrinterColumns", COLUMNS_V1BETA1),
-        field("selectableFields", SELECTABLE_FIELDS),
-    }
     VALIDATION = "v1" "CustomResourceValidation" {
         field("openAPIV3Schema", Type::Struct(|| &SCHEMA)),
     }
@@ -235,22 +251,6 @@ structs! {
         field("specReplicasPath", STRING),
         field("statusReplicasPath", STRING),
         field("labelSelectorPath", STRING),
-    }
-    COLUMN = "v1" "CustomResourceColumnDefinition" {
-        field("name", STRING),
-        field("type", STRING),
-        field("format", STRING),
-        field("description", STRING),
-        field("priority", Type::Int32),
-        field("jsonPath", STRING),
-    }
-    COLUMN_V1BETA1 = "v1beta1" "CustomResourceColumnDefinition" {
-        field("name", STRING),
-        field("type", STRING),
-        field("format", STRING),
-        field("description", STRING),
-        field("priority", Type::Int32),
-        field("JSONPath", STRING),
     }
     SELECTABLE_FIELD = "v1" "SelectableField" {
         field("jsonPath", STRING),

@@ -82,8 +82,7 @@ impl Comparison<'_> {
             || after == "any"
             || (before == "string" && after == "int-or-string");
         if before != after && !wider {
-            let compound = |type_: &str| matches!(type_, "object" | "array");
-            let softened = if compound(&before) || compound(&after) { Softened::No } else { self.unchanged() };
+            let softened = self.unchanged();
             self.tell(Kind::Type, softened, "type", format!("was {before}, is {after}"));
         }
         if old.nullable && !new.nullable {
@@ -227,10 +226,8 @@ impl Comparison<'_> {
         let (before, after) = (old.x_list_type.as_deref(), new.x_list_type.as_deref());
         let word = |type_: Option<&str>| type_.unwrap_or("atomic").to_owned();
         if word(before) != word(after) {
-            // Duplicates in a list that has them are let be, whatever else changes.
-            let softened = Softened::While(value_path(&self.steps));
             let detail = format!("x-kubernetes-list-type was {}, is {}", word(before), word(after));
-            self.tell(Kind::ListType, softened, "x-kubernetes-list-type", detail);
+            self.tell(Kind::ListType, Softened::Always, "x-kubernetes-list-type", detail);
         } else if old.x_list_map_keys != new.x_list_map_keys {
             let detail =
                 format!("keys were {}, are {}", old.x_list_map_keys.join(", "), new.x_list_map_keys.join(", "));

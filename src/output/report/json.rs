@@ -1,6 +1,6 @@
 //! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
 
-use super::{Item, Problem, Summary};
+use super::{Identity, Item, Problem, Summary};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value, json, object};
 
@@ -47,18 +47,26 @@ pub fn tail(summary: &Summary) -> String {
     format!("\n],\"summary\":{}}}\n", json::to_string(&counts))
 }
 
-fn members(item: &Item) -> Map {
-    let mut members = Map::new();
-    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
-    put("location", location(&item.spot));
+/// Where something is, and what it calls itself.
+pub fn identified(identity: &Identity, spot: &Spot) -> Map {
+    let mut members = Map::from([("location".to_owned(), location(spot))]);
     for (key, text) in [
-        ("apiVersion", item.identity.api_version.as_str()),
-        ("kind", &item.identity.kind),
-        ("namespace", item.identity.namespace.as_deref().unwrap_or_default()),
-        ("name", &item.identity.name),
-        ("reason", &item.reason),
-        ("help", item.help.as_deref().unwrap_or_default()),
+        ("apiVersion", identity.api_version.as_str()),
+        ("kind", &identity.kind),
+        ("namespace", identity.namespace.as_deref().unwrap_or_default()),
+        ("name", &identity.name),
     ] {
+        if !text.is_empty() {
+            members.insert(key.to_owned(), text.into());
+        }
+    }
+    members
+}
+
+fn members(item: &Item) -> Map {
+    let mut members = identified(&item.identity, &item.spot);
+    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    for (key, text) in [("reason", item.reason.as_str()), ("help", item.help.as_deref().unwrap_or_default())] {
         if !text.is_empty() {
             put(key, text.into());
         }

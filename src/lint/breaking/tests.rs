@@ -1,0 +1,218 @@
+//! What is said of ratcheting is tried: an object that was fine under the old CRD is stored under the new one and edited.
+
+use super::*;
+use crate::api::{Body, Method, Request, Server, Timestamp};
+use crate::crd;
+use crate::text::json;
+use crate::value::{Value, json::to_string};
+
+const OBJECT: &str = "/apis/toys.example.com/v1/namespaces/ns/kites/k";
+
+fn read(text: &str) -> Value {
+    json::read(text.as_bytes()).unwrap()
+}
+
+fn definition(spec: &str) -> Value {
+    read(&format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"kites.toys.example.com"}},
+        "spec":{{"group":"toys.example.com","scope":"Namespaced","names":{{"plural":"kites","kind":"Kite"}},"versions":[{{
+        "name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":
+        {{"type":"object","properties":{{"spec":{spec}}}}}}}}}]}}}}"#
+    ))
+}
+
+/// The code of a merge patch of the object `spec`, stored before the CRD was `new`.
+fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
+    let server = Server::new(0);
+    server.seed_definition(new, Timestamp::default()).unwrap();
+    let object =
+        format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"k"}},"spec":{spec}}}"#);
+    server.seed("kites.toys.example.com", "ns", read(&object)).unwrap();
+    let request = Request {
+        method: Method::Patch,
+        path: OBJECT.to_owned(),
+        content_type: Some("application/merge-patch+json".to_owned()),
+        accept: None,
+        user_agent: None,
+        body: Body::Value(read(patch)),
+        now: Timestamp::default(),
+    };
+    server.handle(&request).code
+}
+
+/// One change: the schemas of `spec`, an object that only the old one takes, a patch of `spec` that changes the value that
+/// must stay and is as wrong as before, and what is said.
+struct Case {
+    old: &'static str,
+    new: &'static str,
+    stored: &'static str,
+    other: &'static str,
+    said: Said,
+}
+
+enum Said {
+    No,
+    While(&'static str),
+    Always,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"string","maxLength":2}}}"#,
+        stored: r#"{"a":"long"}"#,
+        other: r#"{"a":"longer"}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
+        stored: r#"{"a":"long"}"#,
+        other: r#"{"a":"longer"}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"string","nullable":true}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"string","enum":["x"]}}}"#,
+        stored: r#"{"a":"y"}"#,
+        other: r#"{"a":"z"}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}"#,
+        new: r#"{"type":"object","required":["b"],"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}"#,
+        stored: r#"{"a":1}"#,
+        other: r#"{"a":2}"#,
+        said: Said::While("spec"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}}}"#,
+        new: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer","minimum":5}}}}"#,
+        stored: r#"{"l":[1,6]}"#,
+        other: r#"{"l":[1,7]}"#,
+        said: Said::While("spec.l"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"},"v":{"type":"integer"}}}}}}"#,
+        new: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"},"v":{"type":"integer","minimum":5}}}}}}"#,
+        stored: r#"{"l":[{"k":"a","v":1},{"k":"b","v":9}]}"#,
+        other: r#"{"l":[{"k":"a","v":2},{"k":"b","v":9}]}"#,
+        said: Said::While("spec.l[*].v"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string"}}}}"#,
+        new: r#"{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string","pattern":"^x"}}}}"#,
+        stored: r#"{"m":{"a":"y"}}"#,
+        other: r#"{"m":{"a":"z"}}"#,
+        said: Said::While("spec.m.*"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.a > 5"}]}"#,
+        stored: r#"{"a":1}"#,
+        other: r#"{"a":2}"#,
+        said: Said::While("spec"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"integer","anyOf":[{"minimum":5},{"maximum":-5}]}}}"#,
+        stored: r#"{"a":1}"#,
+        other: r#"{"a":2}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"integer","not":{"maximum":5}}}}"#,
+        stored: r#"{"a":1}"#,
+        other: r#"{"a":2}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"string"}}}}"#,
+        new: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}}"#,
+        stored: r#"{"l":["a","a"]}"#,
+        other: r#"{"l":["b","b"]}"#,
+        said: Said::Always,
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self > oldSelf"}]}}}"#,
+        stored: r#"{"a":1}"#,
+        other: "",
+        said: Said::No,
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
+        stored: r#"{"a":"x"}"#,
+        other: r#"{"a":"y"}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+        stored: r#"{"a":{"b":"x"}}"#,
+        other: r#"{"a":["y"]}"#,
+        said: Said::While("spec.a"),
+    },
+    Case {
+        old: r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}"#,
+        new: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
+        stored: r#"{"a":["x"]}"#,
+        other: r#"{"a":["y"]}"#,
+        said: Said::While("spec.a"),
+    },
+];
+
+#[test]
+fn what_is_said_to_be_forgiven_is() {
+    for Case { old, new, stored, other, said } in CASES {
+        let (before, after) = (definition(old), definition(new));
+        let spec = |crd: &Value| crd::decode(crd).unwrap().crd.spec;
+        let found = changes(&spec(&before), &spec(&after));
+        let (softened, label, touched) = match said {
+            Said::No => (Softened::No, 422, None),
+            Said::While(path) => (Softened::While((*path).to_owned()), 200, Some(422)),
+            Said::Always => (Softened::Always, 200, Some(200)),
+        };
+        assert!(found.iter().any(|change| change.softened == softened), "{new}: {found:?}");
+        assert_eq!(patched(&after, stored, r#"{"metadata":{"labels":{"a":"b"}}}"#), label, "{new}: an edit of a label");
+        if let Some(code) = touched {
+            assert_eq!(patched(&after, stored, &format!(r#"{{"spec":{other}}}"#)), code, "{new}: {other}");
+        }
+    }
+}
+
+/// Everything that a limit can be is made narrower alone, and an object that was fine is edited elsewhere.
+#[test]
+fn every_narrower_limit_is_forgiven_where_it_is_said() {
+    for (type_, keyword, value, stored) in [
+        ("string", "minLength", "9", r#""a""#),
+        ("string", "pattern", r#""^x$""#, r#""a""#),
+        ("string", "format", r#""uuid""#, r#""a""#),
+        ("string", "enum", r#"["x"]"#, r#""a""#),
+        ("integer", "minimum", "9", "1"),
+        ("integer", "maximum", "0", "1"),
+        ("integer", "multipleOf", "2", "1"),
+        ("object", "maxProperties", "1", r#"{"x":1,"y":2}"#),
+        ("object", "minProperties", "3", r#"{"x":1,"y":2}"#),
+        ("array", "maxItems", "1", "[1,2]"),
+        ("array", "minItems", "3", "[1,2]"),
+    ] {
+        let more = match type_ {
+            "object" => r#","additionalProperties":{"type":"integer"}"#,
+            "array" => r#","items":{"type":"integer"}"#,
+            _ => "",
+        };
+        let schema = |limit: &str| {
+            definition(&format!(r#"{{"type":"object","properties":{{"a":{{"type":"{type_}"{more}{limit}}}}}}}"#))
+        };
+        let (before, after) = (schema(""), schema(&format!(r#","{keyword}":{value}"#)));
+        let spec = |crd: &Value| crd::decode(crd).unwrap().crd.spec;
+        let found = changes(&spec(&before), &spec(&after));
+        let [change] = found.as_slice() else { panic!("{keyword}: {found:?}") };
+        let code = patched(&after, &format!(r#"{{"a":{stored}}}"#), r#"{"metadata":{"labels":{"a":"b"}}}"#);
+        let forgiven = change.softened == Softened::While("spec.a".to_owned());
+        assert_eq!(forgiven, code == 200, "{keyword}: {} {change:?}", to_string(&after));
+    }
+}
