@@ -38,6 +38,7 @@ mod status;
 mod store;
 mod table;
 mod update;
+mod watch;
 pub mod wire;
 mod written;
 
@@ -47,6 +48,7 @@ pub use journal::{Commit, DEFINITIONS, Journal, Kept};
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 pub use crate::value::time::Timestamp;
+pub use watch::Watch;
 
 use crate::value::Value;
 use std::collections::HashMap;
@@ -119,6 +121,15 @@ pub struct Response {
     pub trace: Trace,
 }
 
+/// What a request is answered with.
+#[derive(Debug)]
+pub enum Reply {
+    /// An answer, whole.
+    Whole(Response),
+    /// Events, one after the other: 200, JSON in lines.
+    Stream(Box<Watch>),
+}
+
 /// The text form of a body, negotiated by `Accept`, `pretty` and `User-Agent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -156,7 +167,7 @@ pub enum ResponseBody {
 pub struct Server {
     definitions: definitions::Definitions,
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
-    revision: store::Revision,
+    revision: Arc<store::Revision>,
     random: random::Random,
     published: openapi::Published,
     journal: journal::Slot,
@@ -167,10 +178,11 @@ impl Server {
     /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
     pub fn new(seed: u64) -> Self {
         let journal = journal::Slot::default();
+        let revision = Arc::new(store::Revision::default());
         Self {
-            definitions: definitions::Definitions::new(&journal),
+            definitions: definitions::Definitions::new(&journal, revision.current()),
             serving: RwLock::default(),
-            revision: store::Revision::default(),
+            revision,
             random: random::Random::new(seed),
             published: openapi::Published::default(),
             journal,
@@ -186,12 +198,29 @@ impl Server {
     }
 
     /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB
-    /// and more for the deepest).
+    /// and more for the deepest). A watch is answered with the events that happened already.
     pub fn handle(&self, request: &Request) -> Response {
+        match self.reply(request) {
+            Reply::Whole(response) => response,
+            Reply::Stream(mut watch) => {
+                let events = std::iter::from_fn(|| watch.next_now(request.now));
+                let text = events.map(|event| String::from_utf8_lossy(&event).into_owned()).collect();
+                let mut response = non_resource::text(200, text, "application/json");
+                response.warnings = watch.warnings().to_vec();
+                response
+            }
+        }
+    }
+
+    /// Answers one request, as [`Server::handle`] does, but a watch goes on.
+    pub fn reply(&self, request: &Request) -> Reply {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
-        match route::route(request.method, path, &query) {
+        Reply::Whole(match route::route(request.method, path, &query) {
             route::Route::Resource(target) if target.group.is_empty() => non_resource::index(404),
+            route::Route::Resource(target) if watch::is_watch(request.method, &target) => {
+                return watch::handle(context::Context::new(self, request, query, target));
+            }
             route::Route::Resource(target) => {
                 let ctx = context::Context::new(self, request, query, target);
                 if definitions::is_about(&ctx.target) {
@@ -204,7 +233,7 @@ impl Server {
                 non_resource::handle(context::Context::new(self, request, query, route::Target::default()), &parts)
             }
             route::Route::Malformed => not_found_page(),
-        }
+        })
     }
 }
 

@@ -22,6 +22,7 @@ mod kubeconfig;
 mod read_only;
 mod record;
 mod state;
+mod stream;
 
 use crate::api::Server;
 use record::Record;

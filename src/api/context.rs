@@ -151,6 +151,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The texts of the warnings so far.
+    pub fn into_warnings(self) -> Vec<String> {
+        headers(self.warnings)
+    }
+
     /// Writes a refusal: a form for the object is not wanted any more, so `Accept` is read again without.
     pub fn refuse(mut self, refusal: &Refusal) -> Response {
         self.trace.errors.clone_from(&refusal.errors);

@@ -15,16 +15,17 @@ use super::journal;
 use super::list::{Pages, token};
 use super::metadata;
 use super::negotiate::{Endpoint, Output};
-use super::options::list_options;
+use super::options::{ListOptions, list_options};
 use super::patch;
 use super::route::Target;
+use super::selector::FieldSelector;
 use super::status::{GroupResource, Refusal};
 use super::store::{Collection, Stored};
 use super::table::Columns;
 use super::update::parse_revision;
 use super::{Method, Response};
 use crate::crd::{self, CustomResourceDefinition};
-use crate::value::Value;
+use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
 /// The resource, for messages.
@@ -35,15 +36,16 @@ pub(super) const RESOURCE: GroupResource<'static> =
 #[derive(Debug)]
 pub(super) struct Definitions {
     /// The objects by name.
-    pub objects: Collection,
+    pub objects: Arc<Collection>,
     /// Held while a definition is written: writes are rare and touch other definitions too.
     pub writing: std::sync::Mutex<()>,
 }
 
 impl Definitions {
-    /// None yet.
-    pub fn new(journal: &journal::Slot) -> Self {
-        Self { objects: Collection::new(journal::DEFINITIONS, journal), writing: std::sync::Mutex::default() }
+    /// None yet, at a revision.
+    pub fn new(journal: &journal::Slot, revision: u64) -> Self {
+        let objects = Collection::new(journal::DEFINITIONS, journal, revision);
+        Self { objects: Arc::new(objects), writing: std::sync::Mutex::default() }
     }
 
     /// All definitions, in order.
@@ -62,10 +64,15 @@ pub(super) fn is_about(target: &Target) -> bool {
     target.group == crd::GROUP
 }
 
+/// Whether a path is one of the collection.
+pub(super) fn is_collection(target: &Target) -> bool {
+    target.version == "v1" && target.resource == RESOURCE.resource && target.namespace.is_empty()
+}
+
 /// Answers a request about definitions.
 pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
     let target = &ctx.target;
-    let known = target.version == "v1" && target.resource == RESOURCE.resource && target.namespace.is_empty();
+    let known = is_collection(target);
     let subresource = target.subresource.as_str();
     if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
         let text = "the server could not find the requested resource";
@@ -127,9 +134,9 @@ fn list(ctx: &Context<'_>, output: &Output) -> Result<Answer, Refusal> {
     Ok(Answer { code: 200, content: Content::List(list) })
 }
 
-/// The definitions that a list asks for.
-fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
-    let options = list_options(&ctx.query)?;
+/// The options of a list or a watch, with the name of a watch's URL as a field selector.
+pub(super) fn options(ctx: &Context<'_>) -> Result<ListOptions, Refusal> {
+    let mut options = list_options(&ctx.query)?;
     for field in options.fields.fields() {
         if !matches!(field, "metadata.name" | "metadata.namespace") {
             return Err(Refusal::bad_request(format!(
@@ -138,21 +145,46 @@ fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
             )));
         }
     }
-    let pages = Pages::read(ctx, &options, "")?;
-    let (found, revision) = ctx.server.definitions.objects.list("", &pages.start, &ctx.server.revision);
-    let resource_version = pages.revision.unwrap_or(revision);
-    let items = found.into_iter().map(|(_, stored)| Arc::clone(&stored.raw)).filter(|o| {
-        let labels = metadata::get(o, "labels");
-        options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
-            && options.fields.matches(|field| match field {
-                "metadata.name" => metadata::text(o, "name").into(),
-                _ => "".into(),
-            })
-    });
+    if ctx.target.verb == "watch" && !ctx.target.name.is_empty() && options.fields.is_empty() {
+        options.fields = FieldSelector::name(&ctx.target.name);
+    }
+    Ok(options)
+}
+
+/// Whether a definition is selected.
+pub(super) fn selected(definition: &Value, options: &ListOptions) -> bool {
+    let labels = metadata::get(definition, "labels");
+    options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
+        && options.fields.matches(|field| match field {
+            "metadata.name" => metadata::text(definition, "name").into(),
+            _ => "".into(),
+        })
+}
+
+/// A definition of nothing but this metadata, as Go writes it.
+pub(super) fn empty(metadata: Map) -> Value {
+    let names = || object([("plural", ""), ("kind", "")]);
+    let spec = [("group", Value::from("")), ("names", names()), ("scope", "".into()), ("versions", Value::Null)];
+    let status = [("conditions", Value::Null), ("acceptedNames", names()), ("storedVersions", Value::Null)];
+    object([
+        ("kind", Value::from("CustomResourceDefinition")),
+        ("apiVersion", "apiextensions.k8s.io/v1".into()),
+        ("metadata", Value::Object(metadata)),
+        ("spec", object(spec)),
+        ("status", object(status)),
+    ])
+}
+
+/// The definitions that a list asks for.
+fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
+    let options = options(ctx)?;
+    let pages = Pages::read(ctx, &options)?;
+    let (found, resource_version) = pages.objects(ctx, &ctx.server.definitions.objects, "")?;
+    let items = found.into_iter().map(|(_, stored)| Arc::clone(&stored.raw)).filter(|o| selected(o, &options));
     let mut items: Vec<Arc<Value>> = items.collect();
     let mut remaining = None;
     let mut continue_ = String::new();
-    if let Some(limit) = usize::try_from(options.limit).ok().filter(|l| *l > 0 && *l < items.len()) {
+    if let Some(limit) = pages.limit.filter(|limit| *limit < items.len()) {
         let selects = !options.labels.is_empty() || !options.fields.is_empty();
         remaining = (!selects).then_some((items.len() - limit) as i64);
         items.truncate(limit);

@@ -68,6 +68,11 @@ impl Server {
             }
         }
         self.revision.reach(revision);
+        // What happened before was not kept: who watched then must look anew.
+        self.definitions.objects.forget_past(self.revision.current());
+        for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
+            serving.objects.forget_past(self.revision.current());
+        }
         let _ = self.journal.set(journal);
         // What was under way when the earlier server ended goes on: names to accept, objects to delete.
         for name in &names {

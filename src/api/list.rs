@@ -1,6 +1,6 @@
 //! GET of a collection: selectors, pages (`endpoints/handlers/get.go`, `storage/etcd3/store.go`, `storage/continue.go`).
 //!
-//! Pages are not frozen in time here: a `continue` goes on in the present, under the resourceVersion it names.
+//! A list of the past, which the pages after the first are, is made by going back along the collection's log.
 
 use super::context::{Answer, Content, Context, List, UNSTRUCTURED_LIST};
 use super::digest::{base64, unbase64};
@@ -10,11 +10,11 @@ use super::options::{ListOptions, list_options};
 use super::selector::FieldSelector;
 use super::serving::{Serving, Version};
 use super::status::Refusal;
-
+use super::store::{Collection, Found};
 use super::update::parse_revision;
 use crate::field::names;
 use crate::text;
-use crate::value::{Value, json, object};
+use crate::value::{Value, json};
 use std::sync::Arc;
 
 /// Answers a list.
@@ -60,11 +60,11 @@ pub(super) fn select(
     options: &ListOptions,
 ) -> Result<List, Refusal> {
     let scope = Scope::of(ctx, serving, options);
-    let pages = Pages::read(ctx, options, &scope.prefix)?;
-    let (found, revision) = serving.objects.list(&scope.prefix, &pages.start, &ctx.server.revision);
-    let mut page = Page::new(options.limit);
+    let pages = Pages::read(ctx, options)?;
+    let (found, resource_version) = pages.objects(ctx, &serving.objects, &scope.prefix)?;
+    let mut page = Page::new(pages.limit);
     for (key, stored) in found {
-        if scope.name.as_ref().is_some_and(|exact| *exact != key) {
+        if !scope.contains(&key) {
             continue;
         }
         if page.is_full() {
@@ -80,7 +80,6 @@ pub(super) fn select(
             page.last = key;
         }
     }
-    let resource_version = pages.revision.unwrap_or(revision);
     let more = page.skipped > 0;
     let selects = !options.labels.is_empty() || !options.fields.is_empty();
     Ok(List {
@@ -95,14 +94,20 @@ pub(super) fn select(
 }
 
 /// What of the keys is listed.
-struct Scope {
+#[derive(Debug)]
+pub(super) struct Scope {
     prefix: String,
     /// The only key, when the selector names one object.
     name: Option<String>,
 }
 
 impl Scope {
-    fn of(ctx: &Context<'_>, serving: &Serving, options: &ListOptions) -> Self {
+    /// All of them.
+    pub fn everything() -> Self {
+        Self { prefix: String::new(), name: None }
+    }
+
+    pub fn of(ctx: &Context<'_>, serving: &Serving, options: &ListOptions) -> Self {
         let mut namespace = ctx.target.namespace.as_str();
         if namespace.is_empty()
             && let Some(selected) = options.fields.required_value("metadata.namespace")
@@ -121,6 +126,16 @@ impl Scope {
         Self { prefix, name }
     }
 
+    /// What all keys begin with.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whether a key is listed, as far as the key tells.
+    pub fn contains(&self, key: &str) -> bool {
+        self.name.as_ref().map_or_else(|| key.starts_with(&self.prefix), |name| name == key)
+    }
+
     /// A key as continue tokens have it.
     fn relative<'k>(&self, key: &'k str) -> &'k str {
         key.strip_prefix(self.prefix.as_str()).unwrap_or(key)
@@ -135,8 +150,7 @@ struct Page {
 }
 
 impl Page {
-    fn new(limit: i64) -> Self {
-        let limit = usize::try_from(limit).ok().filter(|l| *l > 0);
+    fn new(limit: Option<usize>) -> Self {
         Self { limit, items: Vec::new(), last: String::new(), skipped: 0 }
     }
     fn is_full(&self) -> bool {
@@ -146,18 +160,22 @@ impl Page {
 
 /// Where the page begins.
 pub(super) struct Pages {
-    /// The first key that may be on it.
-    pub start: String,
-    /// The revision of the first page.
-    pub revision: Option<u64>,
+    /// The first key that may be on it, without the prefix of all.
+    start: String,
+    /// The revision of the past that is listed, if it is not the present.
+    at: Option<u64>,
+    /// How many objects are on it at most.
+    pub limit: Option<usize>,
 }
 
 impl Pages {
-    pub fn read(ctx: &Context<'_>, options: &ListOptions, prefix: &str) -> Result<Self, Refusal> {
+    /// Reads and checks what the options say of pages and revisions (`storage.ValidateListOptions`, `shouldDelegateList`).
+    pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
             let text = invalid_revision(&options.resource_version, &e);
             Refusal::bad_request(format!("invalid resource version: {text}"))
         })?;
+        let limit = usize::try_from(options.limit).ok().filter(|l| *l > 0);
         if !options.continue_.is_empty() {
             let (start, revision) = read_token(&options.continue_)
                 .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
@@ -165,21 +183,39 @@ impl Pages {
                 let text = "specifying resource version is not allowed when using continue";
                 return Err(Refusal::bad_request(text));
             }
-            let current = ctx.server.revision.current();
-            let revision = if revision < 0 { current } else { revision.unsigned_abs() };
-            return Ok(Self { start: format!("{prefix}{start}"), revision: Some(revision) });
+            // Less than 0 goes on in the present.
+            return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
         }
         check_not_ahead(ctx, wanted)?;
-        // The past is not kept: what it looked like is as good as compacted.
-        if options.resource_version_match == "Exact" && wanted < ctx.server.revision.current() {
-            return Err(Refusal::expired("The resourceVersion for the provided list is too old."));
+        // Old clients that ask for pages mean exactly the revision they name.
+        let exactly = match options.resource_version_match.as_str() {
+            "Exact" => true,
+            "" => wanted > 0 && limit.is_some(),
+            _ => false,
+        };
+        // What comes from the server's cache, as this does, comes all at once.
+        let limit = limit.filter(|_| options.resource_version != "0");
+        Ok(Self { start: String::new(), at: exactly.then_some(wanted), limit })
+    }
+
+    /// The objects from the beginning of the page on, with the revision at which they are so.
+    pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Found, u64), Refusal> {
+        let start = format!("{prefix}{}", self.start);
+        match self.at {
+            None => Ok(objects.list(prefix, &start, &ctx.server.revision)),
+            Some(at) => match objects.list_at(prefix, &start, at) {
+                Some(found) => Ok((found, at)),
+                None if self.start.is_empty() => {
+                    Err(Refusal::expired("The resourceVersion for the provided list is too old."))
+                }
+                None => Err(Refusal::expired_page(encode_token(-1, &self.start))),
+            },
         }
-        Ok(Self { start: String::new(), revision: None })
     }
 }
 
 /// Whether an object is selected.
-fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<bool, Refusal> {
+pub(super) fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<bool, Refusal> {
     if !options.labels.is_empty() {
         let labels = metadata::get(object, "labels");
         if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
@@ -198,12 +234,15 @@ fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<
 
 /// A continue token: unpadded URL-safe base64 of JSON.
 pub(super) fn token(revision: u64, last: &str) -> String {
-    let body = object([
-        ("v", Value::from("meta.k8s.io/v1")),
-        ("rv", Value::Int(i64::try_from(revision).unwrap_or(i64::MAX))),
-        ("start", Value::from(format!("/{last}\0"))),
-    ]);
-    base64(json::to_string(&body).as_bytes())
+    encode_token(i64::try_from(revision).unwrap_or(i64::MAX), &format!("{last}\0"))
+}
+
+/// The token that goes on at a key, in Go's order.
+fn encode_token(revision: i64, start: &str) -> String {
+    let mut body = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{revision},\"start\":");
+    json::write_string(&mut body, &format!("/{start}"));
+    body.push('}');
+    base64(body.as_bytes())
 }
 
 /// The key a token goes on at, without its slash, and its revision.
@@ -243,7 +282,7 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_the_server() {
-        assert_eq!(token(13, "a"), "eyJydiI6MTMsInN0YXJ0IjoiL2FcdTAwMDAiLCJ2IjoibWV0YS5rOHMuaW8vdjEifQ");
+        assert_eq!(token(24, "c"), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MjQsInN0YXJ0IjoiL2NcdTAwMDAifQ");
         assert_eq!(
             read_token("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTMsInN0YXJ0IjoiL2FcdTAwMDAifQ"),
             Ok(("a\0".to_owned(), 13))

@@ -29,7 +29,7 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Response {
 }
 
 /// What serves the request, if anything does.
-fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
+pub(super) fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
     let target = &ctx.target;
     let serving = ctx.server.serving_of(&format!("{}.{}", target.resource, target.group))?;
     let in_namespace = !target.namespace.is_empty();

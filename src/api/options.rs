@@ -144,23 +144,75 @@ pub(super) struct ListOptions {
     pub resource_version: String,
     /// `resourceVersionMatch`
     pub resource_version_match: String,
+    /// `allowWatchBookmarks`
+    pub allow_bookmarks: bool,
+    /// `sendInitialEvents`
+    pub send_initial_events: Option<bool>,
+    /// `timeoutSeconds`
+    pub timeout_seconds: Option<i64>,
 }
 
-/// Reads and validates the options of a list; `watch=…` is routed elsewhere before.
+/// Reads and validates the options of a list or, with `watch=…`, of a watch.
 pub(super) fn list_options(query: &Query) -> Result<ListOptions, Refusal> {
     let text = |key: &str| query.first(key).unwrap_or_default().to_owned();
-    if let Some(seconds) = query.first("timeoutSeconds") {
-        integer(seconds).map_err(Refusal::bad_request)?;
-    }
+    let timeout_seconds = query.first("timeoutSeconds").map(integer).transpose().map_err(Refusal::bad_request)?;
     let limit = query.first("limit").map_or(Ok(0), integer).map_err(Refusal::bad_request)?;
-    let options = ListOptions {
+    let mut options = ListOptions {
         labels: LabelSelector::parse(&text("labelSelector")).map_err(Refusal::bad_request)?,
         fields: FieldSelector::parse(&text("fieldSelector")).map_err(Refusal::bad_request)?,
         limit,
         continue_: text("continue"),
         resource_version: text("resourceVersion"),
         resource_version_match: text("resourceVersionMatch"),
+        allow_bookmarks: query.first("allowWatchBookmarks").is_some_and(boolean),
+        send_initial_events: query.first("sendInitialEvents").map(boolean),
+        timeout_seconds,
     };
+    let errors = if query.first("watch").is_some_and(boolean) {
+        complete_watch(&mut options);
+        watch_errors(&options)
+    } else {
+        list_errors(&options)
+    };
+    if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
+}
+
+/// `SetListOptionsDefaults`: a watch from no revision begins with what is there.
+fn complete_watch(options: &mut ListOptions) {
+    let chosen = options.send_initial_events.is_some() || !options.resource_version_match.is_empty();
+    if !chosen && matches!(options.resource_version.as_str(), "" | "0") {
+        options.send_initial_events = Some(true);
+        "NotOlderThan".clone_into(&mut options.resource_version_match);
+    }
+}
+
+/// `validateWatchOptions`
+fn watch_errors(options: &ListOptions) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let path = FieldPath::new("resourceVersionMatch");
+    let wanted = options.resource_version_match.as_str();
+    if options.send_initial_events.is_some() && wanted != "NotOlderThan" {
+        let text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        errors.push(FieldError::forbidden(&path, text));
+    }
+    if wanted.is_empty() {
+        return errors;
+    }
+    if options.send_initial_events.is_none() {
+        let text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        errors.push(FieldError::forbidden(&path, text));
+    }
+    if wanted != "NotOlderThan" {
+        errors.push(FieldError::not_supported(&path, wanted, &["NotOlderThan"]));
+    }
+    if !options.continue_.is_empty() {
+        errors.push(FieldError::forbidden(&path, "resourceVersionMatch is forbidden when continue is provided"));
+    }
+    errors
+}
+
+/// `ValidateListOptions`
+fn list_errors(options: &ListOptions) -> ErrorList {
     let mut errors = ErrorList::new();
     let path = FieldPath::new("resourceVersionMatch");
     let wanted = options.resource_version_match.as_str();
@@ -180,11 +232,11 @@ pub(super) fn list_options(query: &Query) -> Result<ListOptions, Refusal> {
             errors.push(FieldError::forbidden(&path, text));
         }
     }
-    if query.first("sendInitialEvents").is_some() {
+    if options.send_initial_events.is_some() {
         let path = FieldPath::new("sendInitialEvents");
         errors.push(FieldError::forbidden(&path, "sendInitialEvents is forbidden for list"));
     }
-    if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
+    errors
 }
 
 /// What a table's rows hold beside their cells.

@@ -11,7 +11,7 @@ use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::value::Value;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A definition, compiled.
@@ -35,6 +35,7 @@ pub(super) struct Serving {
     pub versions: Vec<Arc<Version>>,
     /// The objects.
     pub objects: Arc<Collection>,
+    retired: Arc<AtomicBool>,
 }
 
 /// One version of a [`Serving`].
@@ -76,6 +77,7 @@ impl Serving {
             terminating: is_terminating(&crd),
             versions,
             objects,
+            retired: Arc::default(),
             crd,
         }
     }
@@ -91,8 +93,20 @@ impl Serving {
             namespaced: self.namespaced,
             versions: self.versions.clone(),
             objects: Arc::clone(&self.objects),
+            retired: Arc::clone(&self.retired),
             crd,
         }
+    }
+
+    /// Ends the watches that follow this compilation: objects look different from now on, or are gone.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+        self.objects.wake();
+    }
+
+    /// Whether it was replaced.
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
     }
 
     /// Whether requests are answered at all.

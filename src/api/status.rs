@@ -5,7 +5,7 @@
 
 use crate::field::ErrorList;
 use crate::value::quote::go_quote;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, object};
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub(super) struct Refusal {
     pub details: Option<Box<Details>>,
     /// The field errors of a 422.
     pub errors: ErrorList,
+    /// Where a list can be continued, in spite of all.
+    pub continue_: String,
 }
 
 /// `metav1.StatusDetails`
@@ -78,10 +80,10 @@ impl GroupResource<'_> {
 
 impl Refusal {
     fn plain(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, errors: Vec::new() }
+        Self { code, reason, message: message.into(), details: None, errors: Vec::new(), continue_: String::new() }
     }
     fn about(code: u16, reason: &'static str, of: GroupResource<'_>, name: &str, message: String) -> Self {
-        Self { code, reason, message, details: Some(Box::new(of.details(name))), errors: Vec::new() }
+        Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
     }
 
     /// An error the server passes on as it is: 500 without reason.
@@ -181,6 +183,11 @@ impl Refusal {
     pub fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, "Expired", message)
     }
+    /// A page of a list that is too old; `token` goes on in the present.
+    pub fn expired_page(token: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+        Self { continue_: token, ..Self::expired(message) }
+    }
     /// `NewTooLargeResourceVersionError`
     pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
@@ -221,7 +228,7 @@ impl Refusal {
         }
         let mut details = of.details(name);
         details.causes = causes;
-        Self { code: 422, reason: "Invalid", message, details: Some(Box::new(details)), errors }
+        Self { details: Some(Box::new(details)), errors, ..Self::plain(422, "Invalid", message) }
     }
     /// `NewInvalid` about the options of a request.
     pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
@@ -230,7 +237,13 @@ impl Refusal {
 
     /// The refusal as `metav1.Status`.
     pub fn to_value(&self) -> Value {
-        status_value("Failure", self.code, self.reason, &self.message, self.details.as_deref())
+        let mut status = status_value("Failure", self.code, self.reason, &self.message, self.details.as_deref());
+        if !self.continue_.is_empty()
+            && let Some(members) = status.as_object_mut()
+        {
+            members.insert("metadata".to_owned(), object([("continue", self.continue_.as_str())]));
+        }
+        status
     }
 }
 

@@ -1,16 +1,22 @@
 //! What etcd is to the server: objects by key in key order, one growing revision, optimistic writes.
 //!
-//! Locks are held only to look up and to commit; what is stored is shared and never changed.
+//! Locks are held only to look up and to commit; what is stored is shared and never changed. Every commit is an event of
+//! the collection's [`log`], and wakes those who wait for it.
+
+mod log;
 
 use super::journal::{self, Commit};
 use super::metadata;
 use super::status::Refusal;
 use crate::field::names;
 use crate::value::{Value, quote};
-use std::collections::BTreeMap;
+use log::Log;
+pub(super) use log::{Event, Next};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::Waker;
 
 /// The revision of all objects of a server.
 #[derive(Debug)]
@@ -61,13 +67,19 @@ impl Stored {
 }
 
 /// All objects of one resource, in the order of their keys.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Collection {
     /// The definition's name, for the journal.
     definition: String,
     journal: journal::Slot,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
+    /// Written while `objects` is, so that its events are in the order of their revisions.
+    log: RwLock<Log>,
+    waiting: Mutex<HashMap<u64, Waker>>,
 }
+
+/// Objects, each with its key.
+pub(super) type Found = Vec<(String, Arc<Stored>)>;
 
 /// Another write came first.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,9 +101,15 @@ pub(super) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal
 }
 
 impl Collection {
-    /// The objects of a definition, of which there are none yet.
-    pub fn new(definition: &str, journal: &journal::Slot) -> Self {
-        Self { definition: definition.to_owned(), journal: Arc::clone(journal), objects: RwLock::default() }
+    /// The objects of a definition, of which there are none yet and nothing was known before `revision`.
+    pub fn new(definition: &str, journal: &journal::Slot, revision: u64) -> Self {
+        Self {
+            definition: definition.to_owned(),
+            journal: Arc::clone(journal),
+            objects: RwLock::default(),
+            log: RwLock::new(Log::new(revision)),
+            waiting: Mutex::default(),
+        }
     }
 
     /// What a journal will be told of `object`: written out before the lock is taken.
@@ -105,21 +123,63 @@ impl Collection {
         }
     }
 
+    /// Lets nothing be known of what was before `revision`.
+    pub fn forget_past(&self, revision: u64) {
+        self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
+    }
+
     /// The object at `key`.
     pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
     /// The objects whose keys begin with `prefix` and are not before `start`, with the revision at which they are so.
-    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Vec<(String, Arc<Stored>)>, u64) {
+    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Found, u64) {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        let first = if start > prefix { start } else { prefix };
-        let found = objects
-            .range::<str, _>((Bound::Included(first), Bound::Unbounded))
-            .take_while(|(key, _)| key.starts_with(prefix))
-            .map(|(key, stored)| (key.clone(), Arc::clone(stored)))
-            .collect();
-        (found, revision.current())
+        (
+            range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect(),
+            revision.current(),
+        )
+    }
+
+    /// The same as it was at `revision`; `None` when that is too long ago.
+    pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Found> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
+        let log = self.log.read().unwrap_or_else(PoisonError::into_inner);
+        let concerns = |key: &str| key.starts_with(prefix) && key >= start;
+        log.rewind(&mut found, revision, concerns).then(|| found.into_iter().collect())
+    }
+
+    /// What happened next after `revision`.
+    pub fn next(&self, revision: u64) -> Next {
+        self.log.read().unwrap_or_else(PoisonError::into_inner).after(revision)
+    }
+
+    /// Wakes `waker` at the next event, in place of the one that waited under `id`.
+    pub fn wait(&self, id: u64, waker: &Waker) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, waker.clone());
+    }
+
+    /// Nobody waits under `id` any more.
+    pub fn stop_waiting(&self, id: u64) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    /// Wakes all who wait.
+    pub fn wake(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_values().for_each(Waker::wake);
+    }
+
+    /// The latest revision, when all events of this collection up to it can be seen.
+    pub fn settled(&self, revision: &Revision) -> u64 {
+        let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        revision.current()
+    }
+
+    fn record(&self, event: Event) {
+        self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
     /// Whether there are no objects.
@@ -144,7 +204,10 @@ impl Collection {
         self.tell(key, revision, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
         let stored = Arc::new(Stored { raw: Arc::new(object), revision, read: Mutex::default() });
-        objects.insert(key.to_owned(), Arc::clone(&stored));
+        let before = objects.insert(key.to_owned(), Arc::clone(&stored));
+        self.record(Event::new(revision, key, before, Some(Arc::clone(&stored))));
+        drop(objects);
+        self.wake();
         Ok(stored)
     }
 
@@ -158,6 +221,8 @@ impl Collection {
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
         let stored = Arc::new(Stored { raw: Arc::new(object), revision: number, read: Mutex::default() });
         objects.insert(key.to_owned(), stored);
+        // It was there before, so it is no event; what came earlier cannot be told in order any more.
+        self.forget_past(revision.current());
     }
 
     /// Removes what is at `key` if it is still `expected`; the revision of the removal.
@@ -168,9 +233,24 @@ impl Collection {
         }
         let revision = revision.next();
         self.tell(key, revision, None);
-        objects.remove(key);
+        let before = objects.remove(key);
+        self.record(Event::new(revision, key, before, None));
+        drop(objects);
+        self.wake();
         Ok(revision)
     }
+}
+
+/// The objects whose keys begin with `prefix` and are not before `start`.
+fn range<'o>(
+    objects: &'o BTreeMap<String, Arc<Stored>>,
+    prefix: &'o str,
+    start: &'o str,
+) -> impl Iterator<Item = (&'o String, &'o Arc<Stored>)> {
+    let first = if start > prefix { start } else { prefix };
+    objects
+        .range::<str, _>((Bound::Included(first), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(prefix))
 }
 
 fn same(have: Option<&Arc<Stored>>, expected: Option<&Arc<Stored>>) -> bool {
@@ -188,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_write_that_comes_second_is_refused() {
-        let (store, revision) = (Collection::default(), Revision::default());
+        let (store, revision) = (Collection::new("", &journal::Slot::default(), 0), Revision::default());
         let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
         assert_eq!((a.revision, metadata::text(&a.raw, "resourceVersion")), (2, "2"));
         assert_eq!(store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap_err(), Raced);
@@ -199,7 +279,7 @@ mod tests {
 
     #[test]
     fn lists_are_in_key_order() {
-        let (store, revision) = (Collection::default(), Revision::default());
+        let (store, revision) = (Collection::new("", &journal::Slot::default(), 0), Revision::default());
         for key in ["a/x", "a-b/x", "a/b"] {
             store.put(key, None, object([("kind", "X")]), &revision).unwrap();
         }
@@ -208,5 +288,16 @@ mod tests {
         };
         assert_eq!(keys("", ""), ["a-b/x", "a/b", "a/x"]);
         assert_eq!(keys("a/", "a/c"), ["a/x"]);
+    }
+
+    #[test]
+    fn the_past_is_still_there() {
+        let (store, revision) = (Collection::new("", &journal::Slot::default(), 1), Revision::default());
+        let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
+        store.put("ns/b", None, object([("kind", "X")]), &revision).unwrap();
+        store.remove("ns/a", &a, &revision).unwrap();
+        let keys = |at| store.list_at("ns/", "", at).map(|all| all.into_iter().map(|(k, _)| k).collect::<Vec<_>>());
+        assert_eq!(keys(0), None);
+        assert_eq!([1, 2, 3, 4].map(|at| keys(at).unwrap().join(" ")), ["", "ns/a", "ns/a ns/b", "ns/b"]);
     }
 }

@@ -1,7 +1,8 @@
 //! From HTTP to [`api::Request`](crate::api::Request) and back.
 
+use super::stream::Stream;
 use super::{Service, read_only};
-use crate::api::{self, Format, Method, ResponseBody, Timestamp};
+use crate::api::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
 use crate::text;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
@@ -81,7 +82,10 @@ fn handle(service: &Service, request: &api::Request) -> Answer {
     if service.read_only && read_only::writes(request.method, &request.path) {
         return refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL);
     }
-    let response = service.server.handle(request);
+    let response = match service.server.reply(request) {
+        Reply::Whole(response) => response,
+        Reply::Stream(watch) => return stream(*watch),
+    };
     // After the request: what it stored, or saw of another one, may be what could not be kept.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
         let message = format!("{failure}: make room and start again; what was answered before is kept");
@@ -135,7 +139,7 @@ fn method(method: &hyper::Method) -> Method {
     }
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }
 }
@@ -159,12 +163,25 @@ fn write(answer: api::Response) -> Answer {
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    for warning in answer.warnings {
-        if let Some(value) = warning_header(&warning) {
-            headers.append(header::WARNING, value);
-        }
-    }
+    add_warnings(headers, &answer.warnings);
     response
+}
+
+/// A watch goes on while its client listens.
+fn stream(watch: Watch) -> Answer {
+    let warnings = watch.warnings().to_vec();
+    let mut response = Response::new(BoxBody::new(Stream::new(watch)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    add_warnings(headers, &warnings);
+    response
+}
+
+fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
+    for value in warnings.iter().filter_map(|warning| warning_header(warning)) {
+        headers.append(header::WARNING, value);
+    }
 }
 
 /// What the client has already, by its `ETag`, is not sent again.

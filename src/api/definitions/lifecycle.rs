@@ -62,8 +62,14 @@ impl Server {
             Some(b) if b.crd.spec == definition.spec && names(&b.crd) == names(&definition) => {
                 b.with_definition(definition)
             }
-            Some(b) => Serving::compile(definition, Arc::clone(&b.objects)),
-            None => Serving::compile(definition, Arc::new(Collection::new(name, &self.journal))),
+            Some(b) => {
+                b.retire();
+                Serving::compile(definition, Arc::clone(&b.objects))
+            }
+            None => {
+                let objects = Collection::new(name, &self.journal, self.revision.current());
+                Serving::compile(definition, Arc::new(objects))
+            }
         };
         served.insert(name.to_owned(), Arc::new(next));
     }
@@ -120,6 +126,7 @@ impl Server {
     pub(in crate::api) fn forget_definition(&self, name: &str, now: Timestamp) {
         let gone = self.serving.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         let Some(gone) = gone else { return };
+        gone.retire();
         let rivals = self.definitions.all(&self.revision).into_iter().filter(|d| d.spec.group == gone.group);
         for rival in rivals.filter(|d| !d.is_true("NamesAccepted")) {
             self.settle_definition(rival.name(), now);
