@@ -9,6 +9,7 @@ mod external_diff;
 mod get;
 mod lint;
 mod openapi;
+mod rbac;
 mod rehearse;
 mod request;
 mod serve;
@@ -45,6 +46,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Cel(cel) => cel::run(&cel, args.color),
         args::Command::Lint(lint) => lint::run(&lint, args.color),
         args::Command::Openapi(openapi) => openapi::run(&openapi),
+        args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Serve(serve) => serve::run(&serve),
     };
     exit.code()

@@ -6,6 +6,7 @@
 //!
 //! [`configuration`]: self::configuration
 
+mod admission;
 mod answer;
 mod cache;
 mod configuration;
@@ -17,6 +18,7 @@ mod pages;
 mod proxy;
 mod watch;
 
+pub use admission::Written;
 pub use cache::default_dir as default_cache_dir;
 pub use connection::{Asked, Connection};
 pub use context::{is_configured, namespace};

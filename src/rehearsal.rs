@@ -191,6 +191,12 @@ impl Plan {
         Ok(Fate { difference, errors, edit, cells, moved_to })
     }
 
+    /// The path of all stored objects, as the cluster that has today's CRD serves them.
+    pub fn collection(&self) -> Option<String> {
+        let version = served(self.old.as_ref()?).into_iter().next()?;
+        Some(address::collection(&self.group, &version, self.plural(), None))
+    }
+
     fn path(&self, version: &str, namespace: &str, name: &str) -> String {
         let namespace = Some(namespace).filter(|_| self.namespaced);
         address::object(&address::collection(&self.group, version, self.plural(), namespace), name)

@@ -9,6 +9,7 @@ mod get;
 mod inputs;
 mod lint;
 mod openapi;
+mod rbac;
 mod rehearse;
 mod serve;
 mod updates;
@@ -22,6 +23,7 @@ pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
 pub use lint::Lint;
 pub use openapi::Openapi;
+pub use rbac::Rbac;
 pub use rehearse::Rehearse;
 pub use serve::Serve;
 pub use updates::{Subresource, Updates, Verb};
@@ -66,6 +68,8 @@ pub enum Command {
     Lint(Lint),
     /// Print the OpenAPI document that the server would publish for a CRD
     Openapi(Openapi),
+    /// Print the ClusterRole that lets somebody read what these commands need
+    Rbac(Rbac),
     /// Serve the simulated API over HTTP on loopback, for real clients
     Serve(Serve),
 }

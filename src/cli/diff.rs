@@ -9,7 +9,7 @@ use super::update::without_books;
 use super::validate::{self, Compares, Run};
 use crate::output::difference::{self, Sides};
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Action, Identity, Item, Verdict, json};
+use crate::output::report::{Action, Identity, Item, Note, Verdict, json};
 use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
@@ -60,12 +60,12 @@ fn diff(
     let run = Run {
         inputs: &args.inputs,
         table: false,
-        updates: Some(&args.updates),
+        updates: &args.updates,
         compares: Some(Compares { books: args.show_bookkeeping }),
         cluster: &args.cluster,
     };
-    let left = validate::items(&run, &mut |item| show.item(&item))?;
-    show.finish(left.as_deref())
+    let notes = validate::items(&run, &mut |item| show.item(&item))?;
+    show.finish(&notes)
 }
 
 /// How many objects met which fate.
@@ -154,7 +154,7 @@ impl Show<'_> {
         self.messages.write_all(details.as_bytes())
     }
 
-    fn finish(mut self, left: Option<&str>) -> io::Result<Exit> {
+    fn finish(mut self, notes: &[Note]) -> io::Result<Exit> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -167,8 +167,12 @@ impl Show<'_> {
         if self.json {
             let summary = object(counts.named().map(|(name, n)| (name, Value::Int(n as i64))));
             let first = if counts.total() == 0 { "\n" } else { "" };
-            let text = format!("{first}\n],\"summary\":{}}}\n", crate::value::json::to_string(&summary));
-            self.out.write_all(text.as_bytes())?;
+            let text = crate::value::json::to_string;
+            let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
+            writeln!(self.out, "{first}\n],\"notes\":{notes_text},\"summary\":{summary}}}")?;
+            for note in notes {
+                writeln!(self.messages, "note: {}", note.message)?;
+            }
             return Ok(exit);
         }
         self.out.flush()?;
@@ -179,8 +183,8 @@ impl Show<'_> {
             exit = Exit::CannotTell;
         }
         self.messages.write_all(self.text.common_details().as_bytes())?;
-        if let Some(left) = left {
-            writeln!(self.messages, "note: {left}")?;
+        for note in notes {
+            writeln!(self.messages, "note: {}", note.message)?;
         }
         if exit == Exit::CannotTell {
             let told = counts.named().into_iter().filter(|(_, n)| *n > 0);

@@ -1,18 +1,22 @@
-//! `rehearse`: what becomes of stored objects when their CRD is replaced. Objects stream through; none is kept.
+//! `rehearse`: what becomes of stored objects when their CRD is replaced. Objects stream through; none is kept. They come
+//! from files or, page by page, from the [`stored`] ones of the cluster.
+
+mod stored;
 
 use super::Exit;
 use super::args::{self, OnlyJson};
 use super::terminal;
-use super::validate::judge::{self, Places as _};
+use super::validate::judge::{self, Places};
+use super::validate::live::Live;
 use super::validate::object::{self as input_object, Object};
 use super::validate::ordered::in_order;
-use crate::cluster::{self, Connection};
+use crate::cluster;
 use crate::input::held::Held;
 use crate::input::{Entry as InputEntry, Input};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::rehearsal::{self as shown, Counts, Entry};
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Action, Item, Verdict, json as report_json};
+use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
 use crate::output::{Aligned, Paint};
 use crate::rehearsal::{Plan, Stage, Trouble};
 use crate::value::{Value, json};
@@ -20,6 +24,7 @@ use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use stored::{InCluster, Stored};
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, color: args::Color) -> Exit {
@@ -73,12 +78,13 @@ fn rehearse(
     messages: &mut dyn Write,
 ) -> Result<Exit, Failure> {
     let target = args.cluster.target();
+    let live = Live::new(target.clone());
     let new = definition(&args.definition, message_color)?;
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
         Some(path) => Some(definition(path, message_color)?.value),
         None if args.cluster.offline => None,
-        None => live(&target, &name)?,
+        None => today(&live, &name)?,
     };
     let place = |message: &str, help| {
         let spot = new.object.finder().start();
@@ -96,9 +102,28 @@ fn rehearse(
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let entries = Input::open(&args.filenames, args.recursive).filter_map(|entry| work.task(entry));
-    in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
-    show.finish(&said, &plan)
+    let mut notes = Vec::new();
+    if args.filenames.is_empty() {
+        match plan.collection() {
+            Some(path) => {
+                let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
+                let entries = objects.by_ref().map(|stored| match stored {
+                    Ok(object) => Task::Stored(Box::new(object)),
+                    Err(item) => Task::Told(item),
+                });
+                in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+                notes.extend(objects.note());
+            }
+            None => {
+                let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
+                notes.push(Note { kind: "noObjects", message });
+            }
+        }
+    } else {
+        let entries = Input::open(&args.filenames, args.recursive).filter_map(|entry| work.task(entry));
+        in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+    }
+    show.finish(&said, &plan, &notes)
 }
 
 /// The one CRD in the files at `path`.
@@ -136,18 +161,23 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
 }
 
 /// Today's CRD, as the cluster has it.
-fn live(target: &cluster::Target, name: &str) -> Result<Option<Value>, Failure> {
-    let found = Connection::open(target).and_then(|connection| connection.definition(name));
-    found.map_err(|error| {
-        let help = "give today's CRD with --old, or go without it with --offline";
-        Failure::Told(format!("error: {}\nhelp: {help}\n", error.message))
+fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
+    live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
+        let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
+        let help = Some(format!("{help}give today's CRD with --old and what is stored with -f, and --offline"));
+        told(&cluster::Error { help, ..error })
     })
+}
+
+fn told(error: &cluster::Error) -> Failure {
+    Failure::Told(error.text())
 }
 
 /// What there is to do with an entry of the input.
 enum Task {
     Told(Box<Item>),
     Rehearse(Box<Object>),
+    Stored(Box<Value>),
 }
 
 /// What came of it.
@@ -187,12 +217,15 @@ impl Work<'_> {
     fn done(&self, task: Task) -> Done {
         match task {
             Task::Told(item) => Done::Told(item),
-            Task::Rehearse(object) => Done::Entry(Box::new(self.rehearse(*object))),
+            Task::Rehearse(mut object) => {
+                let value = object.take_value();
+                Done::Entry(Box::new(self.rehearse(value, &object.finder())))
+            }
+            Task::Stored(value) => Done::Entry(Box::new(self.rehearse(*value, &InCluster))),
         }
     }
 
-    fn rehearse(&self, mut object: Object) -> Entry {
-        let value = object.take_value();
+    fn rehearse(&self, value: Value, finder: &dyn Places) -> Entry {
         let namespace =
             if self.plan.namespaced { judge::Namespace::Or(self.namespace) } else { judge::Namespace::None };
         let identity = judge::identity(&value, namespace);
@@ -207,7 +240,6 @@ impl Work<'_> {
             }
             Err(why) => Err(Trouble::Today(why)),
         };
-        let finder = object.finder();
         let errors = fate.as_ref().map(|fate| fate.errors.as_slice()).unwrap_or_default();
         let places = errors.iter().map(|error| finder.field(&error.field)).collect();
         Entry { spot: finder.start(), identity, fate, places }
@@ -300,7 +332,7 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    fn finish(mut self, said: &Item, plan: &Plan) -> Result<Exit, Failure> {
+    fn finish(mut self, said: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
@@ -310,9 +342,10 @@ impl<'a> Show<'a> {
             let first = if self.begun { "" } else { "\n" };
             writeln!(
                 self.out,
-                "{first}\n],\"definition\":{},\"columns\":{},\"summary\":{}}}",
+                "{first}\n],\"definition\":{},\"columns\":{},\"notes\":{},\"summary\":{}}}",
                 json::to_string(&definition),
                 json::to_string(&columns),
+                json::to_string(&report_json::notes(notes)),
                 json::to_string(&self.counts.value())
             )?;
         } else {
@@ -325,6 +358,9 @@ impl<'a> Show<'a> {
                 writeln!(self.out)?;
             }
             self.out.write_all(self.counts.text().as_bytes())?;
+        }
+        for note in notes {
+            writeln!(self.messages, "note: {}", note.message)?;
         }
         Ok(if self.counts.is_unsure() || said.verdict == Verdict::CannotTell {
             Exit::CannotTell

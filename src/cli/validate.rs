@@ -1,10 +1,13 @@
 //! `validate`: what the server would do with every object given, created or, with `--old`, updated.
 //!
-//! [`run`] is the way of the documents, [`shared`] what is known on it, [`olds`] the objects as they are now, [`turns`]
-//! the order of those with one name, [`judge`] one question to the server and its answer, [`show`] what is printed.
+//! [`run`] is the way of the documents, [`shared`] what is known on it, [`live`] the cluster, [`olds`] the objects as they
+//! are now, [`turns`] the order of those with one name, [`judge`] one question to the server and its answer, [`met`] what
+//! is to be said of the run as a whole, [`show`] what is printed.
 
 mod definitions;
 pub mod judge;
+pub mod live;
+mod met;
 pub mod object;
 mod olds;
 pub mod ordered;
@@ -23,12 +26,15 @@ use crate::cluster;
 use crate::input::Input;
 use crate::input::shelf::Shelf;
 use crate::output::report::text::Style;
-use crate::output::report::{Item, Summary};
+use crate::output::report::{Item, Note, Summary};
 use judge::Updates;
+use live::Live;
+use met::Met;
 use olds::Olds;
 use shared::{Judge, Known, Settings};
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Runs the command.
@@ -56,12 +62,12 @@ fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: 
     let run = Run {
         inputs: &args.inputs,
         table: args.output == Some(args::Format::Wide),
-        updates: args.updates.is_asked_for().then_some(&args.updates),
+        updates: &args.updates,
         compares: None,
         cluster: &args.cluster,
     };
-    if let Some(left) = items(&run, &mut |item| show.item(&item))? {
-        show.note(&left);
+    for note in items(&run, &mut |item| show.item(&item))? {
+        show.note(note);
     }
     show.finish()
 }
@@ -72,8 +78,8 @@ pub struct Run<'a> {
     pub inputs: &'a args::Inputs,
     /// Whether each object's Table is wanted.
     pub table: bool,
-    /// What to do with objects that may be there already; `None` creates.
-    pub updates: Option<&'a args::Updates>,
+    /// What to do with objects that are there already, and where they are.
+    pub updates: &'a args::Updates,
     /// Whether what is there and what was sent are wanted, to be compared.
     pub compares: Option<Compares>,
     /// The cluster that may be asked.
@@ -87,21 +93,37 @@ pub struct Compares {
     pub books: bool,
 }
 
-/// Judges everything and shows the items in order; gives what is to be said of the old objects that are left.
-pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<String>> {
+/// Judges everything and shows the items in order; gives what is to be said of the run as a whole.
+pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Vec<Note>> {
     let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
-    if reads_stdin(&run.inputs.filenames) && run.updates.is_some_and(|updates| reads_stdin(&updates.old)) {
+    if reads_stdin(&run.inputs.filenames) && reads_stdin(&run.updates.old) {
         return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
     }
+    let mut notes = Vec::new();
+    let mut met = Met::default();
+    let mut show = |item: Item| {
+        met.add(&item, run.updates.subresource);
+        show(item);
+    };
     let target = run.cluster.target();
-    let cluster = (!run.cluster.offline).then(|| target.clone());
-    let updates = run.updates.map(|updates| {
-        let mut olds = Olds::new(cluster.clone().filter(|_| run.compares.is_some()));
-        olds.take_in(Input::open(&updates.old, run.inputs.recursive), show);
-        Updates { way: way(updates), olds, compares: run.compares }
-    });
+    let cluster = (!run.cluster.offline).then(|| Arc::new(Live::new(target.clone())));
+    let olds = match &cluster {
+        _ if !run.updates.old.is_empty() => {
+            Some(Olds::given(Input::open(&run.updates.old, run.inputs.recursive), &mut show))
+        }
+        // Who asks for a difference wants to know between what.
+        Some(live) if run.compares.is_some() || cluster::is_configured(&target) => Some(Olds::Live(Arc::clone(live))),
+        None if run.compares.is_some() || run.updates.is_asked_for() => Some(Olds::Given(Mutex::default())),
+        Some(_) => {
+            let message = "no cluster is configured, so every object is taken to be new".to_owned();
+            notes.push(Note { kind: "noCluster", message });
+            run.updates.is_asked_for().then(|| Olds::Given(Mutex::default()))
+        }
+        None => None,
+    };
+    let updates = olds.map(|olds| Updates { way: way(run.updates), olds, compares: run.compares });
     // Only server-side apply asks who owns what.
-    let owners = run.updates.is_some_and(|u| u.server_side) || run.compares.is_some_and(|c| c.books);
+    let owners = run.updates.server_side || run.compares.is_some_and(|c| c.books);
     let server = if owners { Server::new(0) } else { Server::new(0).without_managed_fields() };
     let namespace = run.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let settings = Settings {
@@ -109,17 +131,21 @@ pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Option<Str
         manner: Manner { level: run.inputs.field_validation, dry_run: true, table: run.table, now: terminal::now() },
         jobs: run.inputs.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
         ignore_missing: run.inputs.ignore_missing_crds,
-        cluster,
+        cluster: cluster.clone(),
     };
     let judge = Judge { settings, server, updates, shelf: Shelf::default() };
     let mut known = Known::default();
     if !run.inputs.crds.is_empty() {
         let input = Input::open(&run.inputs.crds, run.inputs.recursive);
-        run::take_definitions(&judge, &mut known, input, show);
+        run::take_definitions(&judge, &mut known, input, &mut show);
     }
     let input = Input::open(&run.inputs.filenames, run.inputs.recursive);
-    run::judge_all(&judge, &mut known, input, show)?;
-    Ok(judge.updates.and_then(|updates| updates.olds.left()).map(|left| left.words()))
+    run::judge_all(&judge, &mut known, input, &mut show)?;
+    if let Some(left) = judge.updates.and_then(|updates| updates.olds.left()) {
+        notes.push(Note { kind: "oldObjects", message: left.words() });
+    }
+    notes.extend(met.notes(known.definitions(), cluster.as_deref()));
+    Ok(notes)
 }
 
 /// The request that is asked for.

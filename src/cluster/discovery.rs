@@ -80,6 +80,17 @@ impl Connection {
         self.search(|resources| resources.iter().find(|r| fits(r)).cloned())
     }
 
+    /// The version to read objects of a resource in: the wanted one if the cluster serves it, or else one that it serves;
+    /// `None` if it does not serve the resource at all.
+    pub fn served_version(&self, group: &str, plural: &str, wanted: &str) -> Result<Option<String>, Error> {
+        let is_it = |r: &Resource| r.group == group && r.plural == plural;
+        let found = match self.resource_where(|r| is_it(r) && r.version == wanted)? {
+            Some(resource) => Some(resource),
+            None => self.resource_where(is_it)?,
+        };
+        Ok(found.map(|r| r.version))
+    }
+
     fn search(&self, pick: impl Fn(&[Resource]) -> Option<Resource>) -> Result<Option<Resource>, Error> {
         let known = self.discovered(false)?;
         match pick(&known.resources) {

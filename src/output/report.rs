@@ -190,6 +190,15 @@ pub struct Located {
     pub spot: Option<Spot>,
 }
 
+/// Something to know of a run as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about, as a program reads it.
+    pub kind: &'static str,
+    /// The text.
+    pub message: String,
+}
+
 /// How many objects met which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {

@@ -7,11 +7,11 @@ use std::num::NonZeroUsize;
 /// `rehearse`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  # Tomorrow's CRD, today's, and what is stored
-  kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
+  # Everything that the cluster of the current context stores, in all namespaces, and its CRD of today
+  kubectl crdx rehearse new-crd.yaml
 
-  # Everything that a cluster stores; today's CRD is read from it, too
-  kubectl get crontabs -A -o json | kubectl crdx rehearse new-crd.yaml -f -
+  # Offline: tomorrow's CRD, today's, and what is stored
+  kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
 
 Of an object that would be invalid it is tried whether an edit of nothing but a label still passes: the server forgives
 errors of what does not change, but not all of them.
@@ -24,8 +24,9 @@ pub struct Rehearse {
     /// A file with the CRD as it is [default: that of the cluster; with --offline none, and objects are taken as they are]
     #[arg(long, value_name = "OLD_CRD")]
     pub old: Option<String>,
-    /// Files or directories with the stored objects, `-` for standard input; other kinds are passed over
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    /// Files or directories with the stored objects, `-` for standard input; other kinds are passed over [default: all
+    /// that the cluster stores]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required_if_eq("offline", "true"), num_args = 1..)]
     pub filenames: Vec<String>,
     /// Go into the directories below those given
     #[arg(short = 'R', long)]
@@ -36,7 +37,7 @@ pub struct Rehearse {
     /// What to print: json (documented in docs/output.md) [default: a table and what becomes of each object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,
-    /// The cluster to ask for today's CRD.
+    /// The cluster to ask for today's CRD and for what it stores.
     #[command(flatten)]
     pub cluster: Cluster,
 }

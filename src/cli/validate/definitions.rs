@@ -16,6 +16,10 @@ pub struct Route {
     pub namespaced: bool,
     /// The served versions.
     pub versions: Vec<String>,
+    /// The version that is stored.
+    pub storage: String,
+    /// Whether versions convert in a way of their own.
+    pub converts_by_webhook: bool,
 }
 
 /// What became of a CRD.
@@ -68,10 +72,13 @@ impl Definitions {
         let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
         let served = versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));
         let name = |version: &Value| version.str_at(&["name"]).unwrap_or_default().to_owned();
+        let stored_in = versions.iter().find(|v| v.get("storage").and_then(Value::as_bool) == Some(true));
         let route = Route {
             plural: text(&["spec", "names", "plural"]),
             namespaced: stored.str_at(&["spec", "scope"]) == Some("Namespaced"),
             versions: served.map(name).collect(),
+            storage: stored_in.map(name).unwrap_or_default(),
+            converts_by_webhook: stored.str_at(&["spec", "conversion", "strategy"]) == Some("Webhook"),
         };
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));

@@ -2,7 +2,7 @@
 
 use super::Compares;
 use super::definitions::Route;
-use super::olds::{Found, Olds, Wanted};
+use super::olds::{Coming, Found, Olds, Wanted};
 use super::turns::Left;
 use crate::api::{Response, ResponseBody, Server};
 use crate::cli::request::{self, Manner};
@@ -83,13 +83,22 @@ pub struct Updates {
     pub compares: Option<Compares>,
 }
 
-/// Sends `object` and reads the answer; `left` is what an input of the same name before it left behind.
+/// What of an object was there before it is sent.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// What an input of the same name before it left behind.
+    pub left: Option<Left>,
+    /// The object as it is in the cluster, if it was asked for already.
+    pub coming: Option<Coming>,
+}
+
+/// Sends `object` and reads the answer.
 pub fn judge(
     court: Court<'_>,
     route: &Route,
     object: Value,
     identity: Identity,
-    left: Option<Left>,
+    before: Before,
     places: &dyn Places,
 ) -> Item {
     let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
@@ -102,15 +111,16 @@ pub fn judge(
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
+    let followed = before.left.is_some();
     let mut item = match court.updates {
-        None if left.is_none() => {
+        None if !followed => {
             answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places)
         }
         updates => {
             let identity_again = identity.clone();
             let compares = updates.and_then(|updates| updates.compares);
             let sent = compares.map(|_| object.clone());
-            match update(court, place, &route.plural, object, left, &identity) {
+            match update(court, place, &route.plural, object, before, &identity) {
                 Ok(done) => {
                     let mut item = answered(done.response, identity, places);
                     item.action = done.action;
@@ -135,7 +145,7 @@ pub fn judge(
         // Who compares shows and hides for itself.
         let mut copy = court.updates.and_then(|updates| updates.compares).map(|_| result.clone());
         let shown = copy.as_mut().unwrap_or(result);
-        forget_its_birth(shown, court.updates.is_some() || left.is_some());
+        forget_its_birth(shown, court.updates.is_some() || followed);
         item.scale = court.server.scale_of(&definition, &version, shown);
     }
     item
@@ -165,8 +175,9 @@ impl From<String> for Unsent {
 /// What an update would do to a CRD that is there already, on a server of its own; `None` for one that is not there.
 pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, places: &dyn Places) -> Option<Item> {
     let updates = court.updates?;
-    let wanted = Wanted { identity, plural: "customresourcedefinitions", namespace: court.namespace };
-    let done = match updates.olds.find(wanted) {
+    let coming = updates.olds.ask(identity, "customresourcedefinitions");
+    let wanted = Wanted { identity, namespace: court.namespace };
+    let done = match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
         Found::Nothing => return None,
         Found::Object(old, spot) => {
             let server = Server::new(0).without_managed_fields();
@@ -214,7 +225,7 @@ fn update(
     place: Place<'_>,
     plural: &str,
     object: Value,
-    left: Option<Left>,
+    before: Before,
     identity: &Identity,
 ) -> Result<Sent, Unsent> {
     // The next input of this name is judged with what this one leaves behind.
@@ -229,13 +240,15 @@ fn update(
         let seeded = court.server.seed(place.definition, namespace, old);
         seeded.map_err(|why| format!("the old object{of} cannot be a stored one: {why}"))
     };
-    match (left, court.updates) {
+    match (before.left, court.updates) {
         (Some(Left::Stored(shelved)), _) => seed(take(shelved)?, "")?,
         (Some(Left::Sent(shelved)), _) => {
             update::send(court.server, place, in_namespace(take(shelved)?, identity), &way, manner)?;
         }
         (None, Some(updates)) if !place.name.is_empty() => {
-            match updates.olds.find(Wanted { identity, plural, namespace: court.namespace }) {
+            let coming = before.coming.or_else(|| updates.olds.ask(identity, plural));
+            let wanted = Wanted { identity, namespace: court.namespace };
+            match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
                 Found::Nothing => {}
                 Found::Object(old, spot) => seed(*old, &format!(" at {spot}"))?,
                 found => return Err(not_one(found)),

@@ -2,27 +2,31 @@
 //! namespace and name.
 
 use super::judge::Places as _;
+use super::live::Live;
 use super::object::Object;
-use crate::cluster::{self, Connection, Resource};
+use crate::cluster::{self, Asked};
 use crate::input::{Document, Entry};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item};
 use crate::value::Value;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where old objects come from.
-#[derive(Debug, Default)]
-pub struct Olds {
-    given: Mutex<Given>,
-    live: Option<Live>,
+#[derive(Debug)]
+pub enum Olds {
+    /// Files, and nothing else is there.
+    Given(Mutex<Given>),
+    /// The cluster.
+    Live(Arc<Live>),
 }
 
 /// By group, kind and name; several namespaces may have the name.
-type Given = HashMap<(String, String, String), Vec<Old>>;
+pub type Given = HashMap<(String, String, String), Vec<Old>>;
 
+/// An object in a file.
 #[derive(Debug)]
-struct Old {
+pub struct Old {
     document: Document,
     namespace: String,
     used: bool,
@@ -65,21 +69,29 @@ impl Left {
 pub struct Wanted<'a> {
     /// What the new object calls itself.
     pub identity: &'a Identity,
-    /// The plural name of its kind.
-    pub plural: &'a str,
     /// The namespace of objects that name none.
     pub namespace: &'a str,
 }
 
-impl Olds {
-    /// No old objects in files; with `live` the cluster is asked for them.
-    pub fn new(live: Option<cluster::Target>) -> Self {
-        Self { given: Mutex::default(), live: live.map(|target| Live { target, open: Mutex::default() }) }
-    }
+/// An object that the cluster was asked for.
+#[derive(Debug)]
+pub struct Coming(Result<Option<Asked>, cluster::Error>);
 
-    /// Takes in old objects; what cannot be one is shown.
-    pub fn take_in(&mut self, entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) {
-        let given = self.given.get_mut().unwrap_or_else(PoisonError::into_inner);
+impl Coming {
+    /// Waits for it.
+    pub fn wait(self) -> Found {
+        match self.0.and_then(|asked| asked.map_or(Ok(None), Asked::wait)) {
+            Ok(Some(object)) => Found::Object(Box::new(object), Spot::source(&"the cluster".into())),
+            Ok(None) => Found::Nothing,
+            Err(error) => Found::Error(error),
+        }
+    }
+}
+
+impl Olds {
+    /// The old objects in files; what cannot be one is shown.
+    pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
+        let mut given = Given::default();
         for entry in entries {
             let document = match entry {
                 Entry::Document(document) => document,
@@ -104,42 +116,49 @@ impl Olds {
                 }
             }
         }
+        Self::Given(Mutex::new(given))
     }
 
-    /// The old object for a new one; it is given once.
-    pub fn find(&self, wanted: Wanted<'_>) -> Found {
-        let identity = wanted.identity;
-        {
-            let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
-            let olds = given.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
-            let fits = |old: &&mut Old| match &identity.namespace {
-                None => true,
-                Some(namespace) if old.namespace.is_empty() => namespace == wanted.namespace,
-                Some(namespace) => old.namespace == *namespace,
-            };
-            let mut fitting = olds.iter_mut().filter(fits);
-            match (fitting.next(), fitting.next()) {
-                (Some(first), Some(second)) => {
-                    (first.used, second.used) = (true, true);
-                    fitting.for_each(|old| old.used = true);
-                    return Found::Two(spot(&first.document), spot(&second.document));
-                }
-                (Some(old), None) if old.used => return Found::Nothing,
-                (Some(old), None) => {
-                    old.used = true;
-                    let spot = spot(&old.document);
-                    return Found::Object(Box::new(std::mem::take(&mut old.document.value)), spot);
-                }
-                (None, _) => {}
-            }
+    /// Asks the cluster for the old object of a new one; `None` where files say what is there.
+    pub fn ask(&self, identity: &Identity, plural: &str) -> Option<Coming> {
+        match self {
+            Self::Given(_) => None,
+            Self::Live(live) => Some(Coming(live.ask(identity, plural))),
         }
-        self.live.as_ref().map_or(Found::Nothing, |live| live.find(wanted))
     }
 
-    /// What nobody asked for.
+    /// The old object for a new one in the files; it is given once.
+    pub fn find(&self, wanted: Wanted<'_>) -> Found {
+        let Self::Given(given) = self else { return Found::Nothing };
+        let identity = wanted.identity;
+        let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
+        let olds = given.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
+        let fits = |old: &&mut Old| match &identity.namespace {
+            None => true,
+            Some(namespace) if old.namespace.is_empty() => namespace == wanted.namespace,
+            Some(namespace) => old.namespace == *namespace,
+        };
+        let mut fitting = olds.iter_mut().filter(fits);
+        match (fitting.next(), fitting.next()) {
+            (Some(first), Some(second)) => {
+                (first.used, second.used) = (true, true);
+                fitting.for_each(|old| old.used = true);
+                Found::Two(spot(&first.document), spot(&second.document))
+            }
+            (Some(old), None) if !old.used => {
+                old.used = true;
+                let spot = spot(&old.document);
+                Found::Object(Box::new(std::mem::take(&mut old.document.value)), spot)
+            }
+            _ => Found::Nothing,
+        }
+    }
+
+    /// What of the files nobody asked for.
     pub fn left(&self) -> Option<Left> {
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let Self::Given(given) = self else { return None };
+        let given = given.lock().unwrap_or_else(PoisonError::into_inner);
         let unused: Vec<&Old> = given.values().flatten().filter(|old| !old.used).collect();
         let place = |old: &&&Old| (old.document.source.clone(), old.document.chunk.start.line, old.document.item);
         let first = unused.iter().min_by_key(place)?;
@@ -151,68 +170,13 @@ fn spot(document: &Document) -> Spot {
     Object { document: document.clone(), warnings: Vec::new() }.finder().start()
 }
 
-/// The cluster, asked for each object once.
-struct Live {
-    target: cluster::Target,
-    open: Mutex<Open>,
-}
-
-#[derive(Default)]
-struct Open {
-    connection: Option<Result<Connection, cluster::Error>>,
-    /// Paths that were asked for.
-    asked: std::collections::HashSet<String>,
-}
-
-impl std::fmt::Debug for Live {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("target", &self.target).finish_non_exhaustive()
-    }
-}
-
-impl Live {
-    fn find(&self, wanted: Wanted<'_>) -> Found {
-        let identity = wanted.identity;
-        let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
-        let resource = Resource {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            plural: wanted.plural.to_owned(),
-            namespaced: identity.namespace.is_some(),
-            ..Resource::default()
-        };
-        let path = resource.object_path(identity.namespace.as_deref(), &identity.name);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if !open.asked.insert(path.clone()) {
-            return Found::Nothing;
-        }
-        let found = match open.connection.get_or_insert_with(|| Connection::open(&self.target)) {
-            Ok(connection) => connection.get(&path, "application/json"),
-            Err(error) => Err(error.clone()),
-        };
-        match found {
-            Ok(Some(object)) => Found::Object(Box::new(object), Spot::source(&"the cluster".into())),
-            Ok(None) => Found::Nothing,
-            Err(error) => {
-                // Asking on would only wait again.
-                if error.unreachable {
-                    open.connection = Some(Err(error.clone()));
-                }
-                Found::Error(error)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::input::documents;
 
     fn olds(text: &str) -> Olds {
-        let mut olds = Olds::new(None);
-        olds.take_in(documents("old.yaml", text).into_iter(), &mut |item| panic!("{item:?}"));
-        olds
+        Olds::given(documents("old.yaml", text).into_iter(), &mut |item| panic!("{item:?}"))
     }
 
     fn find(olds: &Olds, namespace: Option<&str>, name: &str) -> Found {
@@ -222,7 +186,7 @@ mod tests {
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         };
-        olds.find(Wanted { identity: &identity, plural: "ks", namespace: "default" })
+        olds.find(Wanted { identity: &identity, namespace: "default" })
     }
 
     #[test]

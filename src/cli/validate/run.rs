@@ -4,19 +4,15 @@
 //! in a temporary file, CRDs are still taken in as they pass, and at the end what waits is judged in order. So the output
 //! is in the order of the input, and no more than a few documents are in memory at a time.
 
-use super::definitions::Route;
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{Judge, Known, Way};
-use super::turns::Turn;
+use super::shared::{Judge, Known, Ready, Way};
 use crate::cli::args::FieldValidation;
-use crate::cluster::Connection;
 use crate::input::spool::Spool;
 use crate::input::{Entry, Note};
 use crate::output::report::{Item, Problem, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::Arc;
 
 /// Takes in the CRDs among `entries`; what else is there is not looked at. What cannot be used is shown.
 pub fn take_definitions(
@@ -74,14 +70,14 @@ enum Task {
     /// Nothing to do.
     Item(Box<Item>),
     /// An object to judge.
-    Judge(Box<Object>, Arc<Route>, Option<Turn>),
+    Judge(Box<Ready>),
 }
 
 impl Task {
     fn done(self, judge: &Judge) -> Item {
         match self {
             Self::Item(item) => *item,
-            Self::Judge(object, route, turn) => judge.judge(*object, &route, turn.as_ref()),
+            Self::Judge(ready) => judge.judge(*ready),
         }
     }
 }
@@ -143,7 +139,9 @@ impl<I> Feed<'_, I> {
     fn task(&mut self, way: Way) -> Option<Task> {
         match (way, &mut self.wait) {
             (Way::Item(item), None) => return Some(Task::Item(item)),
-            (Way::Judge(object, route, turn), None) => return Some(Task::Judge(object, route, turn)),
+            (Way::Judge(object, route), None) => {
+                return Some(Task::Judge(Box::new(self.known.ready(self.judge, *object, route))));
+            }
             (Way::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
             (Way::Judge(object, ..), Some(_)) => self.put_off(*object),
             (Way::Unknown(object, kind), wait) => {
@@ -199,7 +197,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         self.at += 1;
         Some(match self.known.way(self.judge, Object { document, warnings }) {
             Way::Item(item) => Task::Item(item),
-            Way::Judge(object, route, turn) => Task::Judge(object, route, turn),
+            Way::Judge(object, route) => Task::Judge(Box::new(self.known.ready(self.judge, *object, route))),
             Way::Unknown(object, kind) => {
                 Task::Item(Box::new(self.known.without_definition(self.judge, *object, &kind)))
             }
@@ -209,13 +207,13 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
 
 /// Asks the cluster for CRDs that the input did not bring.
 fn fetch(judge: &Judge, known: &mut Known, missing: &BTreeSet<Kind>) {
-    let Some(target) = &judge.settings.cluster else { return };
+    let Some(live) = &judge.settings.cluster else { return };
     let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.knows(kind)).collect();
     if missing.is_empty() {
         return;
     }
     let kinds: Vec<(&str, &str)> = missing.iter().map(|(group, _, kind)| (group.as_str(), kind.as_str())).collect();
-    let found = match Connection::open(target) {
+    let found = match live.connection() {
         Ok(connection) => connection.definitions_of(&kinds),
         Err(error) => kinds.iter().map(|_| Err(error.clone())).collect(),
     };

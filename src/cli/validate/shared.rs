@@ -1,8 +1,10 @@
 //! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
 
 use super::definitions::{Definitions, Installed, Route};
-use super::judge::{self, Court, Namespace, Updates};
+use super::judge::{self, Before, Court, Namespace, Updates};
+use super::live::Live;
 use super::object::{Kind, Object};
+use super::olds::Coming;
 use super::turns::{Left, Turn, Turns};
 use crate::api::{ResponseBody, Server};
 use crate::cli::args::FieldValidation;
@@ -30,7 +32,7 @@ pub struct Settings {
     /// Whether a missing CRD makes a kind one to skip.
     pub ignore_missing: bool,
     /// The cluster to ask for missing CRDs, if any may be asked.
-    pub cluster: Option<cluster::Target>,
+    pub cluster: Option<Arc<Live>>,
 }
 
 /// What needs no order: judging an object whose CRD is known.
@@ -48,9 +50,10 @@ pub struct Judge {
 
 impl Judge {
     /// What the server would do with an object.
-    pub fn judge(&self, mut object: Object, route: &Route, turn: Option<&Turn>) -> Item {
-        let before = turn.and_then(Turn::wait);
-        let sent = turn.filter(|_| self.updates.is_none() && before.is_none());
+    pub fn judge(&self, ready: Ready) -> Item {
+        let Ready { mut object, route, turn, coming } = ready;
+        let left = turn.as_ref().and_then(Turn::wait);
+        let sent = turn.as_ref().filter(|_| self.updates.is_none() && left.is_none());
         let sent = sent.and_then(|_| self.shelf.put(object.value()).ok()).map(Left::Sent);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
@@ -59,8 +62,9 @@ impl Judge {
         let finder = object.finder();
         let known = identity.clone();
         // One object must never take the others with it.
+        let before = Before { left, coming };
         let judged = panic::catch_unwind(AssertUnwindSafe(|| {
-            judge::judge(self.court(), route, value, identity, before, &finder)
+            judge::judge(self.court(), &route, value, identity, before, &finder)
         }));
         let mut item = judged.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -70,7 +74,7 @@ impl Judge {
         item.warnings.extend(warnings);
         if let Some(turn) = turn {
             let sent = sent.filter(|_| item.verdict == Verdict::Accepted);
-            turn.leave(self.clear(route, &item.identity).or(sent));
+            turn.leave(self.clear(&route, &item.identity).or(sent));
         }
         item
     }
@@ -105,12 +109,23 @@ pub struct Known {
     turns: Turns,
 }
 
+/// An object that is to be judged.
+#[derive(Debug)]
+pub struct Ready {
+    object: Object,
+    route: Arc<Route>,
+    /// Its turn among the inputs of its name, if there may be several.
+    turn: Option<Turn>,
+    /// The object as it is in the cluster, on its way.
+    coming: Option<Coming>,
+}
+
 /// Where an object goes.
 pub enum Way {
     /// Judged already.
     Item(Box<Item>),
-    /// To the server, in its turn.
-    Judge(Box<Object>, Arc<Route>, Option<Turn>),
+    /// To the server.
+    Judge(Box<Object>, Arc<Route>),
     /// Its CRD is not known.
     Unknown(Box<Object>, Kind),
 }
@@ -138,9 +153,7 @@ impl Known {
             Err(item) => return Way::Item(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            let route = Arc::clone(route);
-            let turn = self.turn(judge, &object, &kind, &route);
-            return Way::Judge(Box::new(object), route, turn);
+            return Way::Judge(Box::new(object), Arc::clone(route));
         }
         if builtin::owns(&kind.0) {
             let identity = judge::identity(object.value(), Namespace::Own);
@@ -149,13 +162,25 @@ impl Known {
         Way::Unknown(Box::new(object), kind)
     }
 
-    /// The turn of an object among those of its name; one whose name is yet to be made has none.
-    fn turn(&mut self, judge: &Judge, object: &Object, kind: &Kind, route: &Route) -> Option<Turn> {
-        let text = |key: &str| object.value().str_at(&["metadata", key]).filter(|text| !text.is_empty());
-        let name = text("name")?;
-        let namespace = text("namespace").unwrap_or(&judge.settings.namespace);
-        let namespace = if route.namespaced { namespace } else { "" };
-        Some(self.turns.next(format!("{}/{}/{namespace}/{name}", kind.0, route.plural)))
+    /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update. One whose
+    /// name is yet to be made needs neither.
+    pub fn ready(&mut self, judge: &Judge, object: Object, route: Arc<Route>) -> Ready {
+        let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
+        let identity = judge::identity(object.value(), namespace);
+        if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
+            return Ready { object, route, turn: None, coming: None };
+        }
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
+        // Who comes later mostly finds what the first leaves behind.
+        let updates = judge.updates.as_ref().filter(|_| turn.is_first());
+        let coming = updates.and_then(|updates| updates.olds.ask(&identity, &route.plural));
+        Ready { object, route, turn: Some(turn), coming }
+    }
+
+    /// The CRDs.
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
     }
 
     /// Whether a CRD defines the kind.

@@ -3,7 +3,7 @@
 use crate::cli::args::Format;
 use crate::input::held::Held;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Identity, Item, Summary, Verdict, json};
+use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
 use crate::text::yaml;
 use crate::value::{self, Value};
@@ -22,6 +22,7 @@ pub struct Show<'a> {
     failed: Option<io::Error>,
     /// Whether a message was written.
     messaged: bool,
+    notes: Vec<Note>,
 }
 
 enum Form {
@@ -48,7 +49,17 @@ impl<'a> Show<'a> {
             Some(Format::Wide) => Form::Wide(Wide { color: style.color, ..Wide::default() }),
         };
         let text = TextReport::new(style);
-        Self { out, messages, style, form, text, summary: Summary::default(), failed: None, messaged: false }
+        Self {
+            out,
+            messages,
+            style,
+            form,
+            text,
+            summary: Summary::default(),
+            failed: None,
+            messaged: false,
+            notes: Vec::new(),
+        }
     }
 
     /// The next item.
@@ -115,13 +126,14 @@ impl<'a> Show<'a> {
     }
 
     /// Something to know of the run as a whole.
-    pub fn note(&mut self, text: &str) {
-        if self.style.quiet || self.failed.is_some() {
-            return;
-        }
-        if let Err(error) = self.message(&format!("note: {text}\n")) {
+    pub fn note(&mut self, note: Note) {
+        if !self.style.quiet
+            && self.failed.is_none()
+            && let Err(error) = self.message(&format!("note: {}\n", note.message))
+        {
             self.failed = Some(error);
         }
+        self.notes.push(note);
     }
 
     /// Writes what is left and gives the counts.
@@ -147,7 +159,7 @@ impl<'a> Show<'a> {
                 if !begun {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
-                self.out.write_all(json::tail(&self.summary).as_bytes())?;
+                self.out.write_all(json::tail(&self.summary, &self.notes).as_bytes())?;
             }
             Form::Wide(wide) => {
                 self.out.write_all(wide.text().as_bytes())?;

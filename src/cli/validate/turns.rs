@@ -46,6 +46,11 @@ impl Turns {
 }
 
 impl Turn {
+    /// Whether nobody of that name came before.
+    pub fn is_first(&self) -> bool {
+        self.before.is_none()
+    }
+
     /// Waits until those before are done; what the last of them left.
     pub fn wait(&self) -> Option<Left> {
         let before = self.before.as_ref()?;

@@ -1,6 +1,6 @@
 //! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
 
-use super::{Identity, Item, Problem, Summary};
+use super::{Identity, Item, Note, Problem, Summary};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value, json, object};
 
@@ -31,8 +31,14 @@ pub fn value(item: &Item) -> Value {
     Value::Object(members(item))
 }
 
+/// Notes, as they stand in every report.
+pub fn notes(notes: &[Note]) -> Value {
+    let each = notes.iter().map(|n| object([("type", Value::from(n.kind)), ("message", n.message.as_str().into())]));
+    each.collect::<Vec<_>>().into()
+}
+
 /// What stands behind the items.
-pub fn tail(summary: &Summary) -> String {
+pub fn tail(summary: &Summary, told: &[Note]) -> String {
     let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
@@ -44,7 +50,7 @@ pub fn tail(summary: &Summary) -> String {
         ]
         .map(|(name, n)| (name, Value::Int(n as i64))),
     );
-    format!("\n],\"summary\":{}}}\n", json::to_string(&counts))
+    format!("\n],\"notes\":{},\"summary\":{}}}\n", json::to_string(&notes(told)), json::to_string(&counts))
 }
 
 /// Where something is, and what it calls itself.
@@ -140,7 +146,7 @@ mod tests {
         let thing = Item::new(Spot::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
         let mut summary = Summary::default();
         summary.add(&thing);
-        let text = head("ValidateReport") + &item(&thing, true) + &item(&thing, false) + &tail(&summary);
+        let text = head("ValidateReport") + &item(&thing, true) + &item(&thing, false) + &tail(&summary, &[]);
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["items"][1]["location"]["line"], 3);
         assert_eq!(read["items"][0]["verdict"], "cannotTell");

@@ -1,0 +1,29 @@
+//! The words of `kubectl crdx rbac`.
+
+use super::OnlyJson;
+use clap::Args as ClapArgs;
+
+/// `rbac`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # A role for the custom resources of a directory of CRDs
+  kubectl crdx rbac --crds crds/ | kubectl apply -f -
+
+  # A role for one resource
+  kubectl crdx rbac crontabs.stable.example.com
+
+Bind it with: kubectl create clusterrolebinding crdx --clusterrole crdx --user NAME")]
+pub struct Rbac {
+    /// Custom resources that may be read; everything of a group as *.GROUP
+    #[arg(value_name = "PLURAL.GROUP")]
+    pub resources: Vec<String>,
+    /// Files or directories with CustomResourceDefinitions whose resources may be read
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub crds: Vec<String>,
+    /// The name of the role
+    #[arg(long, value_name = "NAME", default_value = "crdx")]
+    pub name: String,
+    /// What to print: json [default: yaml]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<OnlyJson>,
+}

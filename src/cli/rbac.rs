@@ -1,0 +1,110 @@
+//! `rbac`: the ClusterRole with which every command can read what it needs, and nothing else.
+
+use super::Exit;
+use super::args::{self, OnlyJson};
+use super::validate::object::Object;
+use crate::input::{Entry, Input};
+use crate::text::{json, yaml};
+use crate::value::{Value, object};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs the command.
+pub fn run(args: &args::Rbac) -> Exit {
+    let mut wanted = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut exit = Exit::Fine;
+    for word in &args.resources {
+        let Some((plural, group)) =
+            word.split_once('.').filter(|(plural, group)| !plural.is_empty() && !group.is_empty())
+        else {
+            eprintln!("error: {word:?} is not PLURAL.GROUP\nhelp: kubectl api-resources lists names and groups");
+            return Exit::CannotTell;
+        };
+        wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
+    }
+    for entry in Input::open(&args.crds, true) {
+        match entry {
+            Entry::Document(document) => {
+                let object = Object { document, warnings: Vec::new() };
+                let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default().to_owned();
+                let (group, plural) = (text(&["spec", "group"]), text(&["spec", "names", "plural"]));
+                if object.is_definition() && !group.is_empty() && !plural.is_empty() {
+                    wanted.entry(group).or_default().insert(plural);
+                }
+            }
+            Entry::Problem(note) => {
+                eprintln!("error: {}: {}", note.source, note.message);
+                exit = Exit::CannotTell;
+            }
+            Entry::Warning(_) => {}
+        }
+    }
+    if wanted.is_empty() {
+        eprintln!(
+            "note: no custom resource may be read with this role: name some as PLURAL.GROUP, or give their CRDs with --crds"
+        );
+    }
+    let role = role(&args.name, &wanted);
+    match args.output {
+        Some(OnlyJson::Json) => print!("{}", json::write::kubectl(&role)),
+        None => print!("{}", yaml::write::to_string(&role)),
+    }
+    exit
+}
+
+fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {
+    texts.into_iter().map(Value::from).collect::<Vec<_>>().into()
+}
+
+fn rule(group: &str, resources: Value, verbs: &[&str]) -> Value {
+    object([("apiGroups", texts([group])), ("resources", resources), ("verbs", texts(verbs.iter().copied()))])
+}
+
+/// The role; `wanted` are plurals by group.
+fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
+    // Of webhooks, policies and quota only the names are told; without them the commands work and say so.
+    let admission = [
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+        "mutatingwebhookconfigurations",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+    ];
+    let paths = object([
+        ("nonResourceURLs", texts(["/api", "/api/*", "/apis", "/apis/*", "/version"])),
+        ("verbs", texts(["get"])),
+    ]);
+    let mut rules = vec![
+        paths,
+        rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get"]),
+        rule("admissionregistration.k8s.io", texts(admission), &["list"]),
+        rule("", texts(["namespaces"]), &["get"]),
+        rule("", texts(["resourcequotas"]), &["list"]),
+    ];
+    for (group, plurals) in wanted {
+        rules.push(rule(group, texts(plurals.iter().map(String::as_str)), &["get", "list", "watch"]));
+    }
+    object([
+        ("apiVersion", Value::from("rbac.authorization.k8s.io/v1")),
+        ("kind", "ClusterRole".into()),
+        ("metadata", object([("name", name)])),
+        ("rules", rules.into()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_only_reads() {
+        let wanted = BTreeMap::from([("g.example.com".to_owned(), BTreeSet::from(["things".to_owned()]))]);
+        let role = role("crdx", &wanted);
+        let rules = role.get("rules").and_then(Value::as_array).unwrap_or_default();
+        assert_eq!(rules.len(), 6);
+        for verb in rules.iter().flat_map(|r| r.get("verbs").and_then(Value::as_array).unwrap_or_default()) {
+            assert!(matches!(verb.as_str(), Some("get" | "list" | "watch")), "{verb:?}");
+        }
+        assert_eq!(rules.last().and_then(|r| r.get("resources")), Some(&texts(["things"])));
+    }
+}

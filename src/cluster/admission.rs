@@ -1,0 +1,353 @@
+//! What a write would meet in this cluster and is not simulated: webhooks, admission policies, quota, another version.
+//!
+//! Rules are matched as the server's `rules.Matcher` does; selectors and conditions may still let a request pass.
+
+use super::connection::{Asked, segment};
+use super::{Connection, Error, JSON, Resource};
+use crate::output::report::Note;
+use crate::value::Value;
+use crate::version::Version;
+use std::collections::{BTreeMap, BTreeSet};
+
+const GROUP: &str = "admissionregistration.k8s.io";
+/// In more namespaces than this quota is not looked for.
+const MOST_NAMESPACES: usize = 50;
+
+/// Objects of one resource that would be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The group.
+    pub group: String,
+    /// The plural name.
+    pub plural: String,
+    /// The versions that the requests name.
+    pub versions: BTreeSet<String>,
+    /// Every version in which the resource is served.
+    pub served: Vec<String>,
+    /// Whether some would be created.
+    pub creates: bool,
+    /// Whether some would be updated.
+    pub updates: bool,
+    /// The subresource that is written; empty for the objects themselves.
+    pub subresource: &'static str,
+    /// The namespaces of the objects; empty if they are in none.
+    pub namespaces: BTreeSet<String>,
+}
+
+impl Written {
+    fn name(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+}
+
+/// A list that says what intercepts requests.
+struct Kind {
+    plural: &'static str,
+    /// The list that makes its entries count, if there is one.
+    bindings: Option<&'static str>,
+    /// The word in a report.
+    note: &'static str,
+    words: &'static str,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        plural: "mutatingwebhookconfigurations",
+        bindings: None,
+        note: "mutatingWebhook",
+        words: "mutating webhooks may change it",
+    },
+    Kind {
+        plural: "validatingwebhookconfigurations",
+        bindings: None,
+        note: "validatingWebhook",
+        words: "validating webhooks may refuse it",
+    },
+    Kind {
+        plural: "mutatingadmissionpolicies",
+        bindings: Some("mutatingadmissionpolicybindings"),
+        note: "mutatingPolicy",
+        words: "mutating admission policies may change it",
+    },
+    Kind {
+        plural: "validatingadmissionpolicies",
+        bindings: Some("validatingadmissionpolicybindings"),
+        note: "validatingPolicy",
+        words: "validating admission policies may refuse it",
+    },
+];
+
+impl Connection {
+    /// What is to be said of writing `written`. Namespaces in `made` come with the run itself.
+    pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>) -> Vec<Note> {
+        let version = self.ask("/version", JSON);
+        let mut unread = Unread::default();
+        let served = unread.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
+        let resource = |group: &str, plural: &str| {
+            served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
+        };
+        let asked: Vec<(Option<Asked>, Option<Asked>)> = KINDS
+            .iter()
+            .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))
+            .collect();
+        let core = |plural| served.iter().any(|r| r.group.is_empty() && r.plural == plural);
+        let namespaces: BTreeSet<&str> =
+            written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
+        let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MOST_NAMESPACES);
+        let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
+        let asked_of: Vec<(&str, Option<Asked>, Option<Asked>)> = namespaces
+            .map(|ns| {
+                let path = format!("/api/v1/namespaces/{}", segment(ns));
+                let quota = ask(core("resourcequotas"), format!("{path}/resourcequotas"));
+                (ns, ask(core("namespaces"), path), quota)
+            })
+            .collect();
+
+        let version = unread.or_nothing("its version", version.wait()).flatten();
+        let mut notes: Vec<Note> = version.as_ref().and_then(other_version).into_iter().collect();
+        for (kind, (list, bindings)) in KINDS.iter().zip(asked) {
+            let Some(list) = list else { continue };
+            let Some(list) = unread.or_nothing(kind.plural, list.wait()).flatten() else { continue };
+            let bound = bindings.and_then(|bindings| unread.or_nothing(kind.plural, bindings.wait()).flatten());
+            notes.extend(intercepting(kind, &list, bound.as_ref(), written));
+        }
+        let mut absent = Vec::new();
+        for (namespace, found, quota) in asked_of {
+            match found.map(Asked::wait) {
+                Some(Ok(None)) => absent.push(namespace),
+                Some(Err(error)) => unread.add("namespaces", &error),
+                _ => {}
+            }
+            if let Some(list) = quota.and_then(|q| unread.or_nothing("resourcequotas", q.wait()).flatten()) {
+                notes.extend(quotas(namespace, &list, written));
+            }
+        }
+        if !absent.is_empty() {
+            let message = format!(
+                "not in the cluster, and not among the inputs, where the server would refuse to create anything: namespace {}",
+                absent.join(", ")
+            );
+            notes.push(Note { kind: "namespace", message });
+        }
+        notes.extend(unread.note());
+        notes
+    }
+
+    fn all(&self, resource: &Resource) -> Asked {
+        self.ask(&resource.path(None), JSON)
+    }
+}
+
+/// What could not be read, by what was said.
+#[derive(Default)]
+struct Unread(BTreeMap<Option<u16>, BTreeSet<String>>);
+
+impl Unread {
+    fn add(&mut self, what: &str, error: &Error) {
+        self.0.entry(error.code).or_default().insert(what.to_owned());
+    }
+
+    fn or_nothing<T>(&mut self, what: &str, found: Result<T, Error>) -> Option<T> {
+        found.inspect_err(|error| self.add(what, error)).ok()
+    }
+
+    fn note(self) -> Option<Note> {
+        let each = self.0.into_iter().map(|(code, what)| {
+            let what: Vec<String> = what.into_iter().collect();
+            let code = code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
+            format!("{} ({code})", what.join(", "))
+        });
+        let each: Vec<String> = each.collect();
+        let message = format!(
+            "the cluster did not tell what else a write would meet: {}; kubectl crdx rbac prints the rules for it",
+            each.join(", ")
+        );
+        (!each.is_empty()).then_some(Note { kind: "unreadable", message })
+    }
+}
+
+fn other_version(version: &Value) -> Option<Note> {
+    let (major, minor) = (version.str_at(&["major"])?, version.str_at(&["minor"])?);
+    let minor = minor.trim_end_matches('+');
+    let ours = Version::CURRENT;
+    let message = format!(
+        "the cluster runs Kubernetes {major}.{minor}; what is told here is what {ours} would do, and partly differs"
+    );
+    (format!("{major}.{minor}") != ours.to_string()).then_some(Note { kind: "version", message })
+}
+
+fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
+    value.at(path).and_then(Value::as_array).unwrap_or_default()
+}
+
+/// What of a list intercepts what is written.
+fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<Note> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for item in array(list, &["items"]) {
+        let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
+        let hooks: Vec<(String, &[Value], &[Value], &Value)> = match item.get("webhooks").and_then(Value::as_array) {
+            Some(hooks) => {
+                let called = |hook: &Value| format!("{} of {name}", hook.str_at(&["name"]).unwrap_or_default());
+                hooks.iter().map(|hook| (called(hook), array(hook, &["rules"]), Default::default(), hook)).collect()
+            }
+            None => {
+                let binds = |b: &Value| b.str_at(&["spec", "policyName"]) == Some(name);
+                if bindings.is_some_and(|bindings| !array(bindings, &["items"]).iter().any(binds)) {
+                    continue;
+                }
+                let Some(constraints) = item.at(&["spec", "matchConstraints"]) else { continue };
+                let (rules, but) =
+                    (array(constraints, &["resourceRules"]), array(constraints, &["excludeResourceRules"]));
+                vec![(name.to_owned(), rules, but, constraints)]
+            }
+        };
+        for (called, rules, but, hook) in hooks {
+            let exact = hook.str_at(&["matchPolicy"]) == Some("Exact");
+            for written in written {
+                let whole = |rule: &&Value| array(rule, &["resourceNames"]).is_empty();
+                let excluded = but.iter().filter(whole).any(|rule| covers(rule, written, exact));
+                if !excluded && rules.iter().any(|rule| matches(rule, written, exact)) {
+                    found.entry(written.name()).or_default().push(called.clone());
+                }
+            }
+        }
+    }
+    let each: Vec<String> = found.iter().map(|(name, called)| format!("{name} ({})", called.join(", "))).collect();
+    let message = format!("{}, and they are not simulated: {}", kind.words, each.join(", "));
+    (!each.is_empty()).then_some(Note { kind: kind.note, message })
+}
+
+/// Whether a rule may match a request for what is written.
+fn matches(rule: &Value, written: &Written, exact: bool) -> bool {
+    let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
+    applies(rule, written, exact) && operations.iter().any(|(word, done)| *done && has(rule, "operations", word))
+}
+
+/// Whether a rule matches every request for what is written.
+fn covers(rule: &Value, written: &Written, exact: bool) -> bool {
+    let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
+    applies(rule, written, exact) && operations.iter().all(|(word, done)| !*done || has(rule, "operations", word))
+}
+
+fn applies(rule: &Value, written: &Written, exact: bool) -> bool {
+    let scope = match rule.str_at(&["scope"]) {
+        Some("Namespaced") => !written.namespaces.is_empty(),
+        Some("Cluster") => written.namespaces.is_empty(),
+        _ => true,
+    };
+    // Unless it says otherwise, a rule for one version also gets requests for another, converted.
+    let version = written.versions.iter().any(|v| has(rule, "apiVersions", v))
+        || (!exact && written.served.iter().any(|v| has(rule, "apiVersions", v)));
+    let resource = array(rule, &["resources"]).iter().filter_map(Value::as_str).any(|resource| {
+        let (plural, sub) = resource.split_once('/').unwrap_or((resource, ""));
+        (plural == "*" || plural == written.plural) && (sub == "*" || sub == written.subresource)
+    });
+    scope && version && resource && has(rule, "apiGroups", &written.group)
+}
+
+/// Whether a list of a rule has the word, or `*`.
+fn has(rule: &Value, key: &str, word: &str) -> bool {
+    array(rule, &[key]).iter().filter_map(Value::as_str).any(|item| item == "*" || item == word)
+}
+
+/// Quota of a namespace that counts what is created.
+fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
+    let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
+    let mut found = Vec::new();
+    for quota in array(list, &["items"]) {
+        let name = quota.str_at(&["metadata", "name"]).unwrap_or_default();
+        for written in here() {
+            let key = format!("count/{}", written.name());
+            if let Some(hard) = quota.at(&["spec", "hard"]).and_then(|hard| hard.get(&key)) {
+                let text = |v: &Value| v.as_str().map_or_else(|| crate::value::json::to_string(v), str::to_owned);
+                let used = quota.at(&["status", "used"]).and_then(|used| used.get(&key));
+                let used = used.map_or_else(String::new, |used| format!("{} of ", text(used)));
+                found.push(format!("{name} ({used}{} {} used)", text(hard), written.name()));
+            }
+        }
+    }
+    let message = format!("quota in namespace {namespace} is not simulated: {}", found.join(", "));
+    (!found.is_empty()).then_some(Note { kind: "quota", message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    fn crontabs() -> Written {
+        Written {
+            group: "stable.example.com".to_owned(),
+            plural: "crontabs".to_owned(),
+            versions: BTreeSet::from(["v1".to_owned()]),
+            served: vec!["v1".to_owned(), "v2".to_owned()],
+            creates: true,
+            namespaces: BTreeSet::from(["default".to_owned()]),
+            ..Written::default()
+        }
+    }
+
+    #[test]
+    fn rules_match_as_the_servers() {
+        let rule = |more: &str| {
+            let rule = format!(
+                r#"{{"apiGroups":["stable.example.com"],"apiVersions":["v1"],"resources":["crontabs"],"operations":["CREATE"]{more}}}"#
+            );
+            read(&rule)
+        };
+        let all = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}"#);
+        assert!(matches(&rule(""), &crontabs(), true) && matches(&all, &crontabs(), true));
+        assert!(matches(&rule(r#","scope":"Namespaced""#), &crontabs(), true));
+        assert!(!matches(&rule(r#","scope":"Cluster""#), &crontabs(), true));
+        let updated = Written { creates: false, updates: true, ..crontabs() };
+        assert!(!matches(&rule(""), &updated, true) && matches(&all, &updated, true));
+        let later = Written { versions: BTreeSet::from(["v2".to_owned()]), ..crontabs() };
+        assert!(!matches(&rule(""), &later, true) && matches(&rule(""), &later, false));
+        // `*` is not the status, `*/*` is.
+        let status = Written { subresource: "status", ..crontabs() };
+        assert!(!matches(&all, &status, true));
+        let sub = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#);
+        assert!(matches(&sub, &status, true) && matches(&sub, &crontabs(), true));
+        let other = Written { group: "example.com".to_owned(), ..crontabs() };
+        assert!(!matches(&rule(""), &other, false));
+    }
+
+    #[test]
+    fn policies_count_when_they_are_bound() {
+        let list = read(
+            r#"{"items":[{"metadata":{"name":"p"},"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}]}}}]}"#,
+        );
+        let bound = read(r#"{"items":[{"spec":{"policyName":"p"}}]}"#);
+        let [.., kind] = &KINDS;
+        let told = |bindings| intercepting(kind, &list, bindings, &[crontabs()]).map(|note| note.message);
+        assert_eq!(
+            told(Some(&bound)).as_deref(),
+            Some(
+                "validating admission policies may refuse it, and they are not simulated: crontabs.stable.example.com (p)"
+            )
+        );
+        assert_eq!(told(Some(&read(r#"{"items":[]}"#))), None);
+        // Who may not read the bindings hears of all policies.
+        assert!(told(None).is_some());
+    }
+
+    #[test]
+    fn other_versions_and_quota_are_told() {
+        assert_eq!(other_version(&read(r#"{"major":"1","minor":"37+"}"#)), None);
+        let note = other_version(&read(r#"{"major":"1","minor":"31"}"#)).unwrap();
+        assert!(note.message.starts_with("the cluster runs Kubernetes 1.31;"), "{}", note.message);
+        let quota = read(
+            r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"count/crontabs.stable.example.com":"5","pods":"1"}},"status":{"used":{"count/crontabs.stable.example.com":"4"}}}]}"#,
+        );
+        let note = quotas("default", &quota, &[crontabs()]).unwrap();
+        assert_eq!(
+            note.message,
+            "quota in namespace default is not simulated: q (4 of 5 crontabs.stable.example.com used)"
+        );
+        assert_eq!(quotas("other", &quota, &[crontabs()]), None);
+    }
+}

@@ -1,0 +1,528 @@
+//! The commands that read a cluster, against a small server that answers as it is told: what they ask, what they make of
+//! refusals, broken answers and silence, and what they keep.
+
+mod fake;
+
+use fake::{Fake, Reply};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.fake.example.com";
+const WIDGETS: &str = "/apis/fake.example.com/v1/widgets";
+
+fn crd(revision: &str, maximum: u64) -> String {
+    format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"widgets.fake.example.com","uid":"u","resourceVersion":"{revision}"}},"spec":{{"group":"fake.example.com","scope":"Namespaced","names":{{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"}},"versions":[{{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"spec":{{"type":"object","properties":{{"size":{{"type":"integer","maximum":{maximum}}},"color":{{"type":"string","default":"red"}}}}}}}}}}}}}}]}}}}"#
+    )
+}
+
+fn widget(name: &str, size: u64) -> String {
+    format!(
+        r#"{{"apiVersion":"fake.example.com/v1","kind":"Widget","metadata":{{"name":"{name}","namespace":"default","uid":"w","resourceVersion":"7","creationTimestamp":"2026-01-01T00:00:00Z","generation":1}},"spec":{{"size":{size},"color":"red"}}}}"#
+    )
+}
+
+/// Aggregated discovery of one group; `resources` are (plural, kind).
+fn group(name: &str, version: &str, resources: &[(&str, &str)]) -> String {
+    let each: Vec<String> = resources
+        .iter()
+        .map(|(plural, kind)| {
+            format!(
+                r#"{{"resource":"{plural}","responseKind":{{"group":"","version":"","kind":"{kind}"}},"scope":"Namespaced","singularResource":"","verbs":["get","list"]}}"#
+            )
+        })
+        .collect();
+    format!(
+        r#"{{"metadata":{{"name":"{name}"}},"versions":[{{"version":"{version}","resources":[{}]}}]}}"#,
+        each.join(",")
+    )
+}
+
+fn groups(groups: &[String]) -> String {
+    format!(
+        r#"{{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{}]}}"#,
+        groups.join(",")
+    )
+}
+
+const NOT_FOUND: &str = r#"{"kind":"Status","message":"not found","reason":"NotFound","code":404}"#;
+
+/// A cluster with the CRD and one object of it, `a`.
+fn cluster(path: &str) -> Reply {
+    let found = match path {
+        "/version" => r#"{"major":"1","minor":"37"}"#.to_owned(),
+        "/api" => groups(&[]),
+        "/apis" => groups(&[group("fake.example.com", "v1", &[("widgets", "Widget")])]),
+        DEFINITION => crd("1", 10),
+        "/apis/fake.example.com/v1/namespaces/default/widgets/a" => widget("a", 3),
+        _ => return Reply::Json(404, NOT_FOUND.to_owned()),
+    };
+    Reply::Json(200, found)
+}
+
+fn status(code: u16, message: &str) -> Reply {
+    Reply::Json(code, format!(r#"{{"kind":"Status","message":"{message}","code":{code}}}"#))
+}
+
+/// A directory for one test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live").join(name);
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        let place = Self(dir);
+        place.write("crd.yaml", &crd("", 10));
+        place.write("a.yaml", &object("a", 4));
+        place
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn run(&self, line: &str) -> Said {
+        self.run_with(line, &[], "")
+    }
+
+    fn run_with(&self, line: &str, env: &[(&str, &str)], stdin: &str) -> Said {
+        let input = self.write("stdin", stdin);
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(line.split_whitespace())
+            .current_dir(&self.0)
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .env("XDG_CACHE_HOME", self.0.join("cache"))
+            .env_remove("KUBERNETES_SERVICE_HOST")
+            .envs(env.iter().copied())
+            .stdin(Stdio::from(fs::File::open(input).unwrap()))
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+fn object(name: &str, size: u64) -> String {
+    format!("apiVersion: fake.example.com/v1\nkind: Widget\nmetadata:\n  name: {name}\nspec:\n  size: {size}\n")
+}
+
+#[derive(Debug)]
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    fn all(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
+    #[track_caller]
+    fn ends(self, code: i32, with: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        for text in with {
+            assert!(self.all().contains(text), "{text:?} is not in\n{}", self.all());
+        }
+        self
+    }
+}
+
+#[test]
+fn nothing_is_contacted_without_need() {
+    let place = Place::new("no-need");
+    let fake = Fake::serve(|path, _| cluster(path));
+    let old = place.write("old.yaml", &object("a", 3));
+    let old = old.display();
+    for line in [
+        format!("validate -f a.yaml --crds crd.yaml --old {old}"),
+        format!("diff -f a.yaml --crds crd.yaml --old {old} -o json"),
+        "validate -f a.yaml --crds crd.yaml --offline".to_owned(),
+        "validate -f crd.yaml a.yaml --offline".to_owned(),
+        format!("rehearse crd.yaml --old crd.yaml -f {old}"),
+        "rbac --crds crd.yaml".to_owned(),
+        "lint crd.yaml".to_owned(),
+    ] {
+        let server = if line.starts_with("rbac") || line.starts_with("lint") {
+            String::new()
+        } else {
+            format!(" -s {}", fake.url)
+        };
+        let with = place.run(&format!("{line}{server}"));
+        assert!(with.code.is_some_and(|code| code < 2), "{line}: {with:?}");
+        let dead = server.replace(&fake.url, "http://127.0.0.1:1");
+        let without = place.run(&format!("{line}{dead}"));
+        assert_eq!((with.code, with.out, with.err), (without.code, without.out, without.err), "{line}");
+    }
+    assert_eq!(fake.paths(), [""; 0]);
+}
+
+#[test]
+fn live_objects_tell_create_update_and_unchanged() {
+    let place = Place::new("actions");
+    let fake = Fake::serve(|path, _| cluster(path));
+    let same = place.write("same.yaml", &object("a", 3));
+    let line = format!("validate -f a.yaml b.yaml -s {} -o json", fake.url);
+    place.write("b.yaml", &object("b", 1));
+    let said = place.run(&line).ends(0, &[r#""action":"update""#, r#""action":"create""#]);
+    // What kubectl apply sends, with the namespace that the object does not name.
+    let noted = r#"\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"}"#;
+    assert!(said.out.contains(noted), "{}", said.out);
+    fs::copy(&same, place.0.join("a.yaml")).unwrap();
+    place.run(&line).ends(0, &[r#""action":"unchanged""#, r#""action":"create""#]);
+    // A server that has what was applied before.
+    let applied = widget("a", 3).replace(
+        r#""generation":1"#,
+        r#""generation":1,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"fake.example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"},\"spec\":{\"size\":3}}\n"}"#,
+    );
+    let fake =
+        Fake::serve(
+            move |path, _| {
+                if path.ends_with("/widgets/a") { Reply::Json(200, applied.clone()) } else { cluster(path) }
+            },
+        );
+    place.run(&format!("validate -f a.yaml -s {}", fake.url)).ends(0, &["unchanged"]);
+    place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(0, &[]);
+    assert!(fake.asked().iter().all(|asked| asked.method == "GET"));
+}
+
+#[test]
+fn a_crd_of_the_input_goes_before_the_live_one() {
+    let place = Place::new("input-first");
+    let fake = Fake::serve(|path, _| cluster(path));
+    place.write("new-crd.yaml", &crd("", 100));
+    place.write("big.yaml", &object("a", 50));
+    place.run(&format!("validate -f big.yaml -s {}", fake.url)).ends(1, &["less than or equal to 10"]);
+    // Before or behind the object, and as a flag; the live object is updated all the same.
+    for line in ["-f new-crd.yaml big.yaml", "-f big.yaml new-crd.yaml", "-f big.yaml --crds new-crd.yaml"] {
+        let said = place.run(&format!("validate {line} -s {}", fake.url)).ends(0, &["default/a"]);
+        let row = said.out.lines().find(|l| l.contains("default/a")).unwrap();
+        assert!(row.contains("update"), "{row}");
+    }
+    // Of a CRD that is not there yet, and in a namespace that is not there yet.
+    place.write("other.yaml", &crd("", 9).replace("widget", "gadget").replace("Widget", "Gadget"));
+    let gadget = object("g", 5).replace("Widget", "Gadget").replace("name: g", "name: g\n  namespace: new");
+    place.write("gadget.yaml", &format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: new}}\n---\n{gadget}"));
+    let said =
+        place.run(&format!("validate -f gadget.yaml other.yaml -s {}", fake.url)).ends(0, &["2 accepted, 1 skipped"]);
+    assert_eq!(said.err, "");
+}
+
+#[test]
+fn an_object_is_read_in_a_version_that_the_cluster_serves() {
+    let place = Place::new("versions");
+    let fake = Fake::serve(|path, _| cluster(path));
+    let later = crd("", 10).replace(
+        r#"[{"name":"v1","served":true,"storage":true,"#,
+        r#"[{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}},{"name":"v1","served":true,"storage":true,"#,
+    );
+    place.write("crd.yaml", &later);
+    place.write("v2.yaml", &object("a", 4).replace("/v1", "/v2"));
+    let said = place.run(&format!("validate -f v2.yaml --crds crd.yaml -s {}", fake.url)).ends(0, &[]);
+    assert!(said.out.lines().any(|l| l.contains("default/a") && l.contains("update")), "{}", said.out);
+}
+
+#[test]
+fn what_is_not_simulated_is_told_once() {
+    let rules = r#"[{"apiGroups":["fake.example.com"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE","UPDATE"]}]"#;
+    let hooks = format!(
+        r#"{{"items":[{{"metadata":{{"name":"guard"}},"webhooks":[{{"name":"check.example.com","rules":{rules}}},{{"name":"pods.example.com","rules":[]}}]}}]}}"#
+    );
+    let answer = move |path: &str, forbid: bool| match path {
+        "/version" => Reply::Json(200, r#"{"major":"1","minor":"33+"}"#.to_owned()),
+        "/api" => Reply::Json(
+            200,
+            groups(&[group("", "v1", &[("namespaces", "Namespace"), ("resourcequotas", "ResourceQuota")])]),
+        ),
+        "/apis" => Reply::Json(
+            200,
+            groups(&[
+                group("fake.example.com", "v1", &[("widgets", "Widget")]),
+                group(
+                    "admissionregistration.k8s.io",
+                    "v1",
+                    &[
+                        ("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+                        ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+                    ],
+                ),
+            ]),
+        ),
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations" if forbid => status(403, "forbidden"),
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations" => Reply::Json(200, hooks.clone()),
+        "/api/v1/namespaces/default" => Reply::Json(200, "{}".to_owned()),
+        "/api/v1/namespaces/default/resourcequotas" => Reply::Json(
+            200,
+            r#"{"items":[{"metadata":{"name":"few"},"spec":{"hard":{"count/widgets.fake.example.com":"2"}}}]}"#
+                .to_owned(),
+        ),
+        _ => cluster(path),
+    };
+    let place = Place::new("notes");
+    place.write(
+        "b.yaml",
+        &(object("b", 1) + "---\n" + &object("c", 1).replace("name: c", "name: c\n  namespace: nowhere")),
+    );
+    let readable = answer.clone();
+    let fake = Fake::serve(move |path, _| readable(path, false));
+    let said = place.run(&format!("validate -f a.yaml b.yaml -s {} -o json", fake.url));
+    let said = said.ends(
+        0,
+        &[
+            "note: the cluster runs Kubernetes 1.33; what is told here is what 1.37 would do, and partly differs\n",
+            "note: validating webhooks may refuse it, and they are not simulated: widgets.fake.example.com (check.example.com of guard)\n",
+            "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
+            "not among the inputs, where the server would refuse to create anything: namespace nowhere\n",
+        ],
+    );
+    let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let kinds: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|n| n["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["version", "validatingWebhook", "quota", "namespace"]);
+    let fake = Fake::serve(move |path, _| answer(path, true));
+    place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(
+        1,
+        &["note: the cluster did not tell what else a write would meet: validatingwebhookconfigurations (403); kubectl crdx rbac prints the rules for it\n"],
+    );
+}
+
+#[test]
+fn refusals_are_told_and_nothing_is_asked_forever() {
+    let place = Place::new("refusals");
+    place.write("b.yaml", &object("b", 1));
+    let line = |fake: &Fake| format!("validate -f a.yaml b.yaml -s {} --no-cache", fake.url);
+
+    let expired = Fake::serve(|_, _| status(401, "Unauthorized"));
+    place.run(&line(&expired)).ends(2, &["answered 401", "Unauthorized", "log in again"]);
+    assert!(expired.paths().len() <= 4, "{:?}", expired.paths());
+
+    // One object may not be read; the other is judged.
+    let secret =
+        Fake::serve(|path, _| if path.ends_with("/widgets/a") { status(403, "no way") } else { cluster(path) });
+    let said = place.run(&line(&secret)).ends(2, &["answered 403", "no way", "kubectl crdx rbac"]);
+    assert!(said.out.contains("1 accepted, 1 cannot tell"), "{}", said.out);
+
+    let busy = Fake::serve(|path, before| if before < 2 { Reply::Later(429, 0) } else { cluster(path) });
+    place.run(&line(&busy)).ends(0, &["2 accepted"]);
+    let always = Fake::serve(|path, _| if path.ends_with("/widgets/a") { Reply::Later(429, 0) } else { cluster(path) });
+    place.run(&line(&always)).ends(2, &["answered 429", "too much to do"]);
+    assert_eq!(always.count("/apis/fake.example.com/v1/namespaces/default/widgets/a"), 5);
+    let tomorrow =
+        Fake::serve(|path, _| if path.ends_with("/widgets/a") { Reply::Later(429, 86400) } else { cluster(path) });
+    place.run(&line(&tomorrow)).ends(2, &["answered 429"]);
+
+    let page = Fake::serve(|_, _| Reply::Json(200, "<html>Log in</html>".to_owned()));
+    place.run(&line(&page)).ends(2, &["is not JSON", "is it a Kubernetes API server?"]);
+
+    let slow = Fake::serve(|path, _| if path.ends_with("/widgets/a") { Reply::Silence } else { cluster(path) });
+    place
+        .run(&(line(&slow) + " --request-timeout 500ms"))
+        .ends(2, &["did not answer", "within 0.5 s", "--request-timeout"]);
+
+    place
+        .run("validate -f a.yaml b.yaml -s http://127.0.0.1:1")
+        .ends(2, &["cannot reach the cluster at http://127.0.0.1:1/", "--offline goes without a cluster"]);
+    place.run("validate -f a.yaml -s http://[").ends(2, &["is not a URL", "https://HOST:PORT"]);
+}
+
+#[test]
+fn without_a_cluster_objects_are_new() {
+    let place = Place::new("none");
+    place.run("validate -f a.yaml --crds crd.yaml").ends(0, &["create", "note: no cluster is configured"]);
+    place.run("validate -f a.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
+    place.run("diff -f a.yaml --crds crd.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
+    place.run("rehearse crd.yaml").ends(2, &["no cluster is configured", "--offline"]);
+}
+
+#[test]
+fn a_rehearsal_reads_what_is_stored_page_by_page() {
+    let list = |names: &[String], more: &str| {
+        let items: Vec<String> = names.iter().map(|name| widget(name, 7)).collect();
+        format!(r#"{{"kind":"WidgetList","metadata":{{"resourceVersion":"9"{more}}},"items":[{}]}}"#, items.join(","))
+    };
+    let pages = move |path: &str, broken: bool| {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let names = |from: usize| (from..from + 500).map(|n| format!("w{n}")).collect::<Vec<_>>();
+        match (path, query) {
+            (WIDGETS, "limit=500") => {
+                Reply::Json(200, list(&names(0), r#","continue":"one/two","remainingItemCount":1001"#))
+            }
+            (WIDGETS, _) if broken => Reply::Cut(list(&names(500), "")),
+            // The snapshot is gone; the server offers to go on with what is there now.
+            (WIDGETS, "limit=500&continue=one%2Ftwo") => Reply::Json(
+                410,
+                r#"{"kind":"Status","code":410,"message":"expired","metadata":{"continue":"newer"}}"#.to_owned(),
+            ),
+            (WIDGETS, "limit=500&continue=newer") => Reply::Json(200, list(&names(500), r#","continue":"last""#)),
+            (WIDGETS, _) => Reply::Json(200, list(&["last".to_owned()], "")),
+            (path, _) => cluster(path),
+        }
+    };
+    let place = Place::new("rehearsal");
+    place.write("new.yaml", &crd("", 5));
+    let whole = pages;
+    let fake = Fake::serve(move |path, _| whole(path, false));
+    let said = place.run(&format!("rehearse new.yaml -s {} --jobs 2", fake.url));
+    let said = said.ends(1, &["1001 objects", "1001 invalid", "went on with a newer state"]);
+    assert!(said.out.contains("default/last"));
+    let one = place.run(&format!("rehearse new.yaml -s {} --jobs 1", fake.url));
+    assert_eq!((one.out, one.err), (said.out, said.err));
+
+    let fake = Fake::serve(move |path, _| pages(path, true));
+    let said = place.run(&format!("rehearse new.yaml -s {} -o json", fake.url));
+    let said = said.ends(2, &["the connection broke", "only 500 objects were read: what is told is of those"]);
+    let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((report["items"].as_array().unwrap().len(), &report["summary"]["cannotTell"]), (500, &1.into()));
+    assert_eq!(report["notes"][0]["type"], "incomplete");
+
+    // Nothing is stored of a CRD that is not there.
+    let empty = Fake::serve(|path, _| if path == DEFINITION { status(404, "none") } else { cluster(path) });
+    place.run(&format!("rehearse new.yaml -s {}", empty.url)).ends(0, &["it stores nothing"]);
+}
+
+#[test]
+fn what_is_kept_is_used_while_it_is_true() {
+    let place = Place::new("cache");
+    let state = std::sync::Arc::new(std::sync::Mutex::new(("1".to_owned(), 10)));
+    let now = std::sync::Arc::clone(&state);
+    let fake = Fake::serve(move |path, _| {
+        let (revision, maximum) = now.lock().unwrap().clone();
+        if path == DEFINITION { Reply::Json(200, crd(&revision, maximum)) } else { cluster(path) }
+    });
+    let line = format!("validate -f a.yaml -s {}", fake.url);
+    let asked_for = |accept: &str| {
+        let heads = fake.asked().into_iter().filter(|a| a.path == DEFINITION).map(|a| a.head.to_lowercase());
+        heads.filter(|head| head.contains(&format!("accept: {accept}"))).count()
+    };
+    place.run(&line).ends(0, &["1 accepted"]);
+    assert_eq!((fake.count("/apis"), asked_for("application/json\r\n")), (1, 1));
+    fake.forget();
+    place.run(&line).ends(0, &["1 accepted"]);
+    assert_eq!((fake.count("/apis"), asked_for("application/json\r\n")), (0, 0));
+    assert_eq!(asked_for("application/json;as=partialobjectmetadata"), 1);
+    // Another revision is read anew.
+    *state.lock().unwrap() = ("2".to_owned(), 3);
+    place.run(&line).ends(1, &["less than or equal to 3"]);
+    // What is broken is as good as nothing.
+    let kept: Vec<PathBuf> = walk(&place.0.join("cache"));
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for file in &kept {
+        fs::write(file, "{\"resources\":[").unwrap();
+    }
+    fake.forget();
+    place.run(&line).ends(1, &["less than or equal to 3"]);
+    assert_eq!((fake.count("/apis"), asked_for("application/json\r\n")), (1, 1));
+    // A kind that was not there when it was kept is looked for.
+    for file in &kept {
+        fs::write(file, "{\"resources\":[]}").unwrap();
+    }
+    place.run(&line).ends(1, &["less than or equal to 3"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(kept[0].parent().unwrap()), mode(&kept[0])), (0o700, 0o600));
+    }
+    fs::remove_dir_all(place.0.join("cache")).unwrap();
+    place.run(&format!("{line} --no-cache")).ends(1, &[]);
+    assert!(!place.0.join("cache").exists());
+    place.run(&format!("{line} --cache-dir elsewhere")).ends(1, &[]);
+    assert_eq!(walk(&place.0.join("elsewhere")).len(), 2);
+}
+
+fn walk(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files.extend(walk(&path)) } else { files.push(path) }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_kubeconfig_is_read_as_kubectl_reads_it() {
+    let place = Place::new("kubeconfig");
+    let fake = Fake::serve(|path, _| cluster(&path.replace("/namespaces/team/", "/namespaces/default/")));
+    let users = place.write(
+        "users.yaml",
+        "apiVersion: v1\nkind: Config\ncurrent-context: one\nusers:\n- name: me\n  user: {token: secret}\n",
+    );
+    let clusters = place.write(
+        "clusters.yaml",
+        &format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: two\nclusters:\n- name: here\n  cluster: {{server: \"{}\"}}\n- name: dead\n  cluster: {{server: \"http://127.0.0.1:1\"}}\ncontexts:\n- name: one\n  context: {{cluster: here, user: me, namespace: team}}\n- name: two\n  context: {{cluster: dead, user: me}}\n",
+            fake.url
+        ),
+    );
+    let list = std::env::join_paths([Path::new("/nonexistent/x"), &users, &clusters]).unwrap();
+    let env = [("KUBECONFIG", list.to_str().unwrap())];
+    let line = "validate -f a.yaml --no-cache";
+    place.run_with(line, &env, "").ends(0, &["team/a", "update"]);
+    let heads = |fake: &Fake| fake.asked().iter().map(|a| a.head.to_lowercase()).collect::<Vec<_>>();
+    assert!(heads(&fake).iter().all(|head| head.contains("authorization: bearer secret\r\n")));
+    fake.forget();
+    let other =
+        format!("{line} --context two --cluster here --token other --as jane --as-group g1 --as-group g2 --as-uid 7");
+    place.run_with(&other, &env, "").ends(0, &["default/a"]);
+    for header in [
+        "authorization: bearer other",
+        "impersonate-user: jane",
+        "impersonate-group: g1",
+        "impersonate-group: g2",
+        "impersonate-uid: 7",
+    ] {
+        assert!(heads(&fake).iter().all(|head| head.contains(&format!("{header}\r\n"))), "{header}");
+    }
+    place
+        .run_with(&format!("{line} --context three"), &env, "")
+        .ends(2, &[r#"context "three" does not exist"#, "the kubeconfig has one, two"]);
+    place
+        .run_with(&format!("{line} --cluster gone"), &env, "")
+        .ends(2, &[r#"cluster "gone" does not exist"#, "dead, here"]);
+    place.run_with(&format!("{line} --user you"), &env, "").ends(2, &[r#"user "you" does not exist"#]);
+    place.run_with(&format!("{line} --kubeconfig gone.yaml"), &env, "").ends(2, &["gone.yaml cannot be read"]);
+    place.write("broken.yaml", "clusters: [");
+    place.run_with(&format!("{line} --kubeconfig broken.yaml"), &env, "").ends(2, &["broken.yaml cannot be read"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_credential_plugin_logs_in_or_says_why_not() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new("plugin");
+    let fake = Fake::serve(|path, _| cluster(path));
+    let script = |text: &str| {
+        let path = place.write("login", &format!("#!/bin/sh\n{text}\n"));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let config = |command: &str| {
+        place.write(
+            "config",
+            &format!(
+                "current-context: c\nclusters:\n- name: c\n  cluster: {{server: \"{}\"}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user:\n    exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}, interactiveMode: IfAvailable}}\n",
+                fake.url
+            ),
+        );
+    };
+    config("./login");
+    let line = "validate -f - --kubeconfig config --no-cache";
+    // It may read its input, and must not get ours.
+    script(
+        r#"cat >/dev/null; echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"from-plugin"}}'"#,
+    );
+    place.run_with(line, &[], &object("a", 4)).ends(0, &["default/a", "1 accepted"]);
+    assert!(fake.asked().iter().all(|a| a.head.to_lowercase().contains("authorization: bearer from-plugin\r\n")));
+    fake.forget();
+    script("echo 'your session has ended' >&2; exit 3");
+    let failed = ["the credential plugin", "exit status: 3: your session has ended", "log in again"];
+    place.run_with(line, &[], &object("a", 4)).ends(2, &failed);
+    script("echo this is no credential");
+    place.run_with(line, &[], &object("a", 4)).ends(2, &["did not print an ExecCredential"]);
+    config("./gone");
+    place.run_with(line, &[], &object("a", 4)).ends(2, &["the credential plugin cannot be started"]);
+    assert_eq!(fake.paths(), [""; 0]);
+}

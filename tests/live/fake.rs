@@ -1,0 +1,110 @@
+//! A small API server that answers as it is told, and remembers what it was asked.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// How a request is answered.
+pub enum Reply {
+    /// A code and a body.
+    Json(u16, String),
+    /// `Retry-After` in seconds, with this code.
+    Later(u16, u64),
+    /// A body whose end never comes: the connection breaks.
+    Cut(String),
+    /// Nothing, ever.
+    Silence,
+}
+
+/// What was asked: the path with its query, and the whole head.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub method: String,
+    pub path: String,
+    pub head: String,
+}
+
+pub struct Fake {
+    pub url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Fake {
+    /// Serves on a free port until the test ends; `answer` gets the path with its query, and how often it was asked before.
+    pub fn serve(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        let (answer, log) = (Arc::new(answer), Arc::clone(&asked));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
+                thread::spawn(move || talk(&stream, &*answer, &log));
+            }
+        });
+        Self { url, asked }
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub fn paths(&self) -> Vec<String> {
+        self.asked().into_iter().map(|a| a.path).collect()
+    }
+
+    /// How often a path was asked for, whatever its query.
+    pub fn count(&self, path: &str) -> usize {
+        self.paths().iter().filter(|p| p.split('?').next() == Some(path)).count()
+    }
+
+    pub fn forget(&self) {
+        self.asked.lock().unwrap().clear();
+    }
+}
+
+fn talk(stream: &TcpStream, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<Vec<Asked>>) {
+    let mut reader = BufReader::new(stream);
+    let mut out = stream;
+    loop {
+        let mut head = String::new();
+        loop {
+            let mut line = String::new();
+            match reader.read_line(&mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) if line == "\r\n" => break,
+                Ok(_) => head.push_str(&line),
+            }
+        }
+        let mut words = head.split_whitespace().map(str::to_owned);
+        let (method, path) = (words.next().unwrap(), words.next().unwrap());
+        let before = {
+            let mut log = log.lock().unwrap();
+            let before = log.iter().filter(|a| a.path == path).count();
+            log.push(Asked { method, path: path.clone(), head });
+            before
+        };
+        let mut send = |code: u16, more: &str, length: usize, body: &str| {
+            let head = format!(
+                "HTTP/1.1 {code} x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{more}\r\n"
+            );
+            out.write_all((head + body).as_bytes()).is_ok()
+        };
+        let goes_on = match answer(&path, before) {
+            Reply::Json(code, body) => send(code, "", body.len(), &body),
+            Reply::Later(code, seconds) => send(code, &format!("retry-after: {seconds}\r\n"), 2, "{}"),
+            Reply::Cut(body) => {
+                send(200, "", body.len() + 100, &body);
+                false
+            }
+            Reply::Silence => {
+                thread::sleep(std::time::Duration::from_secs(600));
+                false
+            }
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
