@@ -7,7 +7,7 @@
 mod bounds;
 mod crds;
 mod expressions;
-mod mutate;
+pub mod mutate;
 mod objects;
 mod openapi;
 mod pairs;

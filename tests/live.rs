@@ -2,6 +2,7 @@
 //! refusals, broken answers and silence, and what they keep.
 
 mod fake;
+mod real;
 
 use fake::{Fake, Reply};
 use std::fs;

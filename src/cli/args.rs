@@ -68,7 +68,7 @@ pub enum Command {
     Lint(Lint),
     /// Print the OpenAPI document that the server would publish for a CRD
     Openapi(Openapi),
-    /// Print the ClusterRole that lets somebody read what these commands need
+    /// Print the `ClusterRole` that lets somebody read what these commands need
     Rbac(Rbac),
     /// Serve the simulated API over HTTP on loopback, for real clients
     Serve(Serve),

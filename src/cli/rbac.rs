@@ -1,4 +1,4 @@
-//! `rbac`: the ClusterRole with which every command can read what it needs, and nothing else.
+//! `rbac`: the `ClusterRole` with which every command can read what it needs, and nothing else.
 
 use super::Exit;
 use super::args::{self, OnlyJson};

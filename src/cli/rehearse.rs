@@ -104,20 +104,17 @@ fn rehearse(
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let mut notes = Vec::new();
     if args.filenames.is_empty() {
-        match plan.collection() {
-            Some(path) => {
-                let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
-                let entries = objects.by_ref().map(|stored| match stored {
-                    Ok(object) => Task::Stored(Box::new(object)),
-                    Err(item) => Task::Told(item),
-                });
-                in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
-                notes.extend(objects.note());
-            }
-            None => {
-                let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
-                notes.push(Note { kind: "noObjects", message });
-            }
+        if let Some(path) = plan.collection() {
+            let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
+            let entries = objects.by_ref().map(|stored| match stored {
+                Ok(object) => Task::Stored(Box::new(object)),
+                Err(item) => Task::Told(item),
+            });
+            in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+            notes.extend(objects.note());
+        } else {
+            let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
+            notes.push(Note { kind: "noObjects", message });
         }
     } else {
         let entries = Input::open(&args.filenames, args.recursive).filter_map(|entry| work.task(entry));

@@ -180,39 +180,53 @@ fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     value.at(path).and_then(Value::as_array).unwrap_or_default()
 }
 
+/// What a webhook or a policy intercepts.
+struct Hook<'a> {
+    /// What a person calls it.
+    name: String,
+    rules: &'a [Value],
+    /// What it leaves out all the same.
+    except: &'a [Value],
+    /// Whether it wants the very version of its rules.
+    exact: bool,
+}
+
+impl<'a> Hook<'a> {
+    fn of(name: String, rules: &'a [Value], constraints: &'a Value) -> Self {
+        let exact = constraints.str_at(&["matchPolicy"]) == Some("Exact");
+        Self { name, rules, except: array(constraints, &["excludeResourceRules"]), exact }
+    }
+
+    fn intercepts(&self, written: &Written) -> bool {
+        let whole = |rule: &&Value| array(rule, &["resourceNames"]).is_empty();
+        self.rules.iter().any(|rule| matches(rule, written, self.exact))
+            && !self.except.iter().filter(whole).any(|rule| covers(rule, written, self.exact))
+    }
+}
+
+/// The webhooks of a configuration, or the policy that `item` is, if something binds it.
+fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
+    let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
+    if let Some(hooks) = item.get("webhooks").and_then(Value::as_array) {
+        let called = |hook: &Value| format!("{} of {name}", hook.str_at(&["name"]).unwrap_or_default());
+        return hooks.iter().map(|hook| Hook::of(called(hook), array(hook, &["rules"]), hook)).collect();
+    }
+    let binds = |b: &Value| b.str_at(&["spec", "policyName"]) == Some(name);
+    let bound = bindings.is_none_or(|bindings| array(bindings, &["items"]).iter().any(binds));
+    let constraints = item.at(&["spec", "matchConstraints"]).filter(|_| bound);
+    let hook = constraints.map(|c| Hook::of(name.to_owned(), array(c, &["resourceRules"]), c));
+    hook.into_iter().collect()
+}
+
 /// What of a list intercepts what is written.
 fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<Note> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for item in array(list, &["items"]) {
-        let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
-        let hooks: Vec<(String, &[Value], &[Value], &Value)> = match item.get("webhooks").and_then(Value::as_array) {
-            Some(hooks) => {
-                let called = |hook: &Value| format!("{} of {name}", hook.str_at(&["name"]).unwrap_or_default());
-                hooks.iter().map(|hook| (called(hook), array(hook, &["rules"]), Default::default(), hook)).collect()
-            }
-            None => {
-                let binds = |b: &Value| b.str_at(&["spec", "policyName"]) == Some(name);
-                if bindings.is_some_and(|bindings| !array(bindings, &["items"]).iter().any(binds)) {
-                    continue;
-                }
-                let Some(constraints) = item.at(&["spec", "matchConstraints"]) else { continue };
-                let (rules, but) =
-                    (array(constraints, &["resourceRules"]), array(constraints, &["excludeResourceRules"]));
-                vec![(name.to_owned(), rules, but, constraints)]
-            }
-        };
-        for (called, rules, but, hook) in hooks {
-            let exact = hook.str_at(&["matchPolicy"]) == Some("Exact");
-            for written in written {
-                let whole = |rule: &&Value| array(rule, &["resourceNames"]).is_empty();
-                let excluded = but.iter().filter(whole).any(|rule| covers(rule, written, exact));
-                if !excluded && rules.iter().any(|rule| matches(rule, written, exact)) {
-                    found.entry(written.name()).or_default().push(called.clone());
-                }
-            }
-        }
-    }
-    let each: Vec<String> = found.iter().map(|(name, called)| format!("{name} ({})", called.join(", "))).collect();
+    let hooks: Vec<Hook<'_>> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
+    let each = written.iter().filter_map(|written| {
+        let names = hooks.iter().filter(|hook| hook.intercepts(written)).map(|hook| hook.name.as_str());
+        let names: Vec<&str> = names.collect();
+        (!names.is_empty()).then(|| format!("{} ({})", written.name(), names.join(", ")))
+    });
+    let each: Vec<String> = each.collect();
     let message = format!("{}, and they are not simulated: {}", kind.words, each.join(", "));
     (!each.is_empty()).then_some(Note { kind: kind.note, message })
 }
@@ -323,7 +337,8 @@ mod tests {
         );
         let bound = read(r#"{"items":[{"spec":{"policyName":"p"}}]}"#);
         let [.., kind] = &KINDS;
-        let told = |bindings| intercepting(kind, &list, bindings, &[crontabs()]).map(|note| note.message);
+        let told =
+            |bindings: Option<&Value>| intercepting(kind, &list, bindings, &[crontabs()]).map(|note| note.message);
         assert_eq!(
             told(Some(&bound)).as_deref(),
             Some(

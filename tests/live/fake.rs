@@ -1,6 +1,6 @@
 //! A small API server that answers as it is told, and remembers what it was asked.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -99,7 +99,7 @@ fn talk(stream: &TcpStream, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<V
                 false
             }
             Reply::Silence => {
-                thread::sleep(std::time::Duration::from_secs(600));
+                thread::sleep(std::time::Duration::from_mins(10));
                 false
             }
         };
@@ -107,4 +107,59 @@ fn talk(stream: &TcpStream, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<V
             return;
         }
     }
+}
+
+/// A proxy that remembers what passes through it.
+pub struct Proxy {
+    pub url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Proxy {
+    /// A proxy on a free port before the server at `url`.
+    pub fn before(url: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        let (server, log) = (url.trim_start_matches("http://").trim_end_matches('/').to_owned(), Arc::clone(&asked));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (server, log) = (server.clone(), Arc::clone(&log));
+                thread::spawn(move || pass(&stream, &server, &log));
+            }
+        });
+        Self { url: own, asked }
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// One request to a connection: the answer's end is the connection's.
+fn pass(stream: &TcpStream, server: &str, log: &Mutex<Vec<Asked>>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0_u64);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let mut words = head.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    log.lock().unwrap().push(Asked { method, path, head: head.clone() });
+    let mut upstream = TcpStream::connect(server).ok()?;
+    upstream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).ok()?;
+    std::io::copy(&mut reader.take(length), &mut upstream).ok()?;
+    let mut out = stream;
+    std::io::copy(&mut upstream, &mut out).ok()?;
+    Some(())
 }

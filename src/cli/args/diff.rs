@@ -33,7 +33,7 @@ pub struct Diff {
     /// What to print: json (documented in docs/output.md) [default: a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,
-    /// The cluster to ask for CRDs and for objects that --old does not give.
+    /// The cluster to ask for CRDs and, without --old, for the objects as they are.
     #[command(flatten)]
     pub cluster: Cluster,
 }

@@ -7,7 +7,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 #[command(next_help_heading = "Updates")]
 pub struct Updates {
     /// Files or directories with the objects as they are now, `-` for standard input: a new object of the same kind,
-    /// namespace and name updates them as `kubectl apply` does, one without an old object is created
+    /// namespace and name updates them as `kubectl apply` does, one without an old object is created [default: what the
+    /// cluster has; with --offline nothing]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub old: Vec<String>,
     /// Send what `kubectl apply --server-side` sends

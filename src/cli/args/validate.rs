@@ -18,7 +18,7 @@ use clap::Args as ClapArgs;
   # What an update would do to what is there
   kubectl crdx validate -f new/ --old backup.yaml --crds crds/ --offline
 
-  # CRDs that no file gives are read from the cluster of the current context
+  # Against the cluster of the current context, which is only read
   kubectl crdx validate -f objects/ -R
 
 A CRD may also stand among the objects, earlier or later; it is judged, too. Kinds built into Kubernetes are skipped.")]
@@ -36,7 +36,7 @@ pub struct Validate {
     /// Print only what is not accepted, and no summary
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// The cluster to ask for CRDs.
+    /// The cluster to ask for CRDs and, without --old, for the objects as they are.
     #[command(flatten)]
     pub cluster: Cluster,
 }

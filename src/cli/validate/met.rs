@@ -55,7 +55,7 @@ impl Met {
         for ((group, kind), mut met) in self.kinds {
             if group == crd::GROUP {
                 met.served = vec!["v1".to_owned()];
-                met.plural = "customresourcedefinitions".to_owned();
+                "customresourcedefinitions".clone_into(&mut met.plural);
             } else if let Some(route) = definitions.route(&group, &kind) {
                 met.plural.clone_from(&route.plural);
                 met.served.clone_from(&route.versions);
