@@ -44,6 +44,7 @@ mod written;
 
 pub use body::LIMIT as BODY_LIMIT;
 pub use journal::{Commit, DEFINITIONS, Journal, Kept};
+pub use openapi::PROTOBUF as OPENAPI_PROTOBUF;
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
@@ -140,6 +141,8 @@ pub enum Format {
     PrettyJson,
     /// YAML.
     Yaml,
+    /// Protobuf, of OpenAPI documents only ([`crate::crd::openapi::protobuf`]).
+    Protobuf,
 }
 
 /// What the server did with the object of a request and does not say in its answer.
@@ -170,22 +173,22 @@ pub struct Server {
     revision: Arc<store::Revision>,
     random: random::Random,
     published: openapi::Published,
-    journal: journal::Slot,
+    keeping: Arc<journal::Keeping>,
     tracks_fields: bool,
 }
 
 impl Server {
     /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
     pub fn new(seed: u64) -> Self {
-        let journal = journal::Slot::default();
+        let keeping: Arc<journal::Keeping> = Arc::default();
         let revision = Arc::new(store::Revision::default());
         Self {
-            definitions: definitions::Definitions::new(&journal, revision.current()),
+            definitions: definitions::Definitions::new(&keeping, revision.current()),
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
             published: openapi::Published::default(),
-            journal,
+            keeping,
             tracks_fields: true,
         }
     }

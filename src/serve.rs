@@ -84,6 +84,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
+    server.pack();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(THREADS)

@@ -43,7 +43,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ring", &["api"]),
     ("rustix", &["serve"]),
     ("similar", &["output"]),
-    ("tempfile", &["cli", "cluster", "input"]),
+    ("tempfile", &["cli", "cluster", "input", "serve"]),
     ("tokio", &["cluster", "serve"]),
 ];
 

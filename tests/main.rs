@@ -19,4 +19,5 @@ mod properties;
 mod properties_cel;
 mod properties_cel_types;
 mod properties_patterns;
+mod serve;
 mod text;

@@ -86,7 +86,7 @@ pub(super) fn store_new(
             } else {
                 Refusal::generated_name_exists(serving.resource(), &name)
             };
-            if metadata::is_deleting(&existing.raw) {
+            if metadata::is_deleting(&existing.raw()) {
                 refusal.message = format!("object is being deleted: {}", refusal.message);
             }
             return Err(refusal);

@@ -43,8 +43,8 @@ pub(super) struct Definitions {
 
 impl Definitions {
     /// None yet, at a revision.
-    pub fn new(journal: &journal::Slot, revision: u64) -> Self {
-        let objects = Collection::new(journal::DEFINITIONS, journal, revision);
+    pub fn new(keeping: &Arc<journal::Keeping>, revision: u64) -> Self {
+        let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
         Self { objects: Arc::new(objects), writing: std::sync::Mutex::default() }
     }
 
@@ -56,7 +56,7 @@ impl Definitions {
 
 /// A stored definition, typed.
 pub(super) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
-    crd::decode(&stored.raw).ok().map(|d| d.crd)
+    crd::decode(&stored.raw()).ok().map(|d| d.crd)
 }
 
 /// Whether a path is one of definitions.
@@ -113,7 +113,7 @@ fn get(ctx: &Context<'_>) -> Result<Answer, Refusal> {
         check_not_ahead(ctx, wanted)?;
     }
     match ctx.server.definitions.objects.get(&ctx.target.name) {
-        Some(stored) => Ok(Answer::object(200, Arc::clone(&stored.raw))),
+        Some(stored) => Ok(Answer::object(200, stored.raw())),
         None => Err(Refusal::not_found(RESOURCE, &ctx.target.name)),
     }
 }
@@ -180,7 +180,7 @@ fn select(ctx: &Context<'_>) -> Result<List, Refusal> {
     let options = options(ctx)?;
     let pages = Pages::read(ctx, &options)?;
     let (found, resource_version) = pages.objects(ctx, &ctx.server.definitions.objects, "")?;
-    let items = found.into_iter().map(|(_, stored)| Arc::clone(&stored.raw)).filter(|o| selected(o, &options));
+    let items = found.into_iter().map(|(_, stored)| stored.raw()).filter(|o| selected(o, &options));
     let mut items: Vec<Arc<Value>> = items.collect();
     let mut remaining = None;
     let mut continue_ = String::new();

@@ -122,7 +122,7 @@ pub(super) fn remove(
         if options.dry_run {
             return Ok(Removal::Kept(written.shown()));
         }
-        if written.raw == *stored.raw {
+        if written.raw == *stored.raw() {
             return Ok(Removal::Kept(existing));
         }
         if let Ok(shown) = written.put(version, &serving.objects, &key, Some(&stored), &ctx.server.revision) {

@@ -4,6 +4,7 @@ use super::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// Keeps what is committed.
@@ -40,13 +41,31 @@ pub struct Kept {
     pub object: Value,
 }
 
-/// Where a server's collections find its journal, once it has one.
-pub(super) type Slot = Arc<OnceLock<Arc<dyn Journal>>>;
+/// How a server keeps what it stores: all its collections share it.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    /// The journal, once there is one.
+    pub journal: OnceLock<Arc<dyn Journal>>,
+    packs: AtomicBool,
+}
+
+impl Keeping {
+    /// Whether objects that rest are packed.
+    pub fn packs(&self) -> bool {
+        self.packs.load(Ordering::Relaxed)
+    }
+}
 
 /// The name under which CRDs themselves are kept.
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
+    /// Keeps objects that were not written for a while as text from now on: a tenth of the memory, and some time to read
+    /// each. For servers that hold many and live long.
+    pub fn pack(&self) {
+        self.keeping.packs.store(true, Ordering::Relaxed);
+    }
+
     /// Puts back what `journal` kept of an earlier server, whose last resourceVersion was `revision`, and tells it of every
     /// commit from now on. Only the first journal counts. Objects without a CRD are left out, as they are when one is
     /// deleted; the names of those are returned.
@@ -73,7 +92,7 @@ impl Server {
         for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
             serving.objects.forget_past(self.revision.current());
         }
-        let _ = self.journal.set(journal);
+        let _ = self.keeping.journal.set(journal);
         // What was under way when the earlier server ended goes on: names to accept, objects to delete.
         for name in &names {
             self.settle_definition(name, now);

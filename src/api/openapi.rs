@@ -6,7 +6,7 @@ use super::digest;
 use super::negotiate;
 use super::non_resource::text;
 use super::serving::Serving;
-use super::{Response, Server};
+use super::{Format, Response, ResponseBody, Server};
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi::{self, Edition};
 use crate::value::{Value, json, object, time};
@@ -80,9 +80,27 @@ fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| publish(&serving.crd, version))))
 }
 
-/// Answers `/openapi/v2`. Protobuf, which clients also know, is not spoken.
+/// Documents of version 2 in Protobuf, as they are told to be. It is the only form that client-go asks for.
+pub const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/// The same as clients ask for it. Go reads no media type with an `@`, so that it is not told.
+const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/// Answers `/openapi/v2`.
 pub(super) fn v2(ctx: &Context<'_>) -> Response {
     let vary = ("vary", "Accept".to_owned());
+    if ctx
+        .request
+        .accept
+        .as_deref()
+        .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), ASKED | PROTOBUF)))
+        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server))
+        && let Ok(value) = crate::text::json::read(document.text.as_bytes())
+    {
+        let mut response = with_hash(&document, vec![vary]);
+        response.headers.retain(|(name, _)| *name != "content-type");
+        (response.body, response.format) = (ResponseBody::Json(Arc::new(value)), Format::Protobuf);
+        return response;
+    }
     if !negotiate::takes_json(ctx.request.accept.as_deref()) {
         return empty(406, vec![vary]);
     }

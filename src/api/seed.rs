@@ -33,7 +33,7 @@ impl Server {
     pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
         let serving = self.serving_of(definition)?;
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
-        serving.objects.get(&key).map(|stored| Arc::clone(&stored.raw))
+        serving.objects.get(&key).map(|stored| stored.raw())
     }
 
     /// Takes an object out of the store again, if it is there.

@@ -143,9 +143,9 @@ impl Serving {
         if let Some(object) = stored.remembered(version.tag) {
             return Ok(object);
         }
-        let object = match self.decode_stored(&stored.raw, version)? {
+        let object = match self.decode_stored(&stored.raw(), version)? {
             Some(object) => Arc::new(object),
-            None => Arc::clone(&stored.raw),
+            None => stored.raw(),
         };
         stored.remember(version.tag, &object);
         Ok(object)

@@ -4,19 +4,21 @@
 //! the collection's [`log`], and wakes those who wait for it.
 
 mod log;
+mod stored;
 
-use super::journal::{self, Commit};
+use super::journal::{self, Commit, Keeping};
 use super::metadata;
 use super::status::Refusal;
 use crate::field::names;
 use crate::value::{Value, quote};
 use log::Log;
 pub(super) use log::{Event, Next};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Waker;
+pub(super) use stored::Stored;
 
 /// The revision of all objects of a server.
 #[derive(Debug)]
@@ -44,39 +46,22 @@ impl Revision {
     }
 }
 
-/// A stored object.
-#[derive(Debug)]
-pub(super) struct Stored {
-    /// The object in its storage version, with its resourceVersion.
-    pub raw: Arc<Value>,
-    /// Its resourceVersion.
-    pub revision: u64,
-    read: Mutex<Option<(u64, Arc<Value>)>>,
-}
-
-impl Stored {
-    /// The object as it was read before under `tag`: decoding a stored object again gives the same.
-    pub fn remembered(&self, tag: u64) -> Option<Arc<Value>> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.as_ref().filter(|(t, _)| *t == tag).map(|(_, v)| Arc::clone(v))
-    }
-    /// Remembers what reading gave under `tag`.
-    pub fn remember(&self, tag: u64, object: &Arc<Value>) {
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some((tag, Arc::clone(object)));
-    }
-}
-
 /// All objects of one resource, in the order of their keys.
 #[derive(Debug)]
 pub(super) struct Collection {
     /// The definition's name, for the journal.
     definition: String,
-    journal: journal::Slot,
+    keeping: Arc<Keeping>,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
     /// Written while `objects` is, so that its events are in the order of their revisions.
     log: RwLock<Log>,
     waiting: Mutex<HashMap<u64, Waker>>,
+    /// Those last written, if the others are packed.
+    recent: Mutex<VecDeque<Arc<Stored>>>,
 }
+
+/// How many of the objects that were last written stay trees, where the others are packed.
+const RECENT: usize = 256;
 
 /// Objects, each with its key.
 pub(super) type Found = Vec<(String, Arc<Stored>)>;
@@ -102,23 +87,39 @@ pub(super) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal
 
 impl Collection {
     /// The objects of a definition, of which there are none yet and nothing was known before `revision`.
-    pub fn new(definition: &str, journal: &journal::Slot, revision: u64) -> Self {
+    pub fn new(definition: &str, keeping: &Arc<Keeping>, revision: u64) -> Self {
         Self {
             definition: definition.to_owned(),
-            journal: Arc::clone(journal),
+            keeping: Arc::clone(keeping),
             objects: RwLock::default(),
             log: RwLock::new(Log::new(revision)),
             waiting: Mutex::default(),
+            recent: Mutex::default(),
         }
     }
 
     /// What a journal will be told of `object`: written out before the lock is taken.
     fn text(&self, object: &Value) -> Option<String> {
-        self.journal.get().map(|_| journal::text(object))
+        self.keeping.journal.get().map(|_| journal::text(object))
+    }
+
+    /// Packs what has rested longest, if that is wanted. Definitions are few and often read.
+    fn rest(&self, stored: &Arc<Stored>) {
+        if !self.keeping.packs() || self.definition == journal::DEFINITIONS {
+            return;
+        }
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.push_back(Arc::clone(stored));
+        let rested = if recent.len() > RECENT { recent.pop_front() } else { None };
+        drop(recent);
+        // Where nobody else knows it any more, it just goes.
+        if let Some(rested) = rested.filter(|stored| Arc::strong_count(stored) > 1) {
+            rested.pack();
+        }
     }
 
     fn tell(&self, key: &str, revision: u64, object: Option<&str>) {
-        if let Some(journal) = self.journal.get() {
+        if let Some(journal) = self.keeping.journal.get() {
             journal.commit(&Commit { definition: &self.definition, key, revision, object });
         }
     }
@@ -203,11 +204,12 @@ impl Collection {
         let revision = revision.next();
         self.tell(key, revision, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
-        let stored = Arc::new(Stored { raw: Arc::new(object), revision, read: Mutex::default() });
+        let stored = Arc::new(Stored::new(object, revision));
         let before = objects.insert(key.to_owned(), Arc::clone(&stored));
         self.record(Event::new(revision, key, before, Some(Arc::clone(&stored))));
         drop(objects);
         self.wake();
+        self.rest(&stored);
         Ok(stored)
     }
 
@@ -219,10 +221,12 @@ impl Collection {
         revision.reach(number);
         self.tell(key, number, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
-        let stored = Arc::new(Stored { raw: Arc::new(object), revision: number, read: Mutex::default() });
-        objects.insert(key.to_owned(), stored);
+        let stored = Arc::new(Stored::new(object, number));
+        objects.insert(key.to_owned(), Arc::clone(&stored));
         // It was there before, so it is no event; what came earlier cannot be told in order any more.
         self.forget_past(revision.current());
+        drop(objects);
+        self.rest(&stored);
     }
 
     /// Removes what is at `key` if it is still `expected`; the revision of the removal.
@@ -268,9 +272,9 @@ mod tests {
 
     #[test]
     fn a_write_that_comes_second_is_refused() {
-        let (store, revision) = (Collection::new("", &journal::Slot::default(), 0), Revision::default());
+        let (store, revision) = (Collection::new("", &Arc::default(), 0), Revision::default());
         let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
-        assert_eq!((a.revision, metadata::text(&a.raw, "resourceVersion")), (2, "2"));
+        assert_eq!((a.revision, metadata::text(&a.raw(), "resourceVersion")), (2, "2"));
         assert_eq!(store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap_err(), Raced);
         let b = store.put("ns/a", Some(&a), object([("kind", "Y")]), &revision).unwrap();
         assert_eq!(store.remove("ns/a", &a, &revision), Err(Raced));
@@ -279,7 +283,7 @@ mod tests {
 
     #[test]
     fn lists_are_in_key_order() {
-        let (store, revision) = (Collection::new("", &journal::Slot::default(), 0), Revision::default());
+        let (store, revision) = (Collection::new("", &Arc::default(), 0), Revision::default());
         for key in ["a/x", "a-b/x", "a/b"] {
             store.put(key, None, object([("kind", "X")]), &revision).unwrap();
         }
@@ -292,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_past_is_still_there() {
-        let (store, revision) = (Collection::new("", &journal::Slot::default(), 1), Revision::default());
+        let (store, revision) = (Collection::new("", &Arc::default(), 1), Revision::default());
         let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
         store.put("ns/b", None, object([("kind", "X")]), &revision).unwrap();
         store.remove("ns/a", &a, &revision).unwrap();

@@ -103,7 +103,7 @@ impl Update<'_> {
             if self.options.dry_run {
                 return Ok(written.shown());
             }
-            if written.raw == *stored.raw {
+            if written.raw == *stored.raw() {
                 return Ok(existing);
             }
             written.check_size(body::length(&ctx.request.body))?;

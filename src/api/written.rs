@@ -61,7 +61,7 @@ impl Written {
     ) -> Result<Arc<Value>, Raced> {
         let stored = objects.put(key, expected, self.raw, revision)?;
         let shown = match self.shown {
-            None => Arc::clone(&stored.raw),
+            None => stored.raw(),
             Some(mut shown) => {
                 metadata::set_text(&mut shown, "resourceVersion", &stored.revision.to_string());
                 Arc::new(shown)

@@ -8,6 +8,7 @@
 
 mod definitions;
 mod paths;
+pub mod protobuf;
 mod schema;
 
 pub use definitions::of_definitions;

@@ -3,6 +3,7 @@
 use super::stream::Stream;
 use super::{Service, read_only};
 use crate::api::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
+use crate::crd::openapi;
 use crate::text;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
@@ -22,6 +23,8 @@ pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// A body longer than this is one of the few that are held at the same time.
 const SMALL: usize = 64 << 10;
+/// How much of a body that is too long is still taken from the client.
+const DROPPED: usize = 16 << 20;
 /// The most long bodies being read, and being worked on: together they bound the memory that requests can ask for.
 const READING: usize = 128;
 const WORKING: usize = 8;
@@ -107,14 +110,17 @@ async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Err
     let expected = body.size_hint().lower().min(api::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
     let mut bytes = Vec::with_capacity(expected);
+    let mut dropped = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > SMALL && place.is_none() {
             place = permit(&intake.reading, true).await;
         }
-        let room = (api::BODY_LIMIT + 1).saturating_sub(bytes.len());
-        bytes.extend(data.iter().take(room));
-        if bytes.len() > api::BODY_LIMIT {
+        let room = data.len().min((api::BODY_LIMIT + 1).saturating_sub(bytes.len()));
+        bytes.extend_from_slice(data.get(..room).unwrap_or_default());
+        // Who is cut off while sending does not get to read why.
+        dropped += data.len() - room;
+        if dropped > DROPPED {
             break;
         }
     }
@@ -146,11 +152,12 @@ pub(super) fn now() -> Timestamp {
 
 fn write(answer: api::Response) -> Answer {
     let (content_type, text) = match answer.body {
-        ResponseBody::Text(text) => ("text/plain; charset=utf-8", text),
+        ResponseBody::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
         ResponseBody::Json(value) => match answer.format {
-            Format::Json => ("application/json", api::wire::compact(&value) + "\n"),
-            Format::PrettyJson => ("application/json", api::wire::pretty(&value)),
-            Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value)),
+            Format::Json => ("application/json", (api::wire::compact(&value) + "\n").into_bytes()),
+            Format::PrettyJson => ("application/json", api::wire::pretty(&value).into_bytes()),
+            Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value).into_bytes()),
+            Format::Protobuf => (api::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
         },
     };
     let mut response = whole(text);

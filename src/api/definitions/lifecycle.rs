@@ -42,9 +42,9 @@ impl Server {
     fn store_definition(&self, name: &str, expected: &Arc<Stored>, definition: &CustomResourceDefinition, now: &str) {
         let mut object = definition.to_value();
         if self.tracks_fields {
-            ownership::settle(&expected.raw, &mut object, now);
+            ownership::settle(&expected.raw(), &mut object, now);
         }
-        if object == *expected.raw {
+        if object == *expected.raw() {
             return;
         }
         // Nobody else writes definitions while the lock is held.
@@ -67,7 +67,7 @@ impl Server {
                 Serving::compile(definition, Arc::clone(&b.objects))
             }
             None => {
-                let objects = Collection::new(name, &self.journal, self.revision.current());
+                let objects = Collection::new(name, &self.keeping, self.revision.current());
                 Serving::compile(definition, Arc::new(objects))
             }
         };
@@ -79,7 +79,7 @@ impl Server {
         let Some(serving) = self.serving_of(name) else { return };
         let Some(stored) = self.definitions.objects.get(name) else { return };
         let Some(mut definition) = typed(&stored) else { return };
-        if !metadata::finalizers(&stored.raw).contains(&crd::CLEANUP_FINALIZER) {
+        if !metadata::finalizers(&stored.raw()).contains(&crd::CLEANUP_FINALIZER) {
             return;
         }
         let now_text = time::format(now);

@@ -36,20 +36,20 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
     let Some(stored) = server.definitions.objects.get(name) else {
         return Err(Refusal::not_found(RESOURCE, name));
     };
-    check_preconditions(&stored.raw, name, options)?;
+    check_preconditions(&stored.raw(), name, options)?;
     let Some(mut definition) = typed(&stored) else {
         return Err(Refusal::internal("a stored definition is unreadable"));
     };
-    if metadata::is_deleting(&stored.raw) {
-        let finalizers = deletion_finalizers(&stored.raw, options);
+    if metadata::is_deleting(&stored.raw()) {
+        let finalizers = deletion_finalizers(&stored.raw(), options);
         if !finalizers.is_empty() {
             let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
-            return Ok(Answer::object(code, Arc::clone(&stored.raw)));
+            return Ok(Answer::object(code, stored.raw()));
         }
         if !options.dry_run && server.definitions.objects.remove(name, &stored, &server.revision).is_ok() {
             server.forget_definition(name, ctx.request.now);
         }
-        let status = success(RESOURCE, name, metadata::text(&stored.raw, "uid"));
+        let status = success(RESOURCE, name, metadata::text(&stored.raw(), "uid"));
         return Ok(Answer { code: 200, content: Content::Status(status) });
     }
     let now = ctx.now();
@@ -75,7 +75,7 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
     }
     match server.definitions.objects.put(name, Some(&stored), object, &server.revision) {
         Ok(marked) => {
-            let answer = Answer::object(code, Arc::clone(&marked.raw));
+            let answer = Answer::object(code, marked.raw());
             server.settle_definition(name, ctx.request.now);
             Ok(answer)
         }

@@ -59,7 +59,7 @@ fn store_new(
     let _writing = server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(existing) = server.definitions.objects.get(&name) {
         let mut refusal = Refusal::already_exists(RESOURCE, &name);
-        if metadata::is_deleting(&existing.raw) {
+        if metadata::is_deleting(&existing.raw()) {
             refusal.message = format!("object is being deleted: {}", refusal.message);
         }
         return Err(refusal);
@@ -71,7 +71,7 @@ fn store_new(
     check_size(ctx, &object)?;
     match server.definitions.objects.put(&name, None, object, &server.revision) {
         Ok(stored) => {
-            let answer = Answer::object(201, Arc::clone(&stored.raw));
+            let answer = Answer::object(201, stored.raw());
             server.settle_definition(&name, ctx.request.now);
             Ok(answer)
         }
@@ -187,7 +187,8 @@ fn update(
     let Some(stored) = server.definitions.objects.get(&name) else {
         return Err(Refusal::not_found(RESOURCE, &name));
     };
-    let existing = &*stored.raw;
+    let existing = stored.raw();
+    let existing = &*existing;
     let have = metadata::text(existing, "uid");
     if !uid.is_empty() && uid != have {
         let why = format!(
@@ -226,12 +227,12 @@ fn update(
         return Ok(Answer::object(200, Arc::new(object)));
     }
     if object == *existing {
-        return Ok(Answer::object(200, Arc::clone(&stored.raw)));
+        return Ok(Answer::object(200, stored.raw()));
     }
     check_size(ctx, &object)?;
     match server.definitions.objects.put(&name, Some(&stored), object, &server.revision) {
         Ok(stored) => {
-            let answer = Answer::object(200, Arc::clone(&stored.raw));
+            let answer = Answer::object(200, stored.raw());
             server.settle_definition(&name, ctx.request.now);
             Ok(answer)
         }

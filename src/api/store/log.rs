@@ -31,7 +31,7 @@ pub(in crate::api) struct Event {
 impl Event {
     /// A write at `revision`.
     pub fn new(revision: u64, key: &str, before: Option<Arc<Stored>>, after: Option<Arc<Stored>>) -> Self {
-        let weight = before.as_ref().map_or(0, |stored| weight(&stored.raw));
+        let weight = before.as_ref().map_or(0, |stored| stored.weight(weight));
         Self { revision, key: key.to_owned(), before, after, weight, told: Mutex::default() }
     }
 
@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn heavy_objects_shorten_the_log() {
         let heavy = || {
-            let raw = Arc::new(Value::from("x".repeat(MOST_WEIGHT / 3)));
-            Some(Arc::new(Stored { raw, revision: 1, read: Mutex::default() }))
+            let raw = Value::from("x".repeat(MOST_WEIGHT / 3));
+            Some(Arc::new(Stored::new(raw, 1)))
         };
         let mut log = Log::new(0);
         for revision in 1..=4 {

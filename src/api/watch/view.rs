@@ -126,7 +126,7 @@ impl View {
     fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
         match &self.source {
             Source::Objects(serving, version) => serving.read(stored, version),
-            Source::Definitions(_) => Ok(Arc::clone(&stored.raw)),
+            Source::Definitions(_) => Ok(stored.raw()),
         }
     }
 

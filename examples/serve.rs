@@ -1,0 +1,35 @@
+//! Tests of an operator, in process: a server with its CRD on a free port, gone when the test ends.
+//!
+//! `cargo run --example serve`
+
+use crdx::api::{Body, Method, Request, Server, Timestamp};
+use crdx::{serve, text};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // In process: a request is a value, and so is the answer.
+    let server = Arc::new(Server::new(1));
+    let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
+    let answer = server.handle(&Request {
+        method: Method::Post,
+        path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned(),
+        content_type: None,
+        accept: None,
+        user_agent: None,
+        body: Body::Value(crd),
+        now: Timestamp::default(),
+    });
+    assert_eq!(answer.code, 201);
+
+    // On a port: any client, here a bare socket.
+    let running = serve::start(server, serve::Options::default())?;
+    let mut socket = TcpStream::connect(running.url().trim_start_matches("http://"))?;
+    socket.write_all(b"GET /apis/toys.example.com/v1/kites HTTP/1.1\r\nHost: crdx\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer)?;
+    println!("{answer}");
+    assert!(answer.contains("KiteList"));
+    Ok(())
+}

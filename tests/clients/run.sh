@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Runs clients nobody here wrote against `kubectl-crdx serve`: each where its toolchain is, and says which it left out.
+# usage: tests/clients/run.sh BINARY|URL
+# With a URL they run against that server instead, such as the real one.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=${CRDX_CLIENTS_DIR:-${TMPDIR:-/tmp}/crdx-clients}
+mkdir -p "$work"
+failed=0
+
+# client NAME COMMAND... : runs it against a server of its own
+client() {
+    local name=$1 url
+    shift
+    echo "== $name"
+    if [[ $target == http* ]]; then
+        "$@" "$target" || { echo "FAILED: $name"; failed=1; }
+        return
+    fi
+    coproc SERVE { exec "$target" serve --port 0; }
+    local pid=$SERVE_PID
+    read -r url <&"${SERVE[0]}"
+    "$@" "$url" || { echo "FAILED: $name"; failed=1; }
+    kill "$pid"
+    wait "$pid" 2>/dev/null
+}
+
+target=${1:?usage: tests/clients/run.sh BINARY|URL}
+[[ $target == http* ]] || target=$(realpath "$target")
+
+if command -v go >/dev/null; then
+    if (cd "$here/go" && go build -o "$work/go-client" .); then client "client-go, controller-runtime" "$work/go-client"; else failed=1; fi
+    if (cd "$here/../../examples/clients/go" && go vet ./... && PATH="$(dirname "$target"):$PATH" go test -count=1 ./...); then :; else failed=1; fi
+else
+    echo "skipped: there is no go"
+fi
+if command -v python3 >/dev/null; then
+    [ -x "$work/venv/bin/python" ] || { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q 'kubernetes>=37'; } || failed=1
+    client "the official Python client" "$work/venv/bin/python" "$here/python/test_client.py"
+    [[ $target == http* ]] || "$work/venv/bin/python" "$here/../../examples/clients/python/test_kites.py" "$target" || failed=1
+else
+    echo "skipped: there is no python3"
+fi
+if command -v cargo >/dev/null; then
+    if CARGO_TARGET_DIR=$work/rust cargo build -q --manifest-path "$here/rust/Cargo.toml"; then client "kube-rs" "$work/rust/debug/crdx-client-kube"; else failed=1; fi
+else
+    echo "skipped: there is no cargo"
+fi
+exit $failed

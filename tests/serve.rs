@@ -1,0 +1,413 @@
+//! `kubectl crdx serve` as a process: what it begins with, what it keeps, what it refuses, and what bad clients do to it.
+
+use crate::exchange::{Client, Http, InProcess, normalise};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+use std::{fs, thread};
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
+
+/// A `serve` that is killed (`kill -9`) in the end.
+struct Serve {
+    child: Child,
+    url: String,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Serve {
+    fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(["serve", "--port", "0"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut url = String::new();
+        output.read_line(&mut url).unwrap();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
+        Self { child, url: url.trim().to_owned(), output }
+    }
+
+    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let text = body.map(ToString::to_string);
+        let reply = Http::new(&self.url).call(method, path, text.as_deref(), None, "application/json");
+        (reply.code, reply.body)
+    }
+
+    fn stream(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.url.trim_start_matches("http://")).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream
+    }
+
+    /// Sends bytes and reads until the connection is closed or the first answer is there.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.stream();
+        // A server that has had enough closes before all is sent.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A `serve` that does not come up.
+fn refused(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kubectl-crdx")).arg("serve").args(args).output().unwrap()
+}
+
+fn crd() -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "kites.toys.example.com"}, "spec": {"group": "toys.example.com", "scope": "Namespaced",
+        "names": {"plural": "kites", "kind": "Kite"}, "versions": [{"name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+            "length": {"type": "integer", "minimum": 1}, "colour": {"type": "string", "default": "red"}}}}}}}]}})
+}
+
+fn kite(name: &str, length: i64) -> Value {
+    json!({"apiVersion": "toys.example.com/v1", "kind": "Kite", "metadata": {"name": name}, "spec": {"length": length}})
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn nothing_that_was_answered_is_lost_to_kill_9() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state.jsonl");
+    let known: Mutex<Vec<(String, Option<Value>)>> = Mutex::default();
+    let mut uid = None;
+    for round in 0..6 {
+        let mut serve = Serve::start(&["--state", text(&state)]);
+        if round == 0 {
+            assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+        }
+        let (code, definition) = serve.call("GET", &format!("{CRDS}/kites.toys.example.com"), None);
+        assert_eq!(code, 200);
+        assert_eq!(*uid.get_or_insert_with(|| definition["metadata"]["uid"].clone()), definition["metadata"]["uid"]);
+        for (name, object) in known.lock().unwrap().iter() {
+            let (code, found) = serve.call("GET", &format!("{KITES}/{name}"), None);
+            match object {
+                Some(object) => assert_eq!((code, &found), (200, object), "round {round}"),
+                None => assert_eq!(code, 404, "round {round}: {name} was deleted"),
+            }
+        }
+        let serve_url = serve.url.clone();
+        thread::scope(|scope| {
+            for writer in 0..3 {
+                let (known, url) = (&known, &serve_url);
+                scope.spawn(move || {
+                    for i in 0.. {
+                        let name = format!("k-{round}-{writer}-{i}");
+                        let body = kite(&name, i + 1);
+                        let Some((201, created)) = attempt(url, "POST", KITES, Some(&body)) else { return };
+                        known.lock().unwrap().push((name.clone(), Some(created)));
+                        if i % 3 == 0 {
+                            let Some((200, _)) = attempt(url, "DELETE", &format!("{KITES}/{name}"), None) else {
+                                // Deleted or not: its end was not answered.
+                                known.lock().unwrap().retain(|(n, _)| *n != name);
+                                return;
+                            };
+                            for (n, object) in known.lock().unwrap().iter_mut().filter(|(n, _)| *n == name) {
+                                assert_eq!(*n, name);
+                                *object = None;
+                            }
+                        }
+                    }
+                });
+            }
+            thread::sleep(Duration::from_millis(200 + 70 * round));
+            serve.child.kill().unwrap();
+            serve.child.wait().unwrap();
+        });
+    }
+    let known = known.into_inner().unwrap();
+    assert!(known.len() > 20 && known.iter().any(|(_, object)| object.is_none()), "only {} objects", known.len());
+}
+
+/// A request to a server that may be gone.
+fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<(u16, Value)> {
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).ok()?;
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{kind}Content-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, serde_json::from_str(body).ok()?))
+}
+
+#[test]
+fn a_recording_can_be_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = directory.path().join("record.jsonl");
+    let serve = Serve::start(&["--record", text(&record)]);
+    serve.call("POST", CRDS, Some(&crd()));
+    serve.call("POST", KITES, Some(&kite("a", 1)));
+    serve.call("POST", KITES, Some(&kite("b", 0)));
+    let (_, mut a) = serve.call("GET", &format!("{KITES}/a"), None);
+    a["spec"]["length"] = json!(2);
+    assert_eq!(serve.call("PUT", &format!("{KITES}/a"), Some(&a)).0, 200);
+    assert_eq!(serve.call("PUT", &format!("{KITES}/a"), Some(&a)).0, 409);
+    let mut http = Http::new(&serve.url);
+    http.call("POST", KITES, Some("{\"kind\": 1, \"kind\": 2"), Some("application/json"), "application/json");
+    let apply = "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata:\n  name: c\nspec: {length: 3, long: 1}\n";
+    let path = format!("{KITES}/c?fieldManager=me");
+    http.call("PATCH", &path, Some(apply), Some("application/apply-patch+yaml"), "application/json");
+    serve.call("GET", KITES, None);
+    serve.call("DELETE", &format!("{KITES}/a"), None);
+    drop(serve);
+
+    let recorded = fs::read_to_string(&record).unwrap();
+    assert!(recorded.contains("{{resourceVersion}}") && recorded.contains("{{uid}}"), "{recorded}");
+    let mut client = InProcess::default();
+    let mut seen = (String::new(), String::new());
+    let mut codes = Vec::new();
+    for line in recorded.lines() {
+        let exchange: Value = serde_json::from_str(line).unwrap();
+        let (request, response) = (&exchange["request"], &exchange["response"]);
+        let path = request["path"].as_str().unwrap();
+        let body = request.get("body").map(|body| {
+            let text = body.as_str().map_or_else(|| body.to_string(), str::to_owned);
+            text.replace("{{resourceVersion}}", &seen.0).replace("{{uid}}", &seen.1)
+        });
+        let (content_type, accept) = (request["contentType"].as_str(), request["accept"].as_str().unwrap());
+        let reply = client.call(request["method"].as_str().unwrap(), path, body.as_deref(), content_type, accept);
+        if reply.body["metadata"]["name"] == "a" && reply.body["kind"] == "Kite" {
+            let text = |member: &str| reply.body["metadata"][member].as_str().unwrap_or_default().to_owned();
+            seen = (text("resourceVersion"), text("uid"));
+        }
+        let warnings: Vec<Value> = reply.warnings.iter().map(|w| json!(w)).collect();
+        assert_eq!(json!(reply.code), response["code"], "{line}");
+        assert_eq!(normalise(reply.body, false), normalise(response["body"].clone(), false), "{line}");
+        assert_eq!(Value::Array(warnings), *response.get("warnings").unwrap_or(&json!([])), "{line}");
+        codes.push(reply.code);
+    }
+    assert_eq!(codes, [201, 201, 422, 200, 200, 409, 400, 500, 200, 200]);
+}
+
+#[test]
+fn it_begins_with_what_is_loaded() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    // The object stands before its CRD, which is v1beta1 in another file.
+    let old = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: boats.toys.example.com}\nspec:\n  group: toys.example.com\n  version: v1\n  scope: Cluster\n  names: {plural: boats, kind: Boat}\n";
+    let first = format!("{}\n---\napiVersion: toys.example.com/v1\nkind: Boat\nmetadata: {{name: b}}\n", kite("k", 3));
+    fs::write(root.join("0.yaml"), first).unwrap();
+    fs::write(
+        root.join("1.yaml"),
+        format!("{}\n---\n{old}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n", crd()),
+    )
+    .unwrap();
+    let serve = Serve::start(&["--load", text(root)]);
+    assert_eq!(serve.call("GET", &format!("{KITES}/k"), None).1["spec"], json!({"length": 3, "colour": "red"}));
+    assert_eq!(serve.call("GET", "/apis/toys.example.com/v1/boats/b", None).0, 200);
+    drop(serve);
+
+    fs::write(
+        root.join("2.yaml"),
+        format!("{}\n---\napiVersion: a.example.com/v1\nkind: A\nmetadata: {{name: a}}\n", kite("l", 0)),
+    )
+    .unwrap();
+    let output = refused(&["--load", text(root)]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+    assert!(said.contains("2.yaml:1:1: Kite.toys.example.com \"l\" is invalid: spec.length"), "{said}");
+    assert!(said.contains("no CRD defines A of a.example.com: load it, too"), "{said}");
+    assert!(said.contains("ConfigMap is built into Kubernetes and not served here: left out"), "{said}");
+}
+
+#[test]
+fn a_cluster_is_copied_as_it_is_stored() {
+    let cluster = Serve::start(&[]);
+    assert_eq!(cluster.call("POST", CRDS, Some(&crd())).0, 201);
+    let (_, object) = cluster.call("POST", KITES, Some(&kite("a", 5)));
+    let copy = Serve::start(&["--load-from-cluster", "--server", &cluster.url, "--no-cache"]);
+    assert_eq!(copy.call("GET", &format!("{KITES}/a"), None), (200, object));
+    let name = format!("{CRDS}/kites.toys.example.com");
+    assert_eq!(copy.call("GET", &name, None), cluster.call("GET", &name, None));
+    // Writes go on after the cluster's versions, and do not reach it.
+    let (code, b) = copy.call("POST", KITES, Some(&kite("b", 5)));
+    let version = |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(code, 201);
+    assert!(version(&b) > version(&copy.call("GET", &format!("{KITES}/a"), None).1));
+    assert_eq!(cluster.call("GET", &format!("{KITES}/b"), None).0, 404);
+}
+
+#[test]
+fn read_only_answers_dry_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("crd.json");
+    fs::write(&file, format!("{}\n---\n{}", crd(), kite("a", 1))).unwrap();
+    let serve = Serve::start(&["--read-only", "--load", text(&file)]);
+    let a = format!("{KITES}/a");
+    assert_eq!(serve.call("GET", &a, None).0, 200);
+    for (method, path, body) in [
+        ("POST", KITES, Some(kite("b", 1))),
+        ("PUT", a.as_str(), Some(kite("a", 2))),
+        ("DELETE", a.as_str(), None),
+        ("DELETE", KITES, None),
+    ] {
+        let (code, status) = serve.call(method, path, body.as_ref());
+        assert_eq!((code, status["reason"].as_str()), (403, Some("Forbidden")), "{method}");
+        assert!(status["message"].as_str().unwrap().contains("--read-only"), "{status}");
+    }
+    assert_eq!(serve.call("POST", &format!("{KITES}?dryRun=All"), Some(&kite("b", 1))).0, 201);
+    assert_eq!(serve.call("GET", KITES, None).1["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn it_says_where_it_is() {
+    let mut serve = Serve::start(&["--print-kubeconfig"]);
+    let mut config = String::new();
+    while !config.contains("user: {}") {
+        assert!(serve.output.read_line(&mut config).unwrap() > 0, "{config}");
+    }
+    assert!(config.contains(&format!("server: {}\n", serve.url)), "{config}");
+    let output = refused(&["--address", "0.0.0.0"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("0.0.0.0 is not an address of the loopback: use 127.0.0.1 or ::1"), "{said}");
+}
+
+#[test]
+fn bad_requests_are_answered_or_refused() {
+    let serve = Serve::start(&[]);
+    assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+    let post = |head: &str, body: &[u8]| {
+        let length = body.len();
+        let head = format!("POST {KITES} HTTP/1.1\r\nHost: x\r\n{head}Content-Length: {length}\r\n\r\n");
+        serve.raw(&[head.as_bytes(), body].concat())
+    };
+    let json = "Content-Type: application/json\r\n";
+    let long = vec![b' '; 3 * 1024 * 1024 + 1];
+    let answer = post(json, &long);
+    assert!(
+        answer.starts_with("HTTP/1.1 413 ") && answer.contains("Request entity too large: limit is 3145728"),
+        "{answer}"
+    );
+    // One that does not end is cut off in the end.
+    let answer = post(json, &vec![b' '; 64 << 20]);
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let answer = post(json, b"{\"kind\":");
+    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("json parse error"), "{answer}");
+    assert!(post("Content-Type: text/plain\r\n", b"{}").starts_with("HTTP/1.1 415 "));
+    assert!(post(json, &vec![b'['; 100_000]).starts_with("HTTP/1.1 400 "));
+    assert!(post(json, b"\xff\xfe\x00").starts_with("HTTP/1.1 400 "));
+    for method in ["OPTIONS", "TRACE", "PROPFIND", "CONNECT"] {
+        let answer = serve.raw(format!("{method} {CRDS} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 405 "), "{method}: {answer}");
+    }
+    assert!(serve.raw(b"GET /apis HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    assert!(serve.raw(b"\x16\x03\x01\x02\x00\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    assert!(serve.raw(b"GET /apis HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    let headers = format!("GET /apis HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(4 << 20));
+    assert!(serve.raw(headers.as_bytes()).starts_with("HTTP/1.1 431 "));
+    let path = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
+    assert!(serve.raw(path.as_bytes()).starts_with("HTTP/1.1 414 "));
+    for path in ["/apis/%zz", "/%00", "/apis/../../etc/passwd", "//", "/apis/a/b/c/d/e/f/g/h?%%%=%"] {
+        let answer = serve.raw(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 40"), "{path}: {answer}");
+    }
+    // A body that is cut off, and one that is shorter than its length.
+    assert!(
+        !serve
+            .raw(format!("POST {KITES} HTTP/1.1\r\nHost: x\r\n{json}Content-Length: 100\r\n\r\n{{").as_bytes())
+            .contains("201")
+    );
+    assert_eq!(serve.call("POST", KITES, Some(&kite("after", 1))).0, 201);
+}
+
+/// Resident memory in MiB.
+#[cfg(target_os = "linux")]
+fn memory(serve: &Serve) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
+    let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() >> 10
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_bad_clients_hold_up_nobody() {
+    let serve = Serve::start(&[]);
+    assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+    let before = memory(&serve);
+    let mut held = Vec::new();
+    for i in 0..450 {
+        let mut stream = serve.stream();
+        match i % 3 {
+            // Says nothing.
+            0 => {}
+            // Stops within its headers.
+            1 => stream.write_all(b"GET /apis HTTP/1.1\r\nHost: x\r\nX-Slow: ").unwrap(),
+            // Announces a body of nearly 3 MiB and stops within it.
+            _ => {
+                let head = format!(
+                    "POST {KITES} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{{"
+                );
+                stream.write_all(head.as_bytes()).unwrap();
+            }
+        }
+        held.push(stream);
+    }
+    for i in 0..50 {
+        assert_eq!(serve.call("POST", KITES, Some(&kite(&format!("k{i}"), 1))).0, 201);
+    }
+    let after = memory(&serve);
+    assert!(after < before + 200, "{before} MiB became {after} MiB");
+    drop(held);
+    assert_eq!(serve.call("GET", KITES, None).1["items"].as_array().unwrap().len(), 50);
+}
+
+/// The scenarios of `tests/kubectl/` with real kubectl, against `serve` and against the real server.
+#[test]
+#[ignore = "needs kubectl, Python and the real server: CRDX_APISERVER=PATH cargo test --test tests kubectl -- --ignored"]
+fn kubectl_cannot_tell_it_from_the_real_server() {
+    let Some(apiserver) = std::env::var_os("CRDX_APISERVER") else {
+        println!("skipped: CRDX_APISERVER is not set to the real server's program (tests/apiserver/README.md)");
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let documents = root.join("../shared/documents").is_dir();
+    let mut scenarios: Vec<_> = fs::read_dir(root.join("tests/kubectl")).unwrap().map(|e| e.unwrap().path()).collect();
+    scenarios.retain(|p| p.extension().is_some_and(|e| e == "txt") && (documents || !p.ends_with("doc-000.txt")));
+    scenarios.sort();
+    assert!(scenarios.len() >= 4);
+    let status = Command::new("python3")
+        .arg(root.join("tests/kubectl/compare.py"))
+        .args(["--binary", env!("CARGO_BIN_EXE_kubectl-crdx"), "--apiserver"])
+        .arg(apiserver)
+        .args(scenarios)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// Clients nobody here wrote: kube-rs, client-go with controller-runtime, the official Python client.
+#[test]
+#[ignore = "needs Go, Python and the network for their packages: cargo test --test tests clients -- --ignored"]
+fn clients_cannot_tell_it_from_the_real_server() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/run.sh");
+    let status = Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_kubectl-crdx")).status().unwrap();
+    assert!(status.success());
+}
