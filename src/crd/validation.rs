@@ -164,3 +164,6 @@ fn api_approval(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefin
         Approval::Approved | Approval::Bypassed => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Specs and what the real server has against them (sorted; its own order is random).
+
+use super::{super::strategy, validate_create};
+use crate::crd::{CustomResourceDefinition, decode};
+use crate::text::json;
+
+fn definition(spec: &str) -> CustomResourceDefinition {
+    let text = format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"gizmos.lab.example.io"}},"spec":{spec}}}"#
+    );
+    decode(&json::read(text.as_bytes()).unwrap()).unwrap().crd
+}
+
+fn created(spec: &str) -> Vec<String> {
+    let mut crd = definition(spec);
+    strategy::prepare_create(&mut crd);
+    let mut errors: Vec<String> = validate_create(&crd).iter().map(ToString::to_string).collect();
+    errors.sort();
+    errors
+}
+
+#[test]
+fn faults_are_told_as_the_server_tells_them() {
+    for (spec, errors) in CASES {
+        assert_eq!(created(spec), *errors, "{spec}");
+    }
+}
+
+#[rustfmt::skip]
+const CASES: &[(&str, &[&str])] = &[
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"Gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"metadata.name: Invalid value: "gizmos.lab.example.io": must be spec.names.plural+"."+spec.group"#,
+            r#"spec.names.plural: Invalid value: "Gizmos": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Galaxy","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.scope: Unsupported value: "Galaxy": supported values: "Cluster", "Namespaced""#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[]}"#,
+        &["spec.versions: Invalid value: []: must have exactly one version marked as storage version",
+            "status.storedVersions: Invalid value: null: must have at least one stored version"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":false}]}"#,
+        &[r#"spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version"#,
+            "status.storedVersions: Invalid value: null: must have at least one stored version"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"string"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &[],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"properties":{"b":{"type":"string"}}}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"anyOf":[{"type":"string"}],"type":"string"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[a].anyOf[0].type: Forbidden: must be empty to be structural"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"default":5,"type":"string"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.validation.openAPIV3Schema.properties[a].default: Invalid value: "integer":  in body must be of type string: "integer""#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"items":{"type":"object"},"type":"array","x-kubernetes-list-type":"set"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[a].items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"items":{"properties":{"k":{"type":"string"}},"type":"object"},"type":"array","x-kubernetes-list-map-keys":["k"],"x-kubernetes-list-type":"map"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[a].items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"additionalProperties":{"type":"string"},"properties":{"x":{"type":"string"}},"type":"object"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[a].additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"metadata":{"properties":{"labels":{"type":"object"}},"type":"object"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified"],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"type":"integer","x-kubernetes-validations":[{"message":" ","rule":"self > 1"}]}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].message: Invalid value: " ": must be non-empty if specified"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"additionalPrinterColumns":[{"jsonPath":"spec","name":"","type":"text"}],"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with ."#,
+            "spec.additionalPrinterColumns[0].name: Required value",
+            r#"spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true,"subresources":{"scale":{"specReplicasPath":".x","statusReplicasPath":".spec.x"}}}]}"#,
+        &[r#"spec.subresources.scale.specReplicasPath: Invalid value: ".x": should be a json path under .spec"#,
+            r#"spec.subresources.scale.statusReplicasPath: Invalid value: ".spec.x": should be a json path under .status"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"selectableFields":[{"jsonPath":".spec.none"}],"served":true,"storage":true}]}"#,
+        &[r#"spec.selectableFields[0].jsonPath: Invalid value: ".spec.none": is an invalid path: does not refer to a valid field"#],
+    ),
+    (
+        r#"{"conversion":{"strategy":"Webhook"},"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.conversion.conversionReviewVersions: Required value",
+            "spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook"],
+    ),
+    (
+        r#"{"group":"nodots","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"metadata.name: Invalid value: "gizmos.lab.example.io": must be spec.names.plural+"."+spec.group"#,
+            r#"spec.group: Invalid value: "nodots": should be a domain with at least one dot"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"pattern":"(","type":"string"}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`"#],
+    ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"preserveUnknownFields":true,"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
+        &["spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"],
+    ),
+];
