@@ -3,16 +3,22 @@
 pub mod args;
 mod builtin;
 mod cel;
+mod complete;
+mod completion;
 mod diff;
 mod exit;
 mod external_diff;
+mod failure;
 mod get;
 mod lint;
 mod openapi;
 mod rbac;
 mod rehearse;
 mod request;
+mod scale;
+mod selection;
 mod serve;
+mod source;
 mod terminal;
 mod update;
 mod validate;
@@ -41,13 +47,16 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let exit = match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),
-        args::Command::Get(get) => get::run(&get, args.color),
+        args::Command::Get(get) => get::run(&get),
         args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
         args::Command::Cel(cel) => cel::run(&cel, args.color),
         args::Command::Lint(lint) => lint::run(&lint, args.color),
         args::Command::Openapi(openapi) => openapi::run(&openapi),
         args::Command::Rbac(rbac) => rbac::run(&rbac),
+        args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
+        args::Command::Completion(completion) => completion::run(&completion),
+        args::Command::Complete(complete) => complete::run(&complete),
     };
     exit.code()
 }

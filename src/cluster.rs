@@ -22,10 +22,11 @@ pub use admission::Written;
 pub use cache::default_dir as default_cache_dir;
 pub use connection::{Asked, Connection};
 pub use context::{is_configured, namespace};
-pub use discovery::{Resource, find};
+pub use discovery::{AGGREGATED, Resource, aggregated, find};
 pub use pages::{Page, Pages, Query};
 pub use watch::Watch;
 
+use crate::value::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -80,8 +81,27 @@ pub struct Error {
     pub help: Option<String>,
     /// The HTTP status code, if there was an answer.
     pub code: Option<u16>,
+    /// What the server itself said, if it did.
+    pub status: Option<Status>,
     /// Whether asking for something else is of no use either.
     pub unreachable: bool,
+}
+
+/// The words of a `Status`, with which a server refuses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The reason, such as `Forbidden`; may be empty.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+}
+
+impl Status {
+    /// Reads a `Status`; `None` for anything else.
+    pub fn of(value: &Value) -> Option<Self> {
+        let text = |key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
+        (value.str_at(&["kind"]) == Some("Status")).then(|| Self { reason: text("reason"), message: text("message") })
+    }
 }
 
 impl Error {
@@ -90,7 +110,7 @@ impl Error {
     }
 
     fn unreachable(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: Some(help.into()), code: None, unreachable: true }
+        Self { message: message.into(), help: Some(help.into()), unreachable: true, ..Self::default() }
     }
 
     /// The message, and what can be done, as a person reads them.

@@ -2,10 +2,14 @@
 
 mod aligned;
 pub mod cel;
+pub mod custom_columns;
 pub mod difference;
 pub mod excerpt;
+pub mod objects;
 pub mod rehearsal;
 pub mod report;
+pub mod sort;
 pub mod table;
+pub mod tabs;
 
 pub use aligned::{Aligned, Cell, Paint};

@@ -31,6 +31,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
     ("dirs", &["cluster"]),
+    ("clap_complete", &["cli"]),
     ("http", &["cluster", "serve"]),
     ("http_body_util", &["cluster", "serve"]),
     ("hyper", &["serve"]),

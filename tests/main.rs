@@ -13,6 +13,7 @@ mod facts_cel_runs;
 mod facts_formats;
 mod facts_regexp;
 mod facts_yaml;
+mod kubectl_get;
 mod live;
 mod plugin_manifest;
 mod properties;

@@ -3,6 +3,7 @@
 
 mod cel;
 mod cluster;
+mod completion;
 mod diff;
 mod formats;
 mod get;
@@ -11,12 +12,14 @@ mod lint;
 mod openapi;
 mod rbac;
 mod rehearse;
+mod scale;
 mod serve;
 mod updates;
 mod validate;
 
 pub use cel::Cel;
 pub use cluster::Cluster;
+pub use completion::{Complete, Completion};
 pub use diff::Diff;
 pub use formats::{Format, OnlyJson};
 pub use get::Get;
@@ -25,6 +28,7 @@ pub use lint::Lint;
 pub use openapi::Openapi;
 pub use rbac::Rbac;
 pub use rehearse::Rehearse;
+pub use scale::Scale;
 pub use serve::Serve;
 pub use updates::{Subresource, Updates, Verb};
 pub use validate::Validate;
@@ -58,7 +62,7 @@ pub enum Command {
     Validate(Validate),
     /// Show what a write would change in what is stored, as a diff
     Diff(Diff),
-    /// Print live objects with the printer columns of their CRD, as `kubectl get` does
+    /// Print objects with the printer columns of their CRD, as `kubectl get` does
     Get(Get),
     /// Tell what becomes of stored objects when their CRD is replaced
     Rehearse(Rehearse),
@@ -70,8 +74,15 @@ pub enum Command {
     Openapi(Openapi),
     /// Print the `ClusterRole` that lets somebody read what these commands need
     Rbac(Rbac),
+    /// Show the scale of objects, and what scaling them would do
+    Scale(Scale),
     /// Serve the simulated API over HTTP on loopback, for real clients
     Serve(Serve),
+    /// Print the script with which a shell completes our words
+    Completion(Completion),
+    /// Candidates for an unfinished command line
+    #[command(name = "__complete", hide = true)]
+    Complete(Complete),
 }
 
 /// `--color`

@@ -1,182 +1,232 @@
-//! `get`: live objects with their printer columns, as `kubectl get` prints them; the rows are computed here.
+//! `get`: objects with their printer columns, as `kubectl get` prints them (`kubectl/pkg/cmd/get`); the rows are computed here.
+
+mod objects;
+mod rows;
+mod tables;
+mod watch;
 
 use super::Exit;
-use super::args::{self, FieldValidation, Format};
-use super::request::{self, Manner};
+use super::args;
+use super::failure::{Failure, told};
+use super::selection::{self, Selection};
+use super::source::{self, Source, problem};
 use super::terminal;
-use crate::api::{ResponseBody, Server};
-use crate::cluster::{self, Connection, Error, Query, Resource};
-use crate::output::table::{TableText, View};
-use crate::text::{json, yaml};
-use crate::value::{Value, object};
-use std::io::Write;
+use crate::cluster::{Query, Resource};
+use crate::output::objects::{Form, form};
+use crate::value::Value;
+use rows::Rows;
+use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Get, color: args::Color) -> Exit {
-    let out = terminal::Stream::stdout(color);
-    let mut write = out.write;
-    match get(args, out.color) {
-        Ok(got) => {
-            let written = write.write_all(got.text.as_bytes()).and_then(|()| write.flush());
-            if let Some(message) = got.message {
-                eprintln!("{message}");
+pub fn run(args: &args::Get) -> Exit {
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout());
+    let mut failures = Vec::new();
+    let done = get(args, &mut out, &mut failures);
+    failures.extend(done.err());
+    if out.flush().is_err() || failures.contains(&Failure::Output) {
+        // Who reads us (`| head`) has enough.
+        return Exit::CannotTell;
+    }
+    let (text, exit) = told(&failures);
+    eprint!("{text}");
+    exit
+}
+
+/// What is printed and how.
+enum Output {
+    /// Tables; of all columns?
+    Table { wide: bool },
+    /// Objects.
+    Whole(Form),
+}
+
+/// One run.
+struct Get<'a> {
+    args: &'a args::Get,
+    source: Source,
+    rows: Rows,
+    namespace: String,
+    query: Query,
+    out: &'a mut dyn Write,
+}
+
+/// An object and what it is one of.
+struct Named {
+    resource: Resource,
+    object: Value,
+}
+
+fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Result<(), Failure> {
+    let output = output(args)?;
+    let namespace = source::namespace(&args.cluster);
+    let source = Source::open(&args.filenames, &args.crds, args.recursive, &args.cluster, failures)?;
+    let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+    let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
+    let rows = Rows::new(&args.tomorrow, terminal::now())?;
+    let mut get = Get { args, source, rows, namespace, query, out };
+    if args.words.is_empty() {
+        let found = get.in_files()?;
+        return get.print_found(found, args.filenames.len() == 1, output, failures);
+    }
+    let selection = get.selection()?;
+    if args.watch || args.watch_only {
+        return watch::run(&mut get, &selection, output);
+    }
+    match &selection {
+        Selection::Types(types) => {
+            let resources = get.resources(types)?;
+            match output {
+                Output::Table { wide } => tables::of_types(&mut get, &resources, wide, failures),
+                Output::Whole(form) => objects::of_types(&mut get, &resources, form, failures),
             }
-            written.map_or(Exit::CannotTell, |()| got.exit)
         }
-        Err(error) => {
-            eprintln!("error: {}", error.message);
-            if let Some(help) = error.help {
-                eprintln!("help: {help}");
+        Selection::Names(names) => {
+            let found = get.named(names, failures)?;
+            get.print_found(found, names.len() == 1, output, failures)
+        }
+    }
+}
+
+/// Reads `-o` and what goes with it.
+fn output(args: &args::Get) -> Result<Output, Failure> {
+    let word = args.output.as_deref().unwrap_or_default();
+    if args.show_labels && !matches!(word, "" | "wide") {
+        return Err(Failure::message(format!("--show-labels option cannot be used with {word} printer")));
+    }
+    if !args.label_columns.is_empty() && word.starts_with("custom-columns") {
+        return Err(Failure::message(format!("--label-columns option cannot be used with {word} printer")));
+    }
+    if matches!(word, "" | "wide") {
+        return Ok(Output::Table { wide: !word.is_empty() });
+    }
+    let read = |path: &str| match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("open {path}: no such file or directory")),
+        Err(error) => Err(format!("open {path}: {error}")),
+    };
+    match form(word, args.template.as_deref(), args.no_headers, read) {
+        Ok(Some(form)) => Ok(Output::Whole(form)),
+        Ok(None) if word.starts_with("go-template") || word.starts_with("template") => {
+            Err(problem("Go templates are not known here", "write it as -o jsonpath=… or -o custom-columns=…").into())
+        }
+        Ok(None) => Err(Failure::message(format!(
+            "unable to match a printer suitable for the output format {word:?}, allowed formats are: custom-columns,\
+             custom-columns-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,wide,yaml"
+        ))),
+        Err(message) => Err(Failure::message(message)),
+    }
+}
+
+impl Get<'_> {
+    /// What the words mean, the categories among them replaced.
+    fn selection(&self) -> Result<Selection, Failure> {
+        let resources = self.source.resources()?;
+        let category = |word: &str| selection::category(&resources, word);
+        selection::read(&self.args.words, self.selects(), category).map_err(Failure::message)
+    }
+
+    fn selects(&self) -> bool {
+        self.query.labels.is_some() || self.query.fields.is_some()
+    }
+
+    /// All objects of the files, in their order.
+    fn in_files(&self) -> Result<Vec<Named>, Failure> {
+        let Source::Files(files) = &self.source else { return Ok(Vec::new()) };
+        if self.selects() || self.args.watch || self.args.watch_only {
+            let help = "name one: kubectl crdx get TYPE -f …";
+            return Err(problem("selectors and watches are of the objects of a type", help).into());
+        }
+        let mut found = Vec::new();
+        for (resource, namespace, name) in files.objects() {
+            let object = files.get(&resource.object_path(Some(namespace), name))?;
+            found.extend(object.map(|object| Named { resource: resource.clone(), object }));
+        }
+        Ok(found)
+    }
+
+    /// Prints objects by name. `single`: one was asked for.
+    fn print_found(
+        &mut self,
+        found: Vec<Named>,
+        single: bool,
+        output: Output,
+        failures: &[Failure],
+    ) -> Result<(), Failure> {
+        match output {
+            Output::Table { wide } => tables::of_names(self, &found, wide, failures),
+            // kubectl prints no list when the one object is not there.
+            Output::Whole(_) if single && found.is_empty() && !failures.is_empty() => Ok(()),
+            Output::Whole(form) => objects::of_names(self, found, single, form),
+        }
+    }
+
+    /// The resources that some words mean, each once.
+    fn resources(&self, words: &[String]) -> Result<Vec<Resource>, Failure> {
+        let mut found: Vec<Resource> = Vec::new();
+        for word in words {
+            let resource = self.resource(word)?;
+            if !found.contains(&resource) {
+                found.push(resource);
             }
-            Exit::CannotTell
         }
+        Ok(found)
     }
-}
 
-/// What is printed.
-#[derive(Default)]
-struct Got {
-    text: String,
-    /// What is said beside it.
-    message: Option<String>,
-    exit: Exit,
-}
-
-fn get(args: &args::Get, color: bool) -> Result<Got, Error> {
-    if args.cluster.offline {
-        return Err(problem("get reads a live cluster, and --offline forbids it", "leave out --offline"));
-    }
-    let target = args.cluster.target();
-    let cluster = Connection::open(&target)?;
-    let Some(resource) = &cluster.resource(&args.resource)? else {
-        let message = format!("the cluster has no resource {:?}", args.resource);
-        return Err(problem(&message, "kubectl api-resources lists what it has"));
-    };
-    let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
-    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
-    let place = Some(namespace.as_str()).filter(|_| resource.namespaced && !args.all_namespaces);
-    let found = objects(&cluster, resource, place, &args.names)?;
-    let mut got = Got { text: String::new(), message: found.missing, exit: found.exit };
-    if found.objects.is_empty() && args.names.is_empty() && !matches!(args.output, Some(Format::Json | Format::Yaml)) {
-        got.message = Some(match place {
-            Some(namespace) => format!("No resources found in {namespace} namespace."),
-            None => "No resources found".to_owned(),
-        });
-        return Ok(got);
-    }
-    let one = args.names.len() == 1;
-    got.text = match args.output {
-        Some(Format::Json) if !found.objects.is_empty() || args.names.is_empty() => {
-            json::write::kubectl(&whole(found.objects, one))
+    fn resource(&self, word: &str) -> Result<Resource, Failure> {
+        let resource = self.source.resource(word)?;
+        for other in selection::also_meant(&self.source.resources()?, word, &resource) {
+            eprintln!("Warning: short name {word:?} could also match lower priority resource {other}");
         }
-        Some(Format::Yaml) if !found.objects.is_empty() || args.names.is_empty() => {
-            yaml::write::to_string(&whole(found.objects, one))
+        Ok(resource)
+    }
+
+    /// The namespace in which a resource's objects are listed.
+    fn place(&self, resource: &Resource) -> Option<String> {
+        Some(self.namespace.clone()).filter(|_| resource.namespaced && !self.args.all_namespaces)
+    }
+
+    /// Objects by name, without those that are not there.
+    fn named(&self, names: &[(String, String)], failures: &mut Vec<Failure>) -> Result<Vec<Named>, Failure> {
+        let words: Vec<String> = names.iter().map(|(word, _)| word.clone()).collect();
+        let mut resources: Vec<(String, Resource)> = Vec::new();
+        for word in words {
+            if !resources.iter().any(|(known, _)| *known == word) {
+                let resource = self.resource(&word)?;
+                resources.push((word, resource));
+            }
         }
-        Some(Format::Json | Format::Yaml) => String::new(),
-        Some(Format::Name) => names(resource, &found.objects),
-        None | Some(Format::Wide) => {
-            let view =
-                View { wide: args.output.is_some(), namespace: resource.namespaced && args.all_namespaces, color };
-            table(&cluster, resource, &found.objects, view)?
+        let mut found = Vec::new();
+        for (word, name) in names {
+            let Some((_, resource)) = resources.iter().find(|(known, _)| known == word) else { continue };
+            if self.args.all_namespaces && resource.namespaced {
+                return Err(Failure::message("a resource cannot be retrieved by name across all namespaces"));
+            }
+            match self.one(resource, name) {
+                Ok(Some(object)) => found.push(Named { resource: resource.clone(), object }),
+                Ok(None) if self.args.ignore_not_found => {}
+                Ok(None) => failures.push(Failure::not_found(resource, name)),
+                Err(failure) => failures.push(failure),
+            }
         }
-    };
-    Ok(got)
-}
-
-/// Live objects, and what was not there.
-#[derive(Default)]
-struct Found {
-    objects: Vec<Value>,
-    missing: Option<String>,
-    exit: Exit,
-}
-
-fn objects(
-    cluster: &Connection,
-    resource: &Resource,
-    namespace: Option<&str>,
-    names: &[String],
-) -> Result<Found, Error> {
-    let mut found = Found::default();
-    if names.is_empty() {
-        for page in cluster.pages(&resource.path(namespace), Query::default(), cluster::JSON) {
-            found.objects.extend(page?.take_items());
-        }
-        // Items of a list of custom resources say what they are; those of built-in kinds do not.
-        return Ok(found);
+        Ok(found)
     }
-    if namespace.is_none() && resource.namespaced {
-        return Err(problem(
-            "a resource cannot be retrieved by name across all namespaces",
-            "leave out -A or the name",
-        ));
-    }
-    let mut missing = Vec::new();
-    for name in names {
-        match cluster.get(&resource.object_path(namespace, name), "application/json")? {
-            Some(object) => found.objects.push(object),
-            None => missing.push(format!(
-                "Error from server (NotFound): {}.{} \"{name}\" not found",
-                resource.plural, resource.group
-            )),
-        }
-    }
-    if !missing.is_empty() {
-        found.exit = Exit::Rejected;
-        found.missing = Some(missing.join("\n"));
-    }
-    Ok(found)
-}
 
-/// The rows, computed by a server of our own that has the cluster's CRD.
-fn table(cluster: &Connection, resource: &Resource, objects: &[Value], view: View) -> Result<String, Error> {
-    let name = format!("{}.{}", resource.plural, resource.group);
-    let Some(mut crd) = cluster.definition(&name)? else {
-        let message = format!("{name} is not a custom resource");
-        return Err(problem(&message, "kubectl get prints it"));
-    };
-    request::forget_its_past(&mut crd);
-    let (server, now) = (Server::new(0), terminal::now());
-    let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now };
-    let answer = server.handle(&request::create(request::DEFINITIONS, crd, manner));
-    let Some(table) = server.table_of(&name, &resource.version, objects, now) else {
-        let said = match &answer.body {
-            ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default().to_owned(),
-            ResponseBody::Text(text) => text.trim().to_owned(),
-        };
-        return Err(problem(&format!("the cluster's CRD {name} cannot be used: {said}"), "-o yaml needs no CRD"));
-    };
-    let mut text = TableText::new(view);
-    text.add(&table, &[], &[]);
-    Ok(text.finish())
-}
-
-/// One object by name, or a List, without managedFields as kubectl prints them.
-fn whole(mut objects: Vec<Value>, one: bool) -> Value {
-    for object in &mut objects {
-        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.remove("managedFields");
-        }
+    fn one(&self, resource: &Resource, name: &str) -> Result<Option<Value>, Failure> {
+        let found = self.source.get(resource, self.place(resource).as_deref(), name)?;
+        Ok(self.rows.read(resource, found.into_iter().collect())?.pop())
     }
-    if one && let Some(only) = objects.pop() {
-        return only;
+
+    /// Hands on the pages of a resource's objects, and gives the revision of the list.
+    fn list(
+        &self,
+        resource: &Resource,
+        mut each: impl FnMut(Vec<Value>) -> Result<(), Failure>,
+    ) -> Result<String, Failure> {
+        let place = self.place(resource);
+        self.source.list(resource, place.as_deref(), &self.query, |page| each(self.rows.read(resource, page)?))
     }
-    object([
-        ("apiVersion", Value::from("v1")),
-        ("items", objects.into()),
-        ("kind", "List".into()),
-        ("metadata", object([("resourceVersion", "")])),
-    ])
-}
 
-fn names(resource: &Resource, objects: &[Value]) -> String {
-    let kind = resource.kind.to_lowercase();
-    let line = |object: &Value| {
-        format!("{kind}.{}/{}\n", resource.group, object.str_at(&["metadata", "name"]).unwrap_or_default())
-    };
-    objects.iter().map(line).collect()
-}
-
-fn problem(message: &str, help: &str) -> Error {
-    Error { message: message.to_owned(), help: Some(help.to_owned()), ..Error::default() }
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.out.write_all(text.as_bytes()).map_err(|_| Failure::Output)
+    }
 }

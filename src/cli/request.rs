@@ -2,7 +2,7 @@
 
 use crate::api::{Body, Method, Request, Timestamp};
 use crate::cli::args::FieldValidation;
-use crate::value::{Value, json};
+use crate::value::{Value, json, object as json_object};
 
 pub use crate::api::address::{DEFINITIONS, collection, encoded, object};
 
@@ -69,6 +69,13 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         },
         now: manner.now,
     }
+}
+
+/// The merge patch of `kubectl scale` to the object at `path`. `by` is the field manager, if it is not the client's name.
+pub fn scale(path: &str, replicas: Value, by: Option<&str>, manner: Manner) -> Request {
+    let patch = json_object([("spec", json_object([("replicas", replicas)]))]);
+    let by = by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)));
+    write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, manner)
 }
 
 /// Drops what a CRD that was read from a cluster says about its life there.

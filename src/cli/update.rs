@@ -7,7 +7,7 @@ use crate::api::{Format, Method, Request, Response, ResponseBody, Server, Trace}
 use crate::apply::client_side;
 use crate::apply::field_manager::LAST_APPLIED;
 use crate::output::report::Action;
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value};
 use std::sync::Arc;
 
 /// Which request is made; by default that of `kubectl apply`.
@@ -153,9 +153,7 @@ fn scale(
     let scale = server.scale_of(place.definition, place.version, new);
     let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
     let replicas = replicas.ok_or("its CRD has no scale subresource in this version, or the object no replicas")?;
-    let patch = object([("spec", object([("replicas", replicas)]))]);
-    let by = way.manager.as_deref().map_or(String::new(), |m| format!("fieldManager={}", request::encoded(m)));
-    Ok(request::write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, manner))
+    Ok(request::scale(path, replicas, way.manager.as_deref(), manner))
 }
 
 /// Whether two states of an object differ in nothing but the server's and kubectl's books.

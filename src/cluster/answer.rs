@@ -1,6 +1,6 @@
 //! One answer of the server, and what its code means to who asked.
 
-use super::Error;
+use super::{Error, Status};
 use crate::text::json;
 use crate::value::Value;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Answer {
                 Err(error) => {
                     let message = format!("the cluster's answer to GET {path} is not JSON: {error}");
                     let help = Some("is it a Kubernetes API server? look at --server and the proxy".to_owned());
-                    Err(Error { message, help, code: Some(200), unreachable: false })
+                    Err(Error { message, help, code: Some(200), ..Error::default() })
                 }
             },
             _ => Err(self.refusal(path)),
@@ -50,6 +50,7 @@ impl Answer {
             _ => "",
         };
         let help = Some(help.to_owned()).filter(|h| !h.is_empty());
-        Error { message, help, code: Some(code), unreachable: code == 401 }
+        let status = value.as_ref().and_then(Status::of);
+        Error { message, help, code: Some(code), status, unreachable: code == 401 }
     }
 }

@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Aggregated discovery first, which is one answer instead of one per group and version.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.9";
+pub const AGGREGATED: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.9";
 /// What was discovered is believed for so long; what is missing in it is looked for in the cluster all the same.
 const KEPT: Duration = Duration::from_mins(10);
 const ENTRY: &str = "resources";
@@ -224,7 +225,7 @@ fn versions(group: &Value) -> Vec<&str> {
 }
 
 /// An `APIGroupDiscoveryList`; its versions stand in order of preference.
-fn aggregated(list: &Value) -> Vec<Resource> {
+pub fn aggregated(list: &Value) -> Vec<Resource> {
     let mut found = Vec::new();
     for group in items(list, "items") {
         let name = group.str_at(&["metadata", "name"]).unwrap_or_default();

@@ -17,11 +17,13 @@ pub struct Query {
     pub labels: Option<String>,
     /// `fieldSelector`
     pub fields: Option<String>,
+    /// Objects per page, 0 for all at once; `None` for as many as kubectl asks for.
+    pub limit: Option<usize>,
 }
 
 impl Query {
     /// The query of a request, with more behind it.
-    pub(super) fn of(&self, path: &str, more: &[(&str, &str)]) -> String {
+    pub fn of(&self, path: &str, more: &[(&str, &str)]) -> String {
         let own = [("labelSelector", self.labels.as_deref()), ("fieldSelector", self.fields.as_deref())];
         let own = own.into_iter().filter_map(|(key, value)| Some((key, value.filter(|v| !v.is_empty())?)));
         let mut text = path.to_owned();
@@ -87,10 +89,10 @@ impl Pages<'_> {
     }
 
     fn ask(&mut self, token: &str) {
-        let limit = PAGE.to_string();
+        let limit = self.query.limit.unwrap_or(PAGE).to_string();
         let more = [("limit", limit.as_str()), ("continue", token)];
-        let more = if token.is_empty() { more.get(..1).unwrap_or_default() } else { &more };
-        self.next = Some(self.connection.ask(&self.query.of(&self.path, more), self.accept));
+        let more: Vec<_> = more.into_iter().filter(|(_, value)| !matches!(*value, "" | "0")).collect();
+        self.next = Some(self.connection.ask(&self.query.of(&self.path, &more), self.accept));
     }
 
     fn read(&mut self, asked: Asked) -> Result<Page, Error> {
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn selectors_are_encoded() {
-        let query = Query { labels: Some("a in (b,c)".to_owned()), fields: Some(String::new()) };
+        let query = Query { labels: Some("a in (b,c)".to_owned()), fields: Some(String::new()), limit: None };
         assert_eq!(query.of("/apis/x", &[("limit", "5")]), "/apis/x?labelSelector=a%20in%20%28b%2Cc%29&limit=5");
         assert_eq!(Query::default().of("/apis/x", &[]), "/apis/x");
     }

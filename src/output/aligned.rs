@@ -114,13 +114,6 @@ impl Aligned {
         self.rows.push(row);
     }
 
-    /// Puts `prefix` and a `/` before the cells of a column, below the titles.
-    pub fn prefix_column(&mut self, column: usize, prefix: &str) {
-        for cell in self.rows.iter_mut().skip(1).filter_map(|row| row.get_mut(column)) {
-            cell.text = format!("{prefix}/{}", cell.text);
-        }
-    }
-
     /// The text of a batch, when enough rows wait to make one.
     pub fn batch(&mut self) -> Option<String> {
         (self.rows.len() >= BATCH).then(|| self.flush())

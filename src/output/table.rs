@@ -1,87 +1,147 @@
 //! A `meta.k8s.io/v1` Table as `kubectl get` prints it (`cli-runtime/pkg/printers/tableprinter.go`).
 
-use super::{Aligned, Cell, Paint};
+use super::tabs::Tabs;
 use crate::value::{Value, json, number};
 
-/// Which columns are shown and what stands in front of them.
-#[derive(Clone, Copy, Debug, Default)]
+/// Which columns are shown and what stands around them.
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// Columns of every priority, not only of 0.
     pub wide: bool,
     /// A first column with the namespace.
     pub namespace: bool,
-    /// Whether cells may be coloured.
-    pub color: bool,
+    /// `kind.group`, put before each name with a `/`.
+    pub kind: Option<String>,
+    /// Rows alone.
+    pub no_headers: bool,
+    /// Labels that have a column.
+    pub labels: Vec<String>,
+    /// A last column with all labels.
+    pub all_labels: bool,
 }
 
 /// Tables of one resource, one behind the other under one header.
 #[derive(Debug)]
 pub struct TableText {
     view: View,
-    aligned: Aligned,
+    tabs: Tabs,
     headed: bool,
 }
 
 impl TableText {
     /// Nothing printed yet.
     pub fn new(view: View) -> Self {
-        Self { view, aligned: Aligned::new(view.color), headed: false }
+        Self { view, tabs: Tabs::default(), headed: false }
     }
 
     /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
     pub fn add(&mut self, table: &Value, more_titles: &[&str], more: &[String]) {
         let columns = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
-        let shown = |i: usize| {
-            let column = columns.get(i);
-            column.is_some_and(|c| self.view.wide || c.get("priority").and_then(Value::as_int).unwrap_or(0) == 0)
-        };
         let rows = table.get("rows").and_then(Value::as_array).unwrap_or_default();
         if rows.is_empty() {
             return;
         }
-        if !self.headed {
-            self.headed = true;
-            let mut titles = Vec::new();
-            if self.view.namespace {
-                titles.push("NAMESPACE".to_owned());
-            }
-            let names = columns.iter().enumerate().filter(|(i, _)| shown(*i)).map(|(_, c)| c.str_at(&["name"]));
-            titles.extend(names.map(|name| name.unwrap_or_default().to_uppercase()));
-            titles.extend(more_titles.iter().map(|t| (*t).to_owned()));
-            self.aligned.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
+        let shown: Vec<usize> = (0..columns.len())
+            .filter(|i| {
+                let priority = columns.get(*i).and_then(|c| c.get("priority")).and_then(Value::as_int).unwrap_or(0);
+                self.view.wide || priority == 0
+            })
+            .collect();
+        if !self.headed && !self.view.no_headers {
+            let mut titles: Vec<&str> = Vec::new();
+            titles.extend(self.view.namespace.then_some("Namespace"));
+            let names = shown.iter().filter_map(|i| columns.get(*i));
+            titles.extend(names.map(|column| column.str_at(&["name"]).unwrap_or_default()));
+            titles.extend(self.view.labels.iter().map(|label| label.rsplit('/').next().unwrap_or_default()));
+            titles.extend(self.view.all_labels.then_some("Labels"));
+            titles.extend(more_titles);
+            let titles: Vec<String> = titles.into_iter().map(upper).collect();
+            self.tabs.write(&titles.join("\t"));
+            self.tabs.write("\n");
         }
+        self.headed = true;
         for row in rows {
-            let mut cells = Vec::new();
-            if self.view.namespace {
-                cells.push(Cell::from(row.str_at(&["object", "metadata", "namespace"]).unwrap_or_default()));
-            }
-            let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
-            let values = values.iter().enumerate().filter(|(i, _)| shown(*i));
-            cells.extend(values.map(|(_, value)| Cell::from(cell(value))));
-            cells.extend(more.iter().map(Cell::from));
-            self.aligned.push(cells);
+            let line = self.row(row, &shown, more);
+            self.tabs.write(&line);
         }
     }
 
-    /// Puts the kind and a `/` before each name, as where several kinds are printed.
-    pub fn prefix_names(&mut self, kind: &str) {
-        self.aligned.prefix_column(usize::from(self.view.namespace), kind);
+    fn row(&self, row: &Value, shown: &[usize], more: &[String]) -> String {
+        let mut cells: Vec<String> = Vec::new();
+        if self.view.namespace {
+            cells.push(one_line(row.str_at(&["object", "metadata", "namespace"]).unwrap_or_default()));
+        }
+        let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
+        for i in shown {
+            let text = values.get(*i).map(cell).unwrap_or_default();
+            // The name comes first in every Table.
+            let text = match &self.view.kind {
+                Some(kind) if *i == 0 => format!("{kind}/{text}"),
+                _ => text,
+            };
+            cells.push(one_line(&text));
+        }
+        let labels = row.at(&["object", "metadata", "labels"]);
+        let label = |key: &String| labels.and_then(|l| l.str_at(&[key])).unwrap_or_default();
+        cells.extend(self.view.labels.iter().map(|key| one_line(label(key))));
+        if self.view.all_labels {
+            cells.push(one_line(&all_labels(labels)));
+        }
+        cells.extend(more.iter().map(|text| one_line(text)));
+        cells.join("\t") + "\n"
+    }
+
+    /// The text so far, aligned; what follows keeps at least its widths.
+    pub fn flush(&mut self) -> String {
+        self.tabs.flush()
     }
 
     /// The text, aligned.
     pub fn finish(mut self) -> String {
-        self.aligned.flush()
+        self.flush()
     }
 }
 
-/// A cell as Go's `fmt.Sprint` prints it; an absent one is empty.
+/// `labels.FormatLabels`
+fn all_labels(labels: Option<&Value>) -> String {
+    let labels = labels.and_then(Value::as_object).into_iter().flatten();
+    let pairs: Vec<String> =
+        labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
+    if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
+}
+
+/// Go's `strings.ToUpper`: characters become characters, so `ß` stays.
+fn upper(text: &str) -> String {
+    let one = |c: char| {
+        let mut upper = c.to_uppercase();
+        match (upper.next(), upper.next()) {
+            (Some(only), None) => only,
+            _ => c,
+        }
+    };
+    text.chars().map(one).collect()
+}
+
+/// A cell as kubectl prints it when it has read it from JSON: `fmt.Sprint`, whole numbers as integers; an absent one is empty.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Float(x) => number::format_v(*x),
+        Value::Float(x) => {
+            let text = json::to_string(value);
+            if text.parse::<i64>().is_ok() { text } else { number::format_v(*x) }
+        }
         other => json::to_string(other),
     }
+}
+
+/// What is shown of a text: what stands before its first line break, without escapes.
+fn one_line(text: &str) -> String {
+    let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
+        Some((head, _)) => (head, "..."),
+        None => (text, ""),
+    };
+    head.replace('\x1b', "^[") + cut
 }
 
 #[cfg(test)]
@@ -94,25 +154,48 @@ mod tests {
     }
 
     fn sample() -> Value {
-        let metadata = object([("metadata", object([("namespace", "ns"), ("name", "a")]))]);
+        let labels = object([("a.b/tier", "x"), ("app", "y")]);
+        let metadata = object([("namespace", Value::from("ns")), ("name", "a".into()), ("labels", labels)]);
         let row = object([
             ("cells", Value::Array(vec!["a".into(), Value::Null, Value::Int(3), Value::Float(1e6)])),
-            ("object", metadata),
+            ("object", object([("metadata", metadata)])),
         ]);
         let columns = vec![column("Name", 0), column("Spec", 0), column("Replicas", 0), column("Ratio", 1)];
         object([("columnDefinitions", Value::Array(columns)), ("rows", Value::Array(vec![row]))])
     }
 
+    fn print(view: View, more_titles: &[&str], more: &[String]) -> String {
+        let mut text = TableText::new(view);
+        text.add(&sample(), more_titles, more);
+        text.finish()
+    }
+
     #[test]
     fn columns_of_priority_one_are_for_wide() {
-        let mut text = TableText::new(View::default());
-        text.add(&sample(), &[], &[]);
-        assert_eq!(text.finish(), "NAME   SPEC   REPLICAS\na             3\n");
-        let mut text = TableText::new(View { wide: true, namespace: true, ..View::default() });
-        text.add(&sample(), &["SCALE"], &["2".to_owned()]);
+        assert_eq!(print(View::default(), &[], &[]), "NAME   SPEC   REPLICAS\na             3\n");
+        let view = View { wide: true, namespace: true, ..View::default() };
         assert_eq!(
-            text.finish(),
-            "NAMESPACE   NAME   SPEC   REPLICAS   RATIO   SCALE\nns          a             3          1e+06   2\n"
+            print(view, &["SCALE"], &["2".to_owned()]),
+            "NAMESPACE   NAME   SPEC   REPLICAS   RATIO     SCALE\nns          a             3          1000000   2\n"
         );
+    }
+
+    #[test]
+    fn labels_and_kinds_are_shown_on_demand() {
+        let view = View {
+            kind: Some("foo.x.y".to_owned()),
+            labels: vec!["a.b/tier".to_owned(), "none".to_owned()],
+            all_labels: true,
+            no_headers: true,
+            ..View::default()
+        };
+        assert_eq!(print(view, &[], &[]), "foo.x.y/a         3     x           a.b/tier=x,app=y\n");
+    }
+
+    #[test]
+    fn no_cell_breaks_its_line() {
+        assert_eq!(one_line("a\x1b[2Jb"), "a^[[2Jb");
+        assert_eq!(one_line("first\nsecond"), "first...");
+        assert_eq!(upper("straße é"), "STRAßE É");
     }
 }

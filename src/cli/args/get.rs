@@ -1,29 +1,91 @@
-//! The words of `kubectl crdx get`.
+//! The words of `kubectl crdx get`, which are those of `kubectl get`.
 
-use super::{Cluster, Format};
+use super::Cluster;
 use clap::Args as ClapArgs;
 
 /// `get`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  # By plural, singular, kind or short name, with the group when it is needed
+  # By plural, singular, kind, short name or category, with the group (and version) when it is needed
   kubectl crdx get crontabs
   kubectl crdx get ct my-cron -o yaml
-  kubectl crdx get gateways.gateway.networking.k8s.io -A -o wide")]
+  kubectl crdx get gateways.gateway.networking.k8s.io,httproutes -A -o wide
+  kubectl crdx get crontab/nightly crontab/weekly -o jsonpath='{.items[*].spec.cronSpec}'
+
+  # Live objects as they would be read after the upgrade of their CRD
+  kubectl crdx get crontabs --crd new-crd.yaml
+
+  # Without a cluster
+  kubectl crdx get -f objects/ --crds crds/ --offline")]
 pub struct Get {
-    /// Plural, singular, kind or short name; with `.GROUP` where several groups have it
-    #[arg(value_name = "RESOURCE[.GROUP]")]
-    pub resource: String,
-    /// Names of objects; all of them without one
-    #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
+    /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
+    #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "filenames")]
+    pub words: Vec<String>,
     /// In every namespace
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
-    /// What to print [default: the printer columns of priority 0]
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "SELECTOR", allow_hyphen_values = true)]
+    pub selector: Option<String>,
+    /// Only objects with these fields
+    #[arg(long, value_name = "SELECTOR")]
+    pub field_selector: Option<String>,
+    /// Say nothing of objects that are not there
+    #[arg(long)]
+    pub ignore_not_found: bool,
+    /// Go on printing objects as they change
+    #[arg(short = 'w', long)]
+    pub watch: bool,
+    /// Print objects as they change, and none that are there now
+    #[arg(long)]
+    pub watch_only: bool,
+    /// How many objects to ask for at once; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub chunk_size: usize,
+    /// The objects that these files hold, instead of live ones
+    #[arg(short = 'f', long = "filename", value_name = "PATH", num_args = 1.., help_heading = "Files")]
+    pub filenames: Vec<String>,
+    /// Files or directories with CustomResourceDefinitions, for objects in files
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "filenames", help_heading = "Files")]
+    pub crds: Vec<String>,
+    /// Show objects as they would be read with the CRDs in these files in place of today's
+    #[arg(long = "crd", value_name = "PATH", conflicts_with = "filenames", help_heading = "Files")]
+    pub tomorrow: Vec<String>,
+    /// Go into the directories below those given
+    #[arg(short = 'R', long, help_heading = "Files")]
+    pub recursive: bool,
+    /// json, yaml, name, wide, jsonpath=…, jsonpath-as-json=…, jsonpath-file=…, custom-columns=…, custom-columns-file=…
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
-    pub output: Option<Format>,
+    pub output: Option<String>,
+    /// The template of `-o jsonpath`, the columns of `-o custom-columns`, or the file with them
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    pub template: Option<String>,
+    /// Sort by the field at this JSONPath
+    #[arg(long, value_name = "JSONPATH", help_heading = "Output")]
+    pub sort_by: Option<String>,
+    /// Labels that get a column of their own
+    #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',', help_heading = "Output")]
+    pub label_columns: Vec<String>,
+    /// A last column with all labels
+    #[arg(long, help_heading = "Output")]
+    pub show_labels: bool,
+    /// The kind before each name
+    #[arg(long, help_heading = "Output")]
+    pub show_kind: bool,
+    /// No titles above the columns
+    #[arg(long, help_heading = "Output")]
+    pub no_headers: bool,
+    /// Keep managedFields in JSON and YAML
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub show_managed_fields: bool,
     /// The cluster to ask.
     #[command(flatten)]
     pub cluster: Cluster,
+}
+
+impl Get {
+    /// How many objects a page has; 0 when everything is asked for at once, as kubectl does to sort.
+    pub fn page(&self) -> usize {
+        if self.sort_by.is_some() { 0 } else { self.chunk_size }
+    }
 }

@@ -46,7 +46,7 @@ impl<'a> Show<'a> {
             Some(Format::Json) => Form::Json { begun: false },
             Some(Format::Yaml) => Form::Yaml { begun: false },
             Some(Format::Name) => Form::Name,
-            Some(Format::Wide) => Form::Wide(Wide { color: style.color, ..Wide::default() }),
+            Some(Format::Wide) => Form::Wide(Wide::default()),
         };
         let text = TextReport::new(style);
         Self {
@@ -180,14 +180,15 @@ impl<'a> Show<'a> {
 /// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.
 #[derive(Default)]
 struct Wide {
-    color: bool,
     groups: Vec<Group>,
     places: HashMap<(String, String), usize>,
 }
 
 struct Group {
     kind: String,
-    table: TableText,
+    namespaced: bool,
+    /// Tables of one object, each with what stands behind its columns.
+    rows: Vec<(Value, [String; 2])>,
 }
 
 impl Wide {
@@ -196,24 +197,25 @@ impl Wide {
         let Identity { api_version, kind, .. } = &item.identity;
         let at = *self.places.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
             let kind = item.identity.short().split('/').next().unwrap_or_default().to_owned();
-            let view = View { wide: true, namespace: item.identity.namespace.is_some(), color: self.color };
-            self.groups.push(Group { kind, table: TableText::new(view) });
+            self.groups.push(Group { kind, namespaced: item.identity.namespace.is_some(), rows: Vec::new() });
             self.groups.len() - 1
         });
         let Some(group) = self.groups.get_mut(at) else { return };
         let status = item.object.as_ref().and_then(|o| o.get("status"));
         let none = || "<none>".to_owned();
         let more = [item.scale.as_ref().map_or_else(none, scale), status.map_or_else(none, value::json::to_string)];
-        group.table.add(table, &["SCALE", "STATUS"], &more);
+        group.rows.push((table.clone(), more));
     }
 
     fn text(self) -> String {
         let several = self.groups.len() > 1;
-        let tables = self.groups.into_iter().map(|mut group| {
-            if several {
-                group.table.prefix_names(&group.kind);
+        let tables = self.groups.into_iter().map(|group| {
+            let kind = Some(group.kind).filter(|_| several);
+            let mut text = TableText::new(View { wide: true, namespace: group.namespaced, kind, ..View::default() });
+            for (table, more) in &group.rows {
+                text.add(table, &["SCALE", "STATUS"], more);
             }
-            group.table.finish()
+            text.finish()
         });
         tables.collect::<Vec<_>>().join("\n")
     }

@@ -1,0 +1,27 @@
+//! The words of `kubectl crdx completion`, and of the command that shells call behind the scenes.
+
+use clap::Args as ClapArgs;
+use clap_complete::Shell;
+
+/// `completion`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # For the program called by its own name
+  source <(kubectl-crdx completion bash)
+
+  # `kubectl crdx …` is completed by kubectl's own completion, with names from the cluster, when the script
+  # kubectl_complete-crdx is in a directory of the PATH
+  kubectl completion bash")]
+pub struct Completion {
+    /// The shell that reads the script
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `__complete`: what kubectl's plugin completion asks for.
+#[derive(Debug, ClapArgs)]
+pub struct Complete {
+    /// The words behind `kubectl crdx`, the last of them unfinished
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}

@@ -1,0 +1,75 @@
+//! Why something is not printed, in kubectl's words where the server or kubectl would say it.
+
+use crate::cli::Exit;
+use crate::cluster::{Error, Resource, Status};
+use crate::value::Value;
+
+/// One failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The cluster did not tell, or what was asked makes no sense.
+    Error(Error),
+    /// The output was not taken.
+    Output,
+    /// Something that was told at once.
+    Told,
+}
+
+impl Failure {
+    /// A failure with nothing to add to its message.
+    pub fn message(message: impl Into<String>) -> Self {
+        Self::Error(Error { message: message.into(), ..Error::default() })
+    }
+
+    /// What the server says in a `Status`.
+    pub fn refused(status: &Value) -> Self {
+        Self::Error(Error { status: Some(Status::of(status).unwrap_or_default()), ..Error::default() })
+    }
+
+    /// An object that is not there.
+    pub fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = match resource.group.as_str() {
+            "" => format!("{} {name:?} not found", resource.plural),
+            group => format!("{}.{group} {name:?} not found", resource.plural),
+        };
+        let status = Status { reason: "NotFound".to_owned(), message };
+        Self::Error(Error { status: Some(status), ..Error::default() })
+    }
+
+    fn is_not_found(&self) -> bool {
+        matches!(self, Self::Error(error) if error.status.as_ref().is_some_and(|s| s.reason == "NotFound"))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// What is said of failures, and how the run ends: kubectl says `error:` before a single one only.
+pub fn told(failures: &[Failure]) -> (String, Exit) {
+    let alone = failures.iter().filter(|f| matches!(f, Failure::Error(_))).count() == 1;
+    let mut text = String::new();
+    for failure in failures {
+        let Failure::Error(error) = failure else { continue };
+        let said = match &error.status {
+            Some(status) if status.reason == "Unauthorized" => {
+                format!("error: You must be logged in to the server ({})\n", status.message)
+            }
+            Some(status) if status.reason.is_empty() => format!("Error from server: {}\n", status.message),
+            Some(status) => format!("Error from server ({}): {}\n", status.reason, status.message),
+            None => format!("{}{}\n", if alone { "error: " } else { "" }, error.message),
+        };
+        text.push_str(&said);
+        if let Some(help) = &error.help {
+            text.extend(["help: ", help.as_str(), "\n"]);
+        }
+    }
+    let exit = match failures {
+        [] => Exit::Fine,
+        all if all.iter().all(Failure::is_not_found) => Exit::Rejected,
+        _ => Exit::CannotTell,
+    };
+    (text, exit)
+}

@@ -1,0 +1,89 @@
+//! Tables, computed here from the CRDs, and objects as another CRD would show them.
+
+use crate::api::{Server, Timestamp};
+use crate::cli::failure::Failure;
+use crate::cli::source::{Source, definition_name, problem};
+use crate::cluster::Resource;
+use crate::crd;
+use crate::input::{Entry, Input};
+use crate::value::Value;
+use std::collections::HashSet;
+
+/// A server of our own with the CRDs at hand.
+pub struct Rows {
+    server: Server,
+    known: HashSet<String>,
+    /// CRDs that stand in for those of the source.
+    tomorrow: HashSet<String>,
+    now: Timestamp,
+}
+
+impl Rows {
+    /// No CRDs yet but those in the files at `tomorrow`.
+    pub fn new(tomorrow: &[String], now: Timestamp) -> Result<Self, Failure> {
+        let mut rows = Self { server: Server::new(0), known: HashSet::new(), tomorrow: HashSet::new(), now };
+        for entry in Input::open(tomorrow, false) {
+            let document = match entry {
+                Entry::Document(document) => document,
+                Entry::Problem(note) => return Err(Failure::message(format!("{}: {}", note.source, note.message))),
+                Entry::Warning(_) => continue,
+            };
+            let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+            if document.value.str_at(&["kind"]) != Some("CustomResourceDefinition") {
+                let source = &document.source;
+                return Err(
+                    problem(&format!("{source}: {name} is no CustomResourceDefinition"), "give CRDs to --crd").into()
+                );
+            }
+            rows.server
+                .seed_definition(&document.value, now)
+                .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;
+            rows.tomorrow.insert(name.clone());
+            rows.known.insert(name);
+        }
+        Ok(rows)
+    }
+
+    /// Objects as they are read; with another CRD as they would be.
+    pub fn read(&self, resource: &Resource, objects: Vec<Value>) -> Result<Vec<Value>, Failure> {
+        let name = definition_name(resource);
+        if !self.tomorrow.contains(&name) {
+            return Ok(objects);
+        }
+        let read = |object: Value| match self.server.read_of(&name, &resource.version, &object) {
+            Some(Ok(shown)) => Ok(shown),
+            Some(Err(why)) => {
+                let which = object.str_at(&["metadata", "name"]).unwrap_or_default();
+                Err(problem(&format!("{name} {which:?} could not be read: {why}"), "kubectl crdx rehearse tells why")
+                    .into())
+            }
+            None => {
+                let version = &resource.version;
+                let help = "name a version that it has: TYPE.VERSION.GROUP";
+                Err(problem(&format!("the CRD {name} of --crd has no version {version}"), help).into())
+            }
+        };
+        objects.into_iter().map(read).collect()
+    }
+
+    /// The Table of some objects.
+    pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
+        let name = definition_name(resource);
+        if resource.group == crd::GROUP && resource.plural == "customresourcedefinitions" {
+            return Ok(Server::table_of_definitions(objects, self.now));
+        }
+        if !self.known.contains(&name) {
+            let Some(crd) = source.definition(resource)? else {
+                return Err(problem(&format!("{name} is not a custom resource"), "kubectl get prints it").into());
+            };
+            self.server.seed_definition(&crd, self.now).map_err(|why| {
+                problem(&format!("the cluster's CRD {name} cannot be used: {why}"), "-o yaml needs no CRD")
+            })?;
+            self.known.insert(name.clone());
+        }
+        self.server.table_of(&name, &resource.version, objects, self.now).ok_or_else(|| {
+            let message = format!("the CRD {name} has no version {}", resource.version);
+            problem(&message, "name a version that it has: TYPE.VERSION.GROUP").into()
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! `-w`: what is there now, then what changes.
+
+use super::tables;
+use super::{Get, Output};
+use crate::cli::failure::Failure;
+use crate::cli::selection::Selection;
+use crate::cli::source::{Source, problem};
+use crate::cluster::{JSON, Query, Resource};
+use crate::output::objects::{Form, Objects};
+use crate::output::sort;
+use crate::output::table::TableText;
+use crate::value::Value;
+use std::io::Write;
+
+/// Prints until the server ends the watch.
+pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(), Failure> {
+    if matches!(get.source, Source::Files(_)) {
+        return Err(problem("files do not change under a watch", "leave out -w").into());
+    }
+    if let (Some(_), false) = (&get.args.sort_by, get.args.watch_only) {
+        eprintln!("warning: --watch requested, --sort-by will be ignored for watch events received");
+    }
+    let (word, name) = match selection {
+        Selection::Types(types) => match types.as_slice() {
+            [only] => (only, None),
+            _ => return Err(Failure::message("you may only specify a single resource type")),
+        },
+        Selection::Names(names) => {
+            let [(word, name)] = names.as_slice() else {
+                let help = "name one object, or none and a selector";
+                return Err(problem("one object or one type can be watched", help).into());
+            };
+            (word, Some(name.as_str()))
+        }
+    };
+    let resource = get.resource(word)?;
+    let place = get.place(&resource);
+    let (now, revision) = start(get, &resource, name)?;
+    let mut printer = match output {
+        Output::Table { wide } => {
+            let view = tables::view(get, &resource, wide);
+            Printer::Table(TableText::new(view))
+        }
+        Output::Whole(form) => Printer::Whole { form, printed: 0 },
+    };
+    if !get.args.watch_only {
+        let now = match &get.args.sort_by {
+            Some(field) if name.is_none() => {
+                let mut now = now;
+                sort::sort(&mut now, field).map_err(Failure::message)?;
+                now
+            }
+            _ => now,
+        };
+        printer.print(get, &resource, now)?;
+    }
+    let mut query = get.query.clone();
+    if let Some(name) = name {
+        query = Query { fields: Some(format!("metadata.name={name}")), ..Query::default() };
+    }
+    let Get { args, source, rows, out, .. } = get;
+    let Source::Live(connection) = &*source else { return Ok(()) };
+    let events = connection.watch(&resource.path(place.as_deref()), &query, &revision, JSON)?;
+    for event in events {
+        let mut event = event?;
+        let kind = event.str_at(&["type"]).unwrap_or_default().to_owned();
+        let object = event.get_mut("object").map(std::mem::take).unwrap_or_default();
+        match kind.as_str() {
+            "ERROR" => {
+                return Err(Failure::refused(&object));
+            }
+            "BOOKMARK" => {}
+            _ => {
+                let objects = rows.read(&resource, vec![object])?;
+                let text = printer
+                    .text(objects, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
+                out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|_| Failure::Output)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is there now, and the revision from which to watch.
+fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Failure> {
+    if let Some(name) = name {
+        let object = get.one(resource, name)?.ok_or_else(|| Failure::not_found(resource, name))?;
+        let revision = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();
+        return Ok((vec![object], revision));
+    }
+    let mut now = Vec::new();
+    let revision = get.list(resource, |page| {
+        now.extend(page);
+        Ok(())
+    })?;
+    Ok((now, revision))
+}
+
+enum Printer {
+    Table(TableText),
+    Whole { form: Form, printed: usize },
+}
+
+impl Printer {
+    fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Failure> {
+        let Get { args, source, rows, .. } = get;
+        let text = self.text(objects, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
+        get.print(&text)?;
+        get.out.flush().map_err(|_| Failure::Output)
+    }
+
+    fn text(
+        &mut self,
+        objects: Vec<Value>,
+        managed_fields: bool,
+        rows: impl FnOnce(&[Value]) -> Result<Value, Failure>,
+    ) -> Result<String, Failure> {
+        match self {
+            Self::Table(_) if objects.is_empty() => Ok(String::new()),
+            Self::Table(table) => {
+                table.add(&rows(&objects)?, &[], &[]);
+                Ok(table.flush())
+            }
+            Self::Whole { form, printed } => {
+                let mut text = String::new();
+                for object in objects {
+                    if matches!(form, Form::Yaml) && *printed > 0 {
+                        text.push_str("---\n");
+                    }
+                    if let (Form::Columns(columns), true) = (&mut *form, *printed > 0) {
+                        columns.no_titles();
+                    }
+                    *printed += 1;
+                    let mut one = Objects::new(form.clone(), true, managed_fields);
+                    text.push_str(&one.add(object).map_err(Failure::message)?);
+                    text.push_str(&one.finish().map_err(Failure::message)?);
+                }
+                Ok(text)
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Objects printed whole, or what a template finds in them: `kubectl get -o json|yaml|name|jsonpath|custom-columns`
+//! (`printGeneric` of `kubectl/pkg/cmd/get/get.go`).
+//!
+//! Several objects, or those of a list, are printed as one `List`; it is written as they come, so that only templates, which
+//! look at the whole, hold it.
+
+use super::custom_columns::CustomColumns;
+use super::tabs::Tabs;
+use crate::jsonpath::{Item, JsonPath};
+use crate::text::{json, yaml};
+use crate::value::{Value, object};
+
+/// What is printed of objects.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// `-o json`
+    Json,
+    /// `-o yaml`
+    Yaml,
+    /// `-o name`: `kind.group/name`
+    Name,
+    /// `-o jsonpath=…`
+    JsonPath {
+        /// The template.
+        template: JsonPath,
+        /// As it was written.
+        text: String,
+        /// Results as JSON arrays (`jsonpath-as-json`).
+        as_json: bool,
+    },
+    /// `-o custom-columns=…`
+    Columns(CustomColumns),
+}
+
+/// Prints objects one after the other.
+#[derive(Debug)]
+pub struct Objects {
+    form: Form,
+    /// One object, which stands for itself; not a list of one.
+    alone: bool,
+    managed_fields: bool,
+    printed: usize,
+    tabs: Tabs,
+    held: Vec<Value>,
+}
+
+impl Objects {
+    /// Nothing printed yet. `alone`: there is one object, asked for by name. `managed_fields`: JSON and YAML show them.
+    pub fn new(form: Form, alone: bool, managed_fields: bool) -> Self {
+        Self { form, alone, managed_fields, printed: 0, tabs: Tabs::default(), held: Vec::new() }
+    }
+
+    /// Takes an object and gives what can be written already. `Err` is what is wrong, in kubectl's words.
+    pub fn add(&mut self, mut object: Value) -> Result<String, String> {
+        let first = self.printed == 0;
+        self.printed += 1;
+        if !self.managed_fields && matches!(self.form, Form::Json | Form::Yaml) {
+            forget_managed_fields(&mut object);
+        }
+        Ok(match &self.form {
+            Form::Json if self.alone => json::write::kubectl(&object),
+            Form::Yaml if self.alone => yaml::write::to_string(&object),
+            Form::Json => {
+                let before = if first { "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n" } else { ",\n" };
+                let text = json::write::indented(&object, "    ");
+                format!("{before}        {}", text.replace('\n', "\n        "))
+            }
+            Form::Yaml => {
+                let before = if first { "apiVersion: v1\nitems:\n" } else { "" };
+                let list = yaml::write::to_string(&self::object([("items", Value::Array(vec![object]))]));
+                format!("{before}{}", list.strip_prefix("items:\n").unwrap_or(&list))
+            }
+            Form::Name => name(&object),
+            Form::JsonPath { .. } => {
+                self.held.push(object);
+                String::new()
+            }
+            Form::Columns(columns) => {
+                if first {
+                    columns.head(&mut self.tabs);
+                }
+                columns.row(&object, &mut self.tabs)?;
+                String::new()
+            }
+        })
+    }
+
+    /// The rest of the text.
+    pub fn finish(mut self) -> Result<String, String> {
+        let none = self.printed == 0;
+        Ok(match &self.form {
+            _ if self.alone && none => String::new(),
+            Form::Json | Form::Yaml if self.alone => String::new(),
+            Form::Json if none => json::write::kubectl(&list(Vec::new())),
+            Form::Yaml if none => yaml::write::to_string(&list(Vec::new())),
+            Form::Json => {
+                "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n"
+                    .to_owned()
+            }
+            Form::Yaml => "kind: List\nmetadata:\n  resourceVersion: \"\"\n".to_owned(),
+            Form::Name => String::new(),
+            Form::JsonPath { template, text, as_json } => {
+                let alone = if self.alone { self.held.pop() } else { None };
+                fill(template, text, *as_json, &alone.unwrap_or_else(|| list(self.held)))?
+            }
+            Form::Columns(columns) => {
+                if none {
+                    columns.head(&mut self.tabs);
+                }
+                self.tabs.flush()
+            }
+        })
+    }
+}
+
+fn list(items: Vec<Value>) -> Value {
+    object([
+        ("apiVersion", Value::from("v1")),
+        ("items", items.into()),
+        ("kind", "List".into()),
+        ("metadata", object([("resourceVersion", "")])),
+    ])
+}
+
+fn forget_managed_fields(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+}
+
+fn name(object: &Value) -> String {
+    let kind = object.str_at(&["kind"]).unwrap_or_default().to_lowercase();
+    let name = object.str_at(&["metadata", "name"]).unwrap_or("<unknown>");
+    match object.str_at(&["apiVersion"]).unwrap_or_default().split_once('/') {
+        Some((group, _)) => format!("{kind}.{group}/{name}\n"),
+        None => format!("{kind}/{name}\n"),
+    }
+}
+
+fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, String> {
+    let found = if as_json { as_arrays(template, data) } else { template.execute(data) };
+    // kubectl goes on with a print of the object in Go's notation, which is of no use to anyone.
+    found.map_err(|error| format!("error executing jsonpath {}: {error}", crate::value::quote::go_quote(text)))
+}
+
+fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {
+    let value = |item: &Item<'_>| match item {
+        Item::Value(value) => (*value).clone(),
+        Item::Int(i) => Value::Int(*i),
+        Item::Byte(byte) => Value::Int(i64::from(*byte)),
+        Item::Missing => Value::Null,
+    };
+    let array = |items: &Vec<Item<'_>>| json::write::kubectl(&Value::Array(items.iter().map(value).collect()));
+    Ok(template.find(data)?.iter().map(array).collect())
+}
+
+/// Reads `-o`'s words for these forms; `None` for other words. `read` gives the text of a file.
+pub fn form(
+    output: &str,
+    template: Option<&str>,
+    no_headers: bool,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Result<Option<Form>, String> {
+    match output.to_lowercase().as_str() {
+        "json" => return Ok(Some(Form::Json)),
+        "yaml" => return Ok(Some(Form::Yaml)),
+        _ if output == "name" => return Ok(Some(Form::Name)),
+        _ => {}
+    }
+    let (word, text) = match (template.filter(|t| !t.is_empty()), output.split_once('=')) {
+        (Some(template), _) => (output, template),
+        (None, Some((word, text))) => (word, text),
+        (None, None) => (output, ""),
+    };
+    match word {
+        "jsonpath" | "jsonpath-as-json" | "jsonpath-file" => {
+            if text.is_empty() {
+                return Err("template format specified but no template given".to_owned());
+            }
+            let text = match word {
+                "jsonpath-file" => read(text).map_err(|e| format!("error reading --template {text}, {e}"))?,
+                _ => text.to_owned(),
+            };
+            let parsed = JsonPath::parse(&text).map_err(|e| format!("error parsing jsonpath {text}, {e}"))?;
+            let as_json = word == "jsonpath-as-json";
+            Ok(Some(Form::JsonPath { template: parsed.allow_missing_keys(true), text, as_json }))
+        }
+        "custom-columns" => CustomColumns::parse(text, no_headers).map(|c| Some(Form::Columns(c))),
+        "custom-columns-file" => {
+            let text = read(text).map_err(|e| format!("error reading template {text}, {e}"))?;
+            CustomColumns::parse_file(&text).map(|c| Some(Form::Columns(c)))
+        }
+        _ => Ok(None),
+    }
+}

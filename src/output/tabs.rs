@@ -1,0 +1,145 @@
+//! Elastic tab stops as kubectl prints them (`github.com/liggitt/tabwriter` with six columns at least, three spaces between,
+//! widths remembered).
+//!
+//! What surprises: the last cell of a line belongs to no column; a column is a run of neighbouring lines that have it, so a
+//! tab inside a value makes columns of its own; a line of one cell lets go of all that was held; widths only ever grow.
+
+use std::fmt::Write as _;
+
+/// The narrowest column, with its padding.
+const MIN_WIDTH: usize = 6;
+/// Spaces between columns.
+const PADDING: usize = 3;
+
+/// Aligns text with tabs in it. It holds lines as text until they are let go.
+#[derive(Debug, Default)]
+pub struct Tabs {
+    held: String,
+    ready: String,
+    /// Whether the line that is being written has a tab.
+    columns: bool,
+    remembered: Vec<usize>,
+}
+
+impl Tabs {
+    /// Adds text: a tab (or vertical tab) ends a cell, a line break (or form feed) a line.
+    pub fn write(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['\t', '\x0b', '\n', '\x0c']) {
+            let (cell, more) = rest.split_at(at);
+            let (stop, more) = more.split_at(1);
+            self.held.push_str(cell);
+            rest = more;
+            if matches!(stop, "\t" | "\x0b") {
+                self.held.push('\t');
+                self.columns = true;
+                continue;
+            }
+            self.held.push('\n');
+            if stop == "\x0c" || !self.columns {
+                self.align();
+            }
+            self.columns = false;
+        }
+        self.held.push_str(rest);
+    }
+
+    /// The text of all lines so far.
+    pub fn flush(&mut self) -> String {
+        self.align();
+        std::mem::take(&mut self.ready)
+    }
+
+    fn align(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let lines: Vec<&str> = held.split_inclusive('\n').collect();
+        let widths = self.widths(&lines);
+        for (line, widths) in lines.iter().zip(widths) {
+            let mut widths = widths.into_iter();
+            for cell in line.split('\t') {
+                self.ready.push_str(cell);
+                if let Some(width) = widths.next() {
+                    let fill = width.saturating_sub(cell.chars().count());
+                    // Writing to a String cannot fail.
+                    let _ = write!(self.ready, "{:fill$}", "");
+                }
+            }
+        }
+    }
+
+    /// The width of every cell but the last of each line.
+    fn widths(&mut self, lines: &[&str]) -> Vec<Vec<usize>> {
+        let cell = |cell: &str| (cell.chars().count() + PADDING).max(MIN_WIDTH);
+        let mut widths: Vec<Vec<usize>> = lines
+            .iter()
+            .map(|line| {
+                let mut cells: Vec<usize> = line.split('\t').map(cell).collect();
+                cells.pop();
+                cells
+            })
+            .collect();
+        let mut with_column: Vec<usize> = (0..lines.len()).collect();
+        for column in 0.. {
+            with_column.retain(|line| widths.get(*line).is_some_and(|w| w.len() > column));
+            if with_column.is_empty() {
+                break;
+            }
+            for run in with_column.chunk_by(|a, b| a + 1 == *b) {
+                let widest = run.iter().filter_map(|line| widths.get(*line)?.get(column)).max();
+                let mut width = widest.copied().unwrap_or(MIN_WIDTH);
+                match self.remembered.get_mut(column) {
+                    Some(known) => {
+                        width = width.max(*known);
+                        *known = width;
+                    }
+                    None => self.remembered.push(width),
+                }
+                for line in run {
+                    if let Some(cell) = widths.get_mut(*line).and_then(|w| w.get_mut(column)) {
+                        *cell = width;
+                    }
+                }
+            }
+        }
+        widths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligned(texts: &[&str]) -> String {
+        let mut tabs = Tabs::default();
+        texts
+            .iter()
+            .map(|text| {
+                tabs.write(text);
+                tabs.flush()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn columns_are_six_wide_at_least_and_the_last_is_not_padded() {
+        assert_eq!(aligned(&["NAME\tA\tAGE\nmy-crontab\t\t5d\n"]), "NAME         A     AGE\nmy-crontab         5d\n");
+        assert_eq!(
+            aligned(&["a\tb\n", "longer-than-that\tb\n", "c\td\n"]).lines().last(),
+            Some("c                  d")
+        );
+    }
+
+    #[test]
+    fn a_tab_in_a_value_is_a_column_of_its_own() {
+        // As kubectl prints a value with a tab in the last and in the first column.
+        assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tyyyyyyyy\n"]), "A     B\nx     y     z\nx     yyyyyyyy\n");
+        assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tlong\tz\n"]), "A     B\nx     y      z\nx     long   z\n");
+    }
+
+    #[test]
+    fn a_line_of_one_cell_lets_go() {
+        assert_eq!(aligned(&["a\tb\nalone\nlonger-cell\tb\n"]), "a     b\nalone\nlonger-cell   b\n");
+        let many = format!("{}\n", "\t".repeat(10_000));
+        assert_eq!(aligned(&[&many]).len(), 60_001);
+    }
+}
