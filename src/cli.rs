@@ -2,6 +2,7 @@
 
 pub mod args;
 mod builtin;
+mod cases;
 mod cel;
 mod complete;
 mod completion;

@@ -8,6 +8,7 @@ pub mod files;
 pub mod held;
 pub mod shelf;
 pub mod spool;
+pub mod watch;
 
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks};

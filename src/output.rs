@@ -2,9 +2,12 @@
 
 mod aligned;
 pub mod cel;
+pub mod cost;
 pub mod custom_columns;
 pub mod difference;
 pub mod excerpt;
+pub mod html;
+mod markup;
 pub mod objects;
 pub mod rehearsal;
 pub mod report;

@@ -30,6 +30,7 @@ const CEL_IMPORTS: &[&str] = &["version", "value", "regexp"];
 const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
+    ("ctrlc", &["cli"]),
     ("dirs", &["cluster"]),
     ("clap_complete", &["cli"]),
     ("http", &["cluster", "serve"]),

@@ -11,12 +11,16 @@ const PLATFORMS: &[(&str, &str)] = &[
     ("linux", "arm"),
     ("linux", "arm64"),
     ("linux", "ppc64le"),
+    ("darwin", "386"),
     ("darwin", "amd64"),
     ("darwin", "arm64"),
     ("windows", "386"),
     ("windows", "amd64"),
     ("windows", "arm64"),
 ];
+
+/// What a release replaces.
+const HOME: &str = "https://github.com/OWNER/kubectl-crdx";
 
 fn manifest() -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin-manifest/crdx.yaml");
@@ -37,6 +41,37 @@ fn it_names_the_plugin() {
     assert_eq!(manifest.str_at(&["metadata", "name"]), Some("crdx"));
     let version = manifest.str_at(&["spec", "version"]).unwrap();
     assert_eq!(version, format!("v{}", env!("CARGO_PKG_VERSION")));
+    assert!(is_semver(version), "{version}");
+    assert!(is_safe_name("crdx"));
+    assert_eq!(manifest.str_at(&["spec", "homepage"]), Some(HOME));
+}
+
+/// krew's rule for names: word characters and dashes, and no name that Windows keeps for itself.
+fn is_safe_name(name: &str) -> bool {
+    let kept = ["CON", "PRN", "AUX", "NUL"].map(str::to_owned).into_iter();
+    let ports = ["COM", "LPT"].iter().flat_map(|port| (1..=9).map(move |n| format!("{port}{n}")));
+    !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        && !kept.chain(ports).any(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// `v1.2.3`, with what a pre-release or a build may have behind it.
+fn is_semver(version: &str) -> bool {
+    let Some(rest) = version.strip_prefix('v') else { return false };
+    let core = rest.split(['-', '+']).next().unwrap();
+    let numbers: Vec<&str> = core.split('.').collect();
+    let number =
+        |n: &&str| n.bytes().all(|b| b.is_ascii_digit()) && !n.is_empty() && (*n == "0" || !n.starts_with('0'));
+    let more = rest
+        .split(['-', '+', '.'])
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
+    numbers.len() == 3 && numbers.iter().all(number) && more
+}
+
+#[test]
+fn the_rules_are_krews() {
+    assert!(is_semver("v1.0.0-rc.1+b5") && !is_semver("1.0.0") && !is_semver("v1.0") && !is_semver("v01.0.0"));
+    assert!(is_safe_name("a_b-1") && !is_safe_name("a.b") && !is_safe_name("") && !is_safe_name("com1"));
 }
 
 #[test]
@@ -56,13 +91,14 @@ fn every_platform_is_known_and_there_once() {
     let platforms = manifest.at(&["spec", "platforms"]).and_then(Value::as_array).unwrap();
     let mut seen = BTreeSet::new();
     for platform in platforms {
-        assert_eq!(keys(platform), ["bin", "selector", "sha256", "uri"]);
+        assert_eq!(keys(platform), ["bin", "files", "selector", "sha256", "uri"]);
         let labels = platform.at(&["selector", "matchLabels"]).unwrap();
         assert_eq!(keys(labels), ["arch", "os"]);
         let pair = (labels.str_at(&["os"]).unwrap(), labels.str_at(&["arch"]).unwrap());
         assert!(PLATFORMS.contains(&pair), "{pair:?}");
         assert!(seen.insert(pair), "{pair:?} is there twice");
         let uri = platform.str_at(&["uri"]).unwrap();
+        assert!(uri.starts_with(&format!("{HOME}/releases/download/")), "{uri}");
         assert!(uri.starts_with("https://"));
         assert!([".tar.gz", ".zip"].iter().any(|end| uri.ends_with(end)), "{uri}");
         assert!(uri.contains(&format!("/v{}/", env!("CARGO_PKG_VERSION"))), "{uri}");
@@ -71,6 +107,11 @@ fn every_platform_is_known_and_there_once() {
         assert!(sum.len() == 64 && sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')), "{sum}");
         let bin = if pair.0 == "windows" { "kubectl-crdx.exe" } else { "kubectl-crdx" };
         assert_eq!(platform.str_at(&["bin"]), Some(bin));
+        // What scripts/release.sh puts into the archive, the licence with it.
+        let files = platform.at(&["files"]).and_then(Value::as_array).unwrap();
+        let from: Vec<_> = files.iter().map(|file| file.str_at(&["from"]).unwrap()).collect();
+        assert_eq!(from, [bin, "LICENSE"]);
+        assert!(files.iter().all(|file| file.str_at(&["to"]) == Some(".")));
     }
     for os in ["linux", "darwin", "windows"] {
         for arch in ["amd64", "arm64"] {

@@ -3,11 +3,13 @@
 
 use super::Exit;
 use super::args;
+use super::cases::Cases;
 use super::external_diff::ExternalDiff;
 use super::terminal;
 use super::update::without_books;
 use super::validate::{self, Compares, Run};
 use crate::output::difference::{self, Sides};
+use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Note, Verdict, json};
 use crate::value::{Map, Value, object};
@@ -41,8 +43,9 @@ fn diff(
     out: &mut dyn Write,
     messages: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let json = args.output == Some(args::OnlyJson::Json);
-    let external = if json { None } else { ExternalDiff::from_environment()? };
+    let json = args.output == Some(args::DiffFormat::Json);
+    let cases = args.output.and_then(args::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
+    let external = if args.output.is_some() { None } else { ExternalDiff::from_environment()? };
     let mut show = Show {
         out,
         messages,
@@ -51,6 +54,7 @@ fn diff(
         text: TextReport::new(Style { color: message_color, quiet: false }),
         external,
         json,
+        cases,
         counts: Counts::default(),
         failed: None,
     };
@@ -87,6 +91,7 @@ struct Show<'a> {
     text: TextReport,
     external: Option<ExternalDiff>,
     json: bool,
+    cases: Option<Cases>,
     counts: Counts,
     /// The first failure to write; nothing is written after it.
     failed: Option<io::Error>,
@@ -140,6 +145,10 @@ impl Show<'_> {
             }
             return self.out.write_all(json::item_with(item, more, first).as_bytes());
         }
+        if let Some(cases) = &mut self.cases {
+            let diff = sides.and_then(|sides| difference::unified(&sides, false));
+            return cases.add(&case(item, diff));
+        }
         match (&self.external, sides) {
             (Some(external), Some(sides)) => {
                 external.add(&name, &difference::text(sides.before), &difference::text(Some(sides.after)))?;
@@ -175,6 +184,9 @@ impl Show<'_> {
             }
             return Ok(exit);
         }
+        if let Some(cases) = self.cases.take() {
+            cases.write_to(self.out)?;
+        }
         self.out.flush()?;
         if let Some(external) = &self.external
             && counts.created + counts.updated > 0
@@ -193,6 +205,24 @@ impl Show<'_> {
         }
         Ok(exit)
     }
+}
+
+/// An object that would change is a case that fails, as the exit code says.
+fn case(item: &Item, diff: Option<String>) -> Case {
+    let mut case = Case::of(item);
+    if let Some(diff) = diff {
+        case.outcome = Outcome::Failed;
+        let change = Finding {
+            level: Level::Note,
+            rule: item.action.word().to_owned(),
+            field: None,
+            message: format!("this {} would change what is stored\n{}", item.action.word(), diff.trim_end()),
+            help: None,
+            spot: item.spot.clone(),
+        };
+        case.findings.insert(0, change);
+    }
+    case
 }
 
 impl Counts {
@@ -224,7 +254,7 @@ fn words(name: &str) -> &str {
 }
 
 /// The name that kubectl gives an object's file: group, version, kind, namespace and name.
-fn file_name(identity: &Identity) -> String {
+pub fn file_name(identity: &Identity) -> String {
     let api_version = identity.api_version.replace('/', ".");
     let namespace = identity.namespace.as_deref().unwrap_or_default();
     format!("{api_version}.{}.{namespace}.{}", identity.kind, identity.name)

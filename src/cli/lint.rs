@@ -37,7 +37,7 @@ pub fn run(args: &args::Lint, color: args::Color) -> Exit {
 }
 
 fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit> {
-    let mut show = show::Show::new(args.output.is_some(), color, out);
+    let mut show = show::Show::new(args.output, color, out);
     let mut given = BTreeMap::new();
     for read in read(&args.old, args.recursive) {
         match read {

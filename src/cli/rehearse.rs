@@ -4,7 +4,7 @@
 mod stored;
 
 use super::Exit;
-use super::args::{self, OnlyJson};
+use super::args::{self, RehearseFormat};
 use super::terminal;
 use super::validate::judge::{self, Places};
 use super::validate::live::Live;
@@ -14,6 +14,7 @@ use crate::cluster;
 use crate::input::held::Held;
 use crate::input::{Entry as InputEntry, Input};
 use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::html;
 use crate::output::rehearsal::{self as shown, Counts, Entry};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
@@ -97,7 +98,7 @@ fn rehearse(
     let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
     said.object = None;
-    let mut show = Show::new(args.output == Some(OnlyJson::Json), color, out, messages);
+    let mut show = Show::new(args.output, color, out, messages);
     show.definition(&said, &plan)?;
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
@@ -247,9 +248,11 @@ struct Show<'a> {
     out: &'a mut dyn Write,
     messages: &'a mut dyn Write,
     color: bool,
-    json: bool,
+    format: Option<RehearseFormat>,
     table: Aligned,
     rows: usize,
+    /// The rows of a page.
+    rows_held: Held,
     details: Held,
     counts: Counts,
     /// Whether an object was written.
@@ -259,12 +262,13 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(json: bool, color: bool, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
+    fn new(format: Option<RehearseFormat>, color: bool, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
         Self {
             out,
             messages,
             color,
-            json,
+            format,
+            rows_held: Held::default(),
             table: Aligned::new(color),
             rows: 0,
             details: Held::default(),
@@ -277,8 +281,12 @@ impl<'a> Show<'a> {
 
     /// What the server says of the CRD.
     fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
-        if self.json {
-            return self.out.write_all(report_json::head("RehearsalReport").as_bytes());
+        match self.format {
+            None => {}
+            Some(RehearseFormat::Json) => {
+                return self.out.write_all(report_json::head("RehearsalReport").as_bytes());
+            }
+            Some(RehearseFormat::Html) => return Ok(()),
         }
         if plan.is_accepted() {
             let line = format!("The server would accept {}.", plan.name);
@@ -313,7 +321,12 @@ impl<'a> Show<'a> {
         if !entry.is_touched() {
             return Ok(());
         }
-        if self.json {
+        if self.format == Some(RehearseFormat::Html) {
+            self.rows += 1;
+            self.rows_held.push(&html::rehearsal::row(&entry, self.rows))?;
+            return self.details.push(&html::rehearsal::details(&entry, self.rows));
+        }
+        if self.format == Some(RehearseFormat::Json) {
             let before = if std::mem::replace(&mut self.begun, true) { ",\n" } else { "\n" };
             return write!(self.out, "{before}{}", json::to_string(&shown::value(&entry)));
         }
@@ -333,7 +346,19 @@ impl<'a> Show<'a> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
-        if self.json {
+        if self.format == Some(RehearseFormat::Html) {
+            let head = html::rehearsal::head(&self.counts, said, &plan.columns);
+            self.out.write_all(head.as_bytes())?;
+            self.out.write_all(html::notes(notes).as_bytes())?;
+            if self.rows > 0 {
+                self.out.write_all(b"<h2>Objects to which something happens</h2>\n")?;
+                self.out.write_all(html::table_head(&html::rehearsal::TITLES).as_bytes())?;
+                self.rows_held.write_to(self.out)?;
+                self.out.write_all(html::TABLE_TAIL.as_bytes())?;
+            }
+            self.details.write_to(self.out)?;
+            self.out.write_all(html::TAIL.as_bytes())?;
+        } else if self.format == Some(RehearseFormat::Json) {
             let definition = report_json::value(said);
             let columns = shown::columns_value(&plan.columns);
             let first = if self.begun { "" } else { "\n" };

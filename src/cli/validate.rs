@@ -15,6 +15,7 @@ mod run;
 mod shared;
 mod show;
 mod turns;
+mod watch;
 
 use super::Exit;
 use super::args;
@@ -39,31 +40,40 @@ use std::thread;
 
 /// Runs the command.
 pub fn run(args: &args::Validate, color: args::Color) -> Exit {
+    let done = if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) };
+    match done {
+        Ok(exit) => exit,
+        // Who reads us (`| head`) has enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::CannotTell,
+        Err(error) => {
+            eprintln!("error: {error}");
+            Exit::CannotTell
+        }
+    }
+}
+
+/// Judges everything once.
+fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
     let text_goes_to = if args.output.is_none() { &out } else { &messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet };
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
-    match validate(args, style, &mut out, &mut messages) {
-        Ok(summary) => verdict(&summary),
-        // Who reads us (`| head`) has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::CannotTell,
-        Err(error) => {
-            let _ = out.flush();
-            let _ = writeln!(messages, "error: {error}");
-            Exit::CannotTell
-        }
-    }
+    let summary = validate(args, style, &mut out, &mut messages)?;
+    Ok(verdict(&summary))
 }
 
 fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: &mut dyn Write) -> io::Result<Summary> {
     let mut show = show::Show::new(args.output, style, out, messages);
+    // The page shows what would change, if there is something to change.
+    let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
+    let knows_olds = live || !args.updates.old.is_empty();
     let run = Run {
         inputs: &args.inputs,
-        table: args.output == Some(args::Format::Wide),
+        table: args.output == Some(args::ValidateFormat::Wide),
         updates: &args.updates,
-        compares: None,
+        compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds).then_some(Compares { books: false }),
         cluster: &args.cluster,
     };
     for note in items(&run, &mut |item| show.item(&item))? {

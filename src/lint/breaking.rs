@@ -65,6 +65,17 @@ pub enum Softened {
     Always,
 }
 
+impl Softened {
+    /// What a person reads.
+    pub fn words(&self) -> String {
+        match self {
+            Self::No => "ratcheting does not soften this".to_owned(),
+            Self::While(path) => format!("objects that break it may still be updated while {path} stays as it is"),
+            Self::Always => "objects that break it may still be updated".to_owned(),
+        }
+    }
+}
+
 /// One change that can hurt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {

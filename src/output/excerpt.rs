@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// Lines longer than this (in bytes) are named but not shown.
 const LONGEST_LINE: usize = 400;
 
+/// The source of what came on standard input.
+const STDIN: &str = "<stdin>";
+
 /// A place in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
@@ -34,6 +37,11 @@ impl Spot {
     /// A whole source.
     pub fn source(source: &Arc<str>) -> Self {
         Self { source: Arc::clone(source), ..Self::default() }
+    }
+
+    /// Whether it is on standard input, which is no file.
+    pub fn is_stdin(&self) -> bool {
+        &*self.source == STDIN
     }
 
     /// A line of a source.

@@ -107,16 +107,59 @@ impl Counts {
         self.losing + self.invalid + self.unreadable > 0
     }
 
+    /// Objects.
+    pub fn objects(&self) -> usize {
+        self.objects
+    }
+    /// Those to which nothing happens.
+    pub fn untouched(&self) -> usize {
+        self.untouched
+    }
+    /// Those that lose something.
+    pub fn losing(&self) -> usize {
+        self.losing
+    }
+    /// Those that get defaults.
+    pub fn defaulted(&self) -> usize {
+        self.defaulted
+    }
+    /// Those that `kubectl get` shows otherwise.
+    pub fn shown_otherwise(&self) -> usize {
+        self.shown_otherwise
+    }
+    /// Those that would be invalid.
+    pub fn invalid(&self) -> usize {
+        self.invalid
+    }
+    /// Those of them that cannot be edited any more.
+    pub fn blocked(&self) -> usize {
+        self.blocked
+    }
+    /// Those that could not be read any more.
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
+    }
+    /// Those of which nothing can be told.
+    pub fn unknown(&self) -> usize {
+        self.unknown
+    }
+
+    /// The paths that are lost and in how many objects, the most frequent first.
+    pub fn most_lost(&self) -> Vec<(&str, usize)> {
+        let mut most: Vec<(&str, usize)> = self.lost.iter().map(|(path, n)| (path.as_str(), *n)).collect();
+        most.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        most
+    }
+
     /// What a person reads last.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let mut most: Vec<(&String, &usize)> = self.lost.iter().collect();
-        most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let most = self.most_lost();
         if !most.is_empty() {
             text.push_str("Lost:\n");
         }
         for (path, n) in most.iter().take(MOST_SHOWN) {
-            let _ = writeln!(text, "  {path} in {}", plural(**n, "object"));
+            let _ = writeln!(text, "  {path} in {}", plural(*n, "object"));
         }
         if most.len() > MOST_SHOWN {
             let _ = writeln!(text, "  and {} paths more", most.len() - MOST_SHOWN);

@@ -1,6 +1,8 @@
-//! What is told of each object, as plain data; [`text`] and [`json`] turn it into what is read.
+//! What is told of each object, as plain data; [`text`], [`json`] and [`pipeline`] turn it into what is read.
 
+pub mod case;
 pub mod json;
+pub mod pipeline;
 pub mod text;
 
 use super::excerpt::Spot;
@@ -119,6 +121,12 @@ impl Item {
             scale: None,
             table: None,
         }
+    }
+
+    /// `CronTab default/my-cron`, or as much of it as there is.
+    pub fn called(&self) -> String {
+        let words = [self.identity.kind.as_str(), &self.identity.full_name()];
+        words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 

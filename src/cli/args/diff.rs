@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx diff`.
 
-use super::{Cluster, Inputs, OnlyJson, Updates};
+use super::{Cluster, DiffFormat, Inputs, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -30,9 +30,10 @@ pub struct Diff {
     /// creationTimestamp and the last-applied annotation
     #[arg(long, help_heading = "Output")]
     pub show_bookkeeping: bool,
-    /// What to print: json (documented in docs/output.md) [default: a unified diff]
+    /// What to print: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
+    /// [default: a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
-    pub output: Option<OnlyJson>,
+    pub output: Option<DiffFormat>,
     /// The cluster to ask for CRDs and, without --old, for the objects as they are.
     #[command(flatten)]
     pub cluster: Cluster,

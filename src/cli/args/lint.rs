@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx lint`.
 
-use super::{Cluster, OnlyJson};
+use super::{Cluster, LintFormat};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -35,9 +35,10 @@ pub struct Lint {
     /// Go into the directories below those given
     #[arg(short = 'R', long)]
     pub recursive: bool,
-    /// What to print: json (documented in docs/output.md) [default: text]
+    /// What to print: json (documented in docs/output.md), html (a page to send around), or for pipelines sarif, junit,
+    /// github (annotations) or tap [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
-    pub output: Option<OnlyJson>,
+    pub output: Option<LintFormat>,
     /// The cluster that --live asks.
     #[command(flatten)]
     pub cluster: Cluster,

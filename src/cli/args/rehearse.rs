@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx rehearse`.
 
-use super::{Cluster, OnlyJson};
+use super::{Cluster, RehearseFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
@@ -34,9 +34,10 @@ pub struct Rehearse {
     /// How many threads rehearse [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// What to print: json (documented in docs/output.md) [default: a table and what becomes of each object]
+    /// What to print: json (documented in docs/output.md) or html (a page to send around) [default: a table and what
+    /// becomes of each object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
-    pub output: Option<OnlyJson>,
+    pub output: Option<RehearseFormat>,
     /// The cluster to ask for today's CRD and for what it stores.
     #[command(flatten)]
     pub cluster: Cluster,

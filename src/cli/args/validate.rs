@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx validate`.
 
-use super::{Cluster, Format, Inputs, Updates};
+use super::{Cluster, Inputs, Updates, ValidateFormat};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -21,7 +21,9 @@ use clap::Args as ClapArgs;
   # Against the cluster of the current context, which is only read
   kubectl crdx validate -f objects/ -R
 
-A CRD may also stand among the objects, earlier or later; it is judged, too. Kinds built into Kubernetes are skipped.")]
+A CRD may also stand among the objects, earlier or later; it is judged, too. Kinds built into Kubernetes are skipped.
+
+Exit codes: 0 all is well, 1 the server would reject something, 2 something could not be told.")]
 pub struct Validate {
     /// What is judged.
     #[command(flatten)]
@@ -30,12 +32,16 @@ pub struct Validate {
     #[command(flatten)]
     pub updates: Updates,
     /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
-    /// printer columns of each kind) or name (of the accepted objects) [default: a table and the errors]
+    /// printer columns of each kind), name (of the accepted objects), html (a page to send around), or for pipelines
+    /// sarif, junit, github (annotations) or tap [default: a table and the errors]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
-    pub output: Option<Format>,
+    pub output: Option<ValidateFormat>,
     /// Print only what is not accepted, and no summary
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// Judge again whenever one of the files changes, until Ctrl-C, which ends with the last exit code
+    #[arg(long, help_heading = "Output")]
+    pub watch: bool,
     /// The cluster to ask for CRDs and, without --old, for the objects as they are.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -2,11 +2,17 @@
 
 use super::judge::Linted;
 use crate::cli::Exit;
+use crate::cli::args::LintFormat;
+use crate::cli::cases::Cases;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crate::input::held::Held;
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::{Change, Softened};
 use crate::lint::costs::{ExpressionCost, SchemaCost};
+use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::html;
+use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
 use crate::output::{Aligned, Cell, Paint};
@@ -16,17 +22,37 @@ use std::io::{self, Write};
 
 /// Shows CRDs as they come.
 pub struct Show<'a> {
-    json: bool,
+    form: Form,
     color: bool,
     out: &'a mut dyn Write,
     count: usize,
     exit: Exit,
 }
 
+enum Form {
+    Text,
+    Json,
+    /// A page of these CRDs.
+    Html {
+        details: Held,
+        counts: html::lint::Counts,
+    },
+    /// What pipelines read.
+    Cases(Cases),
+}
+
 impl<'a> Show<'a> {
     /// Shows on `out`.
-    pub fn new(json: bool, color: bool, out: &'a mut dyn Write) -> Self {
-        Self { json, color, out, count: 0, exit: Exit::Fine }
+    pub fn new(format: Option<LintFormat>, color: bool, out: &'a mut dyn Write) -> Self {
+        let form = match format {
+            None => Form::Text,
+            Some(LintFormat::Html) => Form::Html { details: Held::default(), counts: html::lint::Counts::default() },
+            Some(format) => match format.pipeline() {
+                Some(pipeline) => Form::Cases(Cases::new(pipeline, "lint")),
+                None => Form::Json,
+            },
+        };
+        Self { form, color, out, count: 0, exit: Exit::Fine }
     }
 
     /// The next CRD.
@@ -38,16 +64,33 @@ impl<'a> Show<'a> {
             _ => Exit::Fine,
         };
         self.exit = self.exit.max(exit);
-        let text = if self.json { self.json_item(linted) } else { self.text_item(linted) };
+        let text = match &mut self.form {
+            Form::Html { details, counts } => {
+                counts.add(&linted.item, linted.breaking.len());
+                return details.push(&html::lint::details(&linted.item, &linted.costs, &linted.breaking));
+            }
+            Form::Cases(cases) => return cases.add(&case(linted)),
+            Form::Json => self.json_item(linted),
+            Form::Text => self.text_item(linted),
+        };
         self.count += 1;
         self.out.write_all(text.as_bytes())
     }
 
     /// The end.
     pub fn finish(self) -> io::Result<Exit> {
-        if self.json {
-            let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-            write!(self.out, "{head}\n]}}\n")?;
+        match self.form {
+            Form::Text => {}
+            Form::Json => {
+                let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
+                write!(self.out, "{head}\n]}}\n")?;
+            }
+            Form::Html { details, counts } => {
+                self.out.write_all(html::lint::head(&counts).as_bytes())?;
+                details.write_to(self.out)?;
+                self.out.write_all(html::TAIL.as_bytes())?;
+            }
+            Form::Cases(cases) => cases.write_to(self.out)?,
         }
         Ok(self.exit)
     }
@@ -134,13 +177,7 @@ impl<'a> Show<'a> {
     fn breaking(&self, changes: &[(Change, Spot)]) -> String {
         let mut text = String::new();
         for (change, spot) in changes {
-            let softened = match &change.softened {
-                Softened::No => "ratcheting does not soften this".to_owned(),
-                Softened::While(path) => {
-                    format!("objects that break it may still be updated while {path} stays as it is")
-                }
-                Softened::Always => "objects that break it may still be updated".to_owned(),
-            };
+            let softened = change.softened.words();
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
             } else {
@@ -156,6 +193,23 @@ impl<'a> Show<'a> {
         }
         text
     }
+}
+
+/// A CRD that breaks stored objects is a case that fails, as the exit code says.
+fn case(linted: &Linted) -> Case {
+    let mut case = Case::of(&linted.item);
+    if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
+        case.outcome = Outcome::Failed;
+    }
+    case.findings.extend(linted.breaking.iter().map(|(change, spot)| Finding {
+        level: Level::Warning,
+        rule: format!("breaking/{}", change.kind.word()),
+        field: Some(change.path.clone()),
+        message: format!("breaking: {}: {}", change.path, change.detail),
+        help: Some(change.softened.words()),
+        spot: spot.clone(),
+    }));
+    case
 }
 
 /// The limits that help.
@@ -237,33 +291,4 @@ fn change_value((change, spot): &(Change, Spot)) -> Value {
 
 fn texts(texts: &[String]) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect::<Vec<_>>().into()
-}
-
-/// `12,345`
-fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn percent(percent: f64) -> String {
-    match percent {
-        p if p > 10_000.0 => ">100x".to_owned(),
-        p if p >= 10.0 => format!("{p:.0}%"),
-        p if p >= 0.01 => format!("{p:.2}%"),
-        _ => "<0.01%".to_owned(),
-    }
-}
-
-/// As much of a rule as fits beside the rest.
-fn shortened(rule: &str) -> String {
-    const MOST: usize = 60;
-    let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MOST { line } else { line.chars().take(MOST - 3).collect::<String>() + "..." }
 }

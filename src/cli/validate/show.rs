@@ -1,7 +1,13 @@
 //! Where the items of a run go: each `-o` in its own way, as they come where that is possible.
 
-use crate::cli::args::Format;
+use crate::cli::args::ValidateFormat;
+use crate::cli::cases::Cases;
+use crate::cli::diff::file_name;
+use crate::cli::update::without_books;
 use crate::input::held::Held;
+use crate::output::difference::{self, Sides};
+use crate::output::html;
+use crate::output::report::case::Case;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
@@ -36,17 +42,31 @@ enum Form {
     Name,
     /// Tables.
     Wide(Wide),
+    /// A page: rows, then details, of so many items.
+    Html { rows: Held, details: Held, count: usize },
+    /// What pipelines read.
+    Cases(Cases),
 }
 
 impl<'a> Show<'a> {
     /// Shows on `out`; what is said beside it goes to `messages`.
-    pub fn new(format: Option<Format>, style: Style, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
+    pub fn new(
+        format: Option<ValidateFormat>,
+        style: Style,
+        out: &'a mut dyn Write,
+        messages: &'a mut dyn Write,
+    ) -> Self {
         let form = match format {
             None => Form::Text { details: Held::default() },
-            Some(Format::Json) => Form::Json { begun: false },
-            Some(Format::Yaml) => Form::Yaml { begun: false },
-            Some(Format::Name) => Form::Name,
-            Some(Format::Wide) => Form::Wide(Wide::default()),
+            Some(ValidateFormat::Json) => Form::Json { begun: false },
+            Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
+            Some(ValidateFormat::Name) => Form::Name,
+            Some(ValidateFormat::Wide) => Form::Wide(Wide::default()),
+            Some(ValidateFormat::Html) => Form::Html { rows: Held::default(), details: Held::default(), count: 0 },
+            Some(other) => match other.pipeline() {
+                Some(pipeline) => Form::Cases(Cases::new(pipeline, "validate")),
+                None => Form::Name,
+            },
         };
         let text = TextReport::new(style);
         Self {
@@ -109,6 +129,15 @@ impl<'a> Show<'a> {
                 }
             }
             Form::Wide(wide) => wide.add(item),
+            Form::Html { rows, details, count } => {
+                if !hidden {
+                    *count += 1;
+                    rows.push(&html::validate::row(item, *count))?;
+                    details.push(&html::validate::details(item, *count, change(item).as_deref()))?;
+                }
+                return Ok(());
+            }
+            Form::Cases(cases) => return if hidden { Ok(()) } else { cases.add(&Case::of(item)) },
         }
         let details = self.text.details(item);
         self.message(&details)
@@ -166,6 +195,20 @@ impl<'a> Show<'a> {
                 self.message(&common)?;
                 self.message(&last)?;
             }
+            Form::Html { rows, details, .. } => {
+                self.out.write_all(html::validate::head(&self.summary).as_bytes())?;
+                self.out.write_all(html::notes(&self.notes).as_bytes())?;
+                self.out.write_all(html::table_head(&html::validate::TITLES).as_bytes())?;
+                rows.write_to(self.out)?;
+                self.out.write_all(html::TABLE_TAIL.as_bytes())?;
+                details.write_to(self.out)?;
+                self.out.write_all(html::TAIL.as_bytes())?;
+                self.message(&last)?;
+            }
+            Form::Cases(cases) => {
+                cases.write_to(self.out)?;
+                self.message(&last)?;
+            }
             Form::Yaml { .. } | Form::Name => {
                 self.message(&common)?;
                 self.message(&last)?;
@@ -175,6 +218,23 @@ impl<'a> Show<'a> {
         self.messages.flush()?;
         Ok(self.summary)
     }
+}
+
+/// The unified diff of what would be stored, without what the server and kubectl note in the metadata.
+fn change(item: &Item) -> Option<String> {
+    let after = without_books(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
+    let before = item.before.clone().map(without_books);
+    let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
+    let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
+    let sides = Sides {
+        name: &file_name(&item.identity),
+        before: before.as_ref(),
+        after: &after,
+        sent: item.sent.as_ref().unwrap_or(&after),
+        pruned: &pruned,
+        defaulted: &defaulted,
+    };
+    difference::unified(&sides, false)
 }
 
 /// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.

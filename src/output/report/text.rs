@@ -162,12 +162,8 @@ fn heading(item: &Item) -> String {
 }
 
 fn named(item: &Item) -> String {
-    match (item.identity.kind.as_str(), item.identity.full_name().as_str()) {
-        ("", "") => "An object".to_owned(),
-        ("", name) => name.to_owned(),
-        (kind, "") => kind.to_owned(),
-        (kind, name) => format!("{kind} {name}"),
-    }
+    let name = item.called();
+    if name.is_empty() { "An object".to_owned() } else { name }
 }
 
 fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {

@@ -1,0 +1,107 @@
+//! `-o` of the commands that judge: what a person reads, and what pipelines read.
+
+use crate::output::report::pipeline;
+use clap::ValueEnum;
+
+/// `-o` of `validate`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ValidateFormat {
+    /// For programs
+    Json,
+    /// Objects
+    Yaml,
+    /// Every printer column
+    Wide,
+    /// `kind.group/name`
+    Name,
+    /// A page to send around
+    Html,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit's XML
+    Junit,
+    /// Annotations of a GitHub workflow
+    Github,
+    /// TAP version 14
+    Tap,
+}
+
+/// `-o` of `diff`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For programs
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit's XML
+    Junit,
+    /// Annotations of a GitHub workflow
+    Github,
+    /// TAP version 14
+    Tap,
+}
+
+/// `-o` of `lint`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintFormat {
+    /// For programs
+    Json,
+    /// A page to send around
+    Html,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit's XML
+    Junit,
+    /// Annotations of a GitHub workflow
+    Github,
+    /// TAP version 14
+    Tap,
+}
+
+/// `-o` of `rehearse`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RehearseFormat {
+    /// For programs
+    Json,
+    /// A page to send around
+    Html,
+}
+
+impl ValidateFormat {
+    /// The format, if it is one of pipelines.
+    pub fn pipeline(self) -> Option<pipeline::Format> {
+        match self {
+            Self::Sarif => Some(pipeline::Format::Sarif),
+            Self::Junit => Some(pipeline::Format::Junit),
+            Self::Github => Some(pipeline::Format::Github),
+            Self::Tap => Some(pipeline::Format::Tap),
+            Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
+        }
+    }
+}
+
+impl DiffFormat {
+    /// The format, if it is one of pipelines.
+    pub fn pipeline(self) -> Option<pipeline::Format> {
+        match self {
+            Self::Json => None,
+            Self::Sarif => Some(pipeline::Format::Sarif),
+            Self::Junit => Some(pipeline::Format::Junit),
+            Self::Github => Some(pipeline::Format::Github),
+            Self::Tap => Some(pipeline::Format::Tap),
+        }
+    }
+}
+
+impl LintFormat {
+    /// The format, if it is one of pipelines.
+    pub fn pipeline(self) -> Option<pipeline::Format> {
+        match self {
+            Self::Json | Self::Html => None,
+            Self::Sarif => Some(pipeline::Format::Sarif),
+            Self::Junit => Some(pipeline::Format::Junit),
+            Self::Github => Some(pipeline::Format::Github),
+            Self::Tap => Some(pipeline::Format::Tap),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Reports for pipelines. The cases wait, because what stands before them counts them.
+
+use crate::input::held::Held;
+use crate::output::report::case::Case;
+use crate::output::report::pipeline::{Format, Report};
+use std::io::{self, Write};
+
+/// A report on its way.
+#[derive(Debug)]
+pub struct Cases {
+    report: Report,
+    held: Held,
+}
+
+impl Cases {
+    /// An empty report of a command.
+    pub fn new(format: Format, command: &'static str) -> Self {
+        Self { report: Report::new(format, command), held: Held::default() }
+    }
+
+    /// The next case.
+    pub fn add(&mut self, case: &Case) -> io::Result<()> {
+        self.held.push(&self.report.case(case))
+    }
+
+    /// Writes the whole report.
+    pub fn write_to(self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(self.report.head().as_bytes())?;
+        self.held.write_to(out)?;
+        out.write_all(self.report.tail().as_bytes())
+    }
+}

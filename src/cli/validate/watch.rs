@@ -1,0 +1,29 @@
+//! `validate --watch`: judges again whenever a file changes, until Ctrl-C.
+
+use crate::cli::{Exit, args};
+use crate::input::watch::Watched;
+use std::io;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Judges again and again with `judge`; ends when nobody reads any more, or with the last exit code at Ctrl-C.
+pub fn run(args: &args::Validate, mut judge: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+    let paths: Vec<String> =
+        [&args.inputs.filenames, &args.inputs.crds, &args.updates.old].into_iter().flatten().cloned().collect();
+    if paths.iter().any(|path| path == "-") {
+        return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
+    }
+    let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
+    let told = Arc::clone(&last);
+    ctrlc::set_handler(move || process::exit(i32::from(told.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
+    let watched = Watched { paths: &paths, recursive: args.inputs.recursive };
+    loop {
+        let before = watched.look();
+        let exit = judge()?;
+        last.store(exit.code(), Ordering::SeqCst);
+        let n = before.files();
+        eprintln!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
+        watched.wait(&before);
+    }
+}

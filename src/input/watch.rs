@@ -1,0 +1,93 @@
+//! Whether files change, told by looking at them now and then: that works on every file system, and needs no more than a
+//! date and a size of each.
+
+use super::files::{self, Source};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+/// How long to wait between two looks.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The files that are watched.
+#[derive(Clone, Debug)]
+pub struct Watched<'a> {
+    /// Files, directories and patterns.
+    pub paths: &'a [String],
+    /// Whether directories are followed.
+    pub recursive: bool,
+}
+
+/// What files look like: date and size, neither of one that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
+
+impl Look {
+    /// How many files there are.
+    pub fn files(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Watched<'_> {
+    /// Looks at the files that there are now.
+    pub fn look(&self) -> Look {
+        let sources = files::expand(self.paths, self.recursive);
+        let paths = sources.into_iter().filter_map(|source| match source {
+            Ok(Source::File(path)) => Some(path),
+            Ok(Source::Stdin) => None,
+            // It may come to be.
+            Err(note) => Some(PathBuf::from(&*note.source)),
+        });
+        let state = |path: &PathBuf| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.modified().ok()?, found.len()))
+        };
+        Look(paths.map(|path| (path.clone(), state(&path))).collect())
+    }
+
+    /// Waits until the files look otherwise than `before`, and then until they stay so: an editor writes in several steps.
+    pub fn wait(&self, before: &Look) {
+        while self.look() == *before {
+            thread::sleep(PAUSE);
+        }
+        let mut last = self.look();
+        loop {
+            thread::sleep(PAUSE);
+            let now = self.look();
+            if now == last {
+                return;
+            }
+            last = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_shows() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = [dir.path().display().to_string(), dir.path().join("later.txt").display().to_string()];
+        let watched = Watched { paths: &paths, recursive: false };
+        let mut looks = vec![watched.look()];
+        let file = dir.path().join("a.yaml");
+        fs::write(&file, "a: 1\n").unwrap();
+        looks.push(watched.look());
+        fs::write(&file, "a: 10\n").unwrap();
+        looks.push(watched.look());
+        fs::write(dir.path().join("later.txt"), "").unwrap();
+        looks.push(watched.look());
+        fs::remove_file(&file).unwrap();
+        looks.push(watched.look());
+        assert!(looks.windows(2).all(|pair| pair[0] != pair[1]), "{looks:?}");
+        fs::write(dir.path().join("not-read.md"), "").unwrap();
+        assert_eq!(Some(&watched.look()), looks.last());
+        // What is otherwise than before need not be waited for.
+        watched.wait(&looks[0]);
+    }
+}

@@ -1,0 +1,199 @@
+//! A page to send around: one file, nothing fetched, no script, light and dark. It is XML, too, so that a test can read it.
+//!
+//! The rows and the details of the objects come one by one; what stands before and between them counts them and is written
+//! when all have come: [`Page`] puts them together.
+
+pub mod lint;
+pub mod rehearsal;
+pub mod validate;
+
+use super::excerpt::{Grade, Spot};
+pub use super::markup::escaped;
+use super::report::{Item, Note, Problem, Verdict};
+use std::fmt::Write as _;
+
+/// How all pages look.
+const STYLE: &str = include_str!("html/style.css");
+
+/// What stands behind everything.
+pub const TAIL: &str = "</main>\n</body>\n</html>\n";
+
+/// How something is to be taken, and its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing is wrong.
+    Good,
+    /// Something is.
+    Bad,
+    /// Worth a look.
+    Unsure,
+    /// Of no concern.
+    Plain,
+}
+
+impl Tone {
+    /// The class of an element.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Unsure => "unsure",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// That of a verdict.
+    pub fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Accepted => Self::Good,
+            Verdict::Rejected => Self::Bad,
+            Verdict::Skipped => Self::Plain,
+            Verdict::CannotTell => Self::Unsure,
+        }
+    }
+}
+
+/// What a page says first.
+#[derive(Clone, Debug)]
+pub struct Page<'a> {
+    /// The command, as `validate`.
+    pub command: &'a str,
+    /// The verdict on everything, in one sentence.
+    pub headline: &'a str,
+    /// Its colour.
+    pub tone: Tone,
+    /// How many met which fate, each counted once.
+    pub shares: &'a [Count],
+    /// What else was counted.
+    pub facts: &'a [Count],
+}
+
+/// How many, of what, and how that is to be taken.
+pub type Count = (usize, &'static str, Tone);
+
+impl Page<'_> {
+    /// Everything up to the headline and the counts.
+    pub fn head(&self) -> String {
+        let Self { command, headline, tone, shares, facts } = self;
+        let mut text = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+             <title>kubectl crdx {command}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+             <header>\n<p class=\"command\">kubectl crdx {command}</p>\n<h1 class=\"{}\">{}</h1>\n",
+            tone.class(),
+            escaped(headline),
+        );
+        let some = |counts: &[Count]| counts.iter().copied().filter(|(n, ..)| *n > 0).collect::<Vec<_>>();
+        let (shares, facts) = (some(shares), some(facts));
+        if !shares.is_empty() {
+            text.push_str("<div class=\"share\">");
+            for (n, _, tone) in &shares {
+                let _ = write!(text, "<i class=\"{}\" style=\"flex:{n}\"></i>", tone.class());
+            }
+            text.push_str("</div>\n");
+        }
+        text.push_str("<ul class=\"counts\">");
+        for (n, words, tone) in shares.iter().chain(&facts) {
+            let _ = write!(text, "<li class=\"{}\"><b>{n}</b> {}</li>", tone.class(), escaped(words));
+        }
+        text.push_str("</ul>\n");
+        let _ = writeln!(
+            text,
+            "<p class=\"about\">What Kubernetes 1.37 would do, as kubectl-crdx {} tells it</p>\n</header>",
+            env!("CARGO_PKG_VERSION")
+        );
+        text
+    }
+}
+
+/// `<th>`s in a table that may scroll.
+pub fn table_head(titles: &[&str]) -> String {
+    let cells: Vec<String> = titles.iter().map(|title| format!("<th>{}</th>", escaped(title))).collect();
+    format!("<div class=\"table\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n", cells.concat())
+}
+
+/// What ends it.
+pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
+
+/// What is to be known of the run as a whole.
+pub fn notes(notes: &[Note]) -> String {
+    let note =
+        |note: &Note| format!("<div class=\"message unsure\"><p><b>note</b> {}</p></div>\n", escaped(&note.message));
+    let notes: Vec<String> = notes.iter().map(note).collect();
+    if notes.is_empty() { String::new() } else { format!("<section class=\"notes\">\n{}</section>\n", notes.concat()) }
+}
+
+/// A word in a coloured box.
+fn badge(words: &str, tone: Tone) -> String {
+    format!("<span class=\"badge {}\">{}</span>", tone.class(), escaped(words))
+}
+
+/// A number, grey when it is 0.
+fn number(n: usize) -> String {
+    if n == 0 { "<td class=\"number none\">0</td>".to_owned() } else { format!("<td class=\"number\">{n}</td>") }
+}
+
+/// A message and the line it speaks of.
+fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) -> String {
+    let (word, tone) = match grade {
+        Grade::Error => ("error", Tone::Bad),
+        Grade::Warning => ("warning", Tone::Unsure),
+    };
+    let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", tone.class(), escaped(text));
+    if let Some(spot) = spot {
+        let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&spot.to_string()));
+        if let Some(excerpt) = &spot.excerpt {
+            let part = |range| escaped(excerpt.line.get(range).unwrap_or_default());
+            let _ = write!(
+                out,
+                "<pre><code><i>{:>4}</i> {}<mark>{}</mark>{}</code></pre>",
+                spot.line,
+                part(0..excerpt.part.start),
+                part(excerpt.part.clone()),
+                part(excerpt.part.end..excerpt.line.len()),
+            );
+        }
+    }
+    if let Some(help) = help {
+        let _ = write!(out, "<p class=\"help\"><b>help</b> {}</p>", escaped(help));
+    }
+    out.push_str("</div>\n");
+    out
+}
+
+/// What is wrong with an item.
+fn problems(item: &Item) -> String {
+    let place = |problem: &Problem| problem.spot.clone().unwrap_or_else(|| item.spot.clone());
+    let mut text: String =
+        item.errors.iter().map(|error| message(Grade::Error, &error.message, Some(&place(error)), None)).collect();
+    if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
+        text.push_str(&message(Grade::Error, &item.reason, Some(&item.spot), item.help.as_deref()));
+    }
+    text.extend(item.warnings.iter().map(|w| message(Grade::Warning, &w.message, Some(&place(w)), None)));
+    text
+}
+
+/// A unified diff, coloured.
+fn diff(text: &str) -> String {
+    let mut out = "<pre class=\"diff\"><code>".to_owned();
+    for line in text.lines().filter(|line| !line.starts_with("--- LIVE/") && !line.starts_with("+++ MERGED/")) {
+        let class = match line.bytes().next() {
+            Some(b'+') if line.ends_with("  # default") => "added default",
+            Some(b'+') => "added",
+            Some(b'-') => "removed",
+            Some(b'!') => "pruned",
+            Some(b'@') => "hunk",
+            _ => "same",
+        };
+        // A block: a line break behind it would be an empty line.
+        let _ = write!(out, "<span class=\"{class}\">{}</span>", escaped(line));
+    }
+    out.push_str("</code></pre>\n");
+    out
+}
+
+/// `1 object`, `2 objects`.
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}

@@ -1,0 +1,145 @@
+//! The page of `lint`: for each CRD what the server says, what its rules cost as bars, and what breaks.
+
+use super::{Page, Tone, badge, escaped, message, plural, problems};
+use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crate::lint::bounds::Bound;
+use crate::lint::breaking::Change;
+use crate::lint::costs::{ExpressionCost, SchemaCost};
+use crate::output::cost;
+use crate::output::excerpt::{Grade, Spot};
+use crate::output::report::{Item, Verdict};
+use std::fmt::Write as _;
+
+/// How many CRDs met which fate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// The server would take them and nothing breaks.
+    pub fine: usize,
+    /// The server would take them, and they break stored objects.
+    pub breaking: usize,
+    /// The server would refuse them.
+    pub rejected: usize,
+    /// Not judged.
+    pub cannot_tell: usize,
+}
+
+impl Counts {
+    /// Counts a CRD, which breaks `breaking` things.
+    pub fn add(&mut self, item: &Item, breaking: usize) {
+        let count = match item.verdict {
+            Verdict::CannotTell => &mut self.cannot_tell,
+            Verdict::Rejected => &mut self.rejected,
+            _ if breaking > 0 => &mut self.breaking,
+            _ => &mut self.fine,
+        };
+        *count += 1;
+    }
+}
+
+/// What the page says first.
+pub fn head(counts: &Counts) -> String {
+    let Counts { fine, breaking, rejected, cannot_tell } = *counts;
+    let total = plural(fine + breaking + rejected + cannot_tell, "CRD");
+    let (headline, tone) = match counts {
+        Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Tone::Bad),
+        Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Tone::Unsure),
+        Counts { cannot_tell: n @ 1.., .. } => (format!("{n} of {total} cannot be told"), Tone::Unsure),
+        _ => ("Nothing is wrong".to_owned(), Tone::Good),
+    };
+    let shares = [
+        (fine, "fine", Tone::Good),
+        (rejected, "refused", Tone::Bad),
+        (breaking, "breaking", Tone::Unsure),
+        (cannot_tell, "cannot tell", Tone::Plain),
+    ];
+    Page { command: "lint", headline: &headline, tone, shares: &shares, facts: &[] }.head()
+}
+
+/// A CRD.
+pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Change, Spot)]) -> String {
+    let name = if item.identity.name.is_empty() { "A CRD" } else { &item.identity.name };
+    let tone =
+        if item.verdict == Verdict::Accepted && !breaking.is_empty() { Tone::Unsure } else { Tone::of(item.verdict) };
+    let breaks = if breaking.is_empty() {
+        String::new()
+    } else {
+        badge(&plural(breaking.len(), "breaking change"), Tone::Unsure)
+    };
+    let mut text = format!(
+        "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n",
+        tone.class(),
+        escaped(name),
+        badge(item.verdict.words(), Tone::of(item.verdict)),
+        escaped(&item.spot.to_string()),
+    );
+    text.push_str(&problems(item));
+    for (schema, spots) in costs {
+        let (versions, limit) = (escaped(&schema.versions.join(", ")), cost::count(EXPRESSION_COST_LIMIT));
+        let _ = writeln!(
+            text,
+            "<h4>Rules of {versions}: share of the {limit} that one may cost</h4>\n<div class=\"bars\">"
+        );
+        text.extend(schema.expressions.iter().zip(spots).map(|(cost, spot)| bar(cost, spot)));
+        text.push_str("</div>\n");
+        text.push_str(&together(schema));
+    }
+    if !breaking.is_empty() {
+        text.push_str("<h4>What breaks for stored objects</h4>\n");
+    }
+    for (change, spot) in breaking {
+        let softened = change.softened.words();
+        let words = format!("{}: {}", change.path, change.detail);
+        text.push_str(&message(Grade::Warning, &words, Some(spot), Some(&softened)));
+    }
+    text.push_str("</section>\n");
+    text
+}
+
+/// What all rules of a schema cost.
+fn together(schema: &SchemaCost) -> String {
+    let (share, limit) = (schema.percent(), cost::count(SCHEMA_COST_LIMIT));
+    let words = format!("All of them, of the {limit} that a schema may cost");
+    let facts = [cost::count(schema.total())];
+    format!("<div class=\"bars together\">\n{}</div>\n", track(&words, share, &facts, &schema.bounds))
+}
+
+/// An expression and what it costs.
+fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
+    let kind = if rule.message { "messageExpression: " } else { "" };
+    let words = format!("<code>{kind}{}</code>", escaped(rule.text.trim()));
+    let place = [rule.path.clone(), spot.to_string()];
+    if let Some(error) = &rule.error {
+        let [path, spot] = place.map(|text| escaped(&text));
+        let error = escaped(error);
+        return format!(
+            "<div class=\"bar\">{words}<p><b>no estimate</b><span>{error}</span><span>{path}</span><span>{spot}</span></p></div>\n"
+        );
+    }
+    let [path, spot] = place;
+    let product = format!("{} × {} = {}", cost::count(rule.each), cost::count(rule.times), cost::count(rule.total));
+    track(&words, rule.percent(), &[product, path, spot], &rule.bounds)
+}
+
+/// A bar as long as the share, in percent, with what is to be said of it; `words` is markup.
+fn track(words: &str, share: f64, facts: &[String], bounds: &[Bound]) -> String {
+    let tone = match share {
+        p if p > 100.0 => Tone::Bad,
+        p if p > 50.0 => Tone::Unsure,
+        _ => Tone::Good,
+    };
+    let facts: Vec<String> = facts.iter().map(|fact| format!("<span>{}</span>", escaped(fact))).collect();
+    let mut text = format!(
+        "<div class=\"bar {0}\">{words}<div class=\"track\"><i class=\"{0}\" style=\"width:{1:.2}%\"></i></div><p><b>{2}</b>{3}</p>",
+        tone.class(),
+        share.min(100.0),
+        escaped(&cost::percent(share)),
+        facts.concat(),
+    );
+    if !bounds.is_empty() {
+        let bounds: Vec<String> =
+            bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path())).collect();
+        let _ = write!(text, "<p>Cheap enough with {}</p>", escaped(&bounds.join(" and ")));
+    }
+    text.push_str("</div>\n");
+    text
+}

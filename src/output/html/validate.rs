@@ -1,0 +1,97 @@
+//! The page of `validate`: a table of the objects, then each with what is wrong, what would change and what would be stored.
+
+use super::{Page, Tone, badge, diff, escaped, number, plural, problems};
+use crate::output::report::{Action, Item, Summary, Verdict};
+use crate::value::json;
+use std::fmt::Write as _;
+
+/// The titles of the table.
+pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Place"];
+
+/// What the page says first.
+pub fn head(summary: &Summary) -> String {
+    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
+    let total = accepted + rejected + skipped + cannot_tell;
+    let (headline, tone) = match (rejected, cannot_tell) {
+        (0, 0) if total == 0 => ("There is no object".to_owned(), Tone::Plain),
+        (0, 0) => ("The server would accept everything".to_owned(), Tone::Good),
+        (0, n) => (format!("{n} of {} cannot be told", plural(total, "object")), Tone::Unsure),
+        (n, _) => (format!("{n} of {} would be rejected", plural(total, "object")), Tone::Bad),
+    };
+    let shares = [
+        (accepted, Verdict::Accepted),
+        (rejected, Verdict::Rejected),
+        (cannot_tell, Verdict::CannotTell),
+        (skipped, Verdict::Skipped),
+    ]
+    .map(|(n, verdict)| (n, verdict.words(), Tone::of(verdict)));
+    let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Tone::Unsure)];
+    Page { command: "validate", headline: &headline, tone, shares: &shares, facts: &facts }.head()
+}
+
+/// The row of the `n`th item.
+pub fn row(item: &Item, n: usize) -> String {
+    let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
+    let or_dash = |text: &str| if text.is_empty() { "–".to_owned() } else { escaped(text) };
+    let name = or_dash(&item.identity.full_name());
+    let count = |n: usize| if judged { number(n) } else { "<td class=\"number none\">–</td>".to_owned() };
+    let name = if has_details(item) { format!("<a href=\"#o{n}\">{name}</a>") } else { name };
+    format!(
+        "<tr><td>{}</td><td>{}</td><td>{name}</td><td>{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
+        badge(item.verdict.words(), Tone::of(item.verdict)),
+        or_dash(&item.identity.kind),
+        if judged { item.action.word() } else { "–" },
+        count(item.pruned.len()),
+        count(item.defaulted.len()),
+        escaped(&item.spot.to_string()),
+    )
+}
+
+/// Whether there is more to say than the row does.
+fn has_details(item: &Item) -> bool {
+    item.verdict != Verdict::Skipped || !item.warnings.is_empty()
+}
+
+/// All of the `n`th item; `change` is the unified diff of what would be stored.
+pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
+    if !has_details(item) {
+        return String::new();
+    }
+    let called = item.called();
+    let mut text = format!(
+        "<section class=\"object {}\" id=\"o{n}\">\n<h3>{} {}</h3>\n<p class=\"place\">{}</p>\n",
+        Tone::of(item.verdict).class(),
+        escaped(if called.is_empty() { "An object" } else { &called }),
+        badge(item.verdict.words(), Tone::of(item.verdict)),
+        escaped(&item.spot.to_string()),
+    );
+    if let Some(answer) = item.answer.as_ref().filter(|_| item.verdict == Verdict::Rejected) {
+        let _ = writeln!(text, "<p class=\"about\">The server answers {} {}</p>", answer.code, escaped(&answer.reason));
+    }
+    text.push_str(&problems(item));
+    text.push_str(&paths(item));
+    if let Some(change) = change {
+        let (words, class) = match item.action {
+            Action::Create => ("What would be stored, defaults marked", " class=\"stored\""),
+            _ => ("What would change", ""),
+        };
+        // A change is what one looks for; a whole object is long.
+        let open = if item.action == Action::Create { "" } else { " open=\"open\"" };
+        let _ = writeln!(text, "<details{open}{class}><summary>{words}</summary>{}</details>", diff(change));
+    }
+    text.push_str("</section>\n");
+    text
+}
+
+/// What would be dropped and what would be set.
+fn paths(item: &Item) -> String {
+    let mut lines = String::new();
+    for pruned in &item.pruned {
+        let _ = write!(lines, "<li class=\"lost\"><b>−</b>{} (dropped)</li>", escaped(&pruned.path));
+    }
+    for (path, value) in &item.defaulted {
+        let value = escaped(&json::to_string(value));
+        let _ = write!(lines, "<li class=\"added\"><b>+</b>{}: {value} (default)</li>", escaped(path));
+    }
+    if lines.is_empty() { lines } else { format!("<ul class=\"paths\">{lines}</ul>\n") }
+}

@@ -1,0 +1,33 @@
+//! Text in XML and HTML.
+
+/// `text` so that it can stand between tags and in quotes. What XML 1.0 has no character for becomes U+FFFD.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // In an attribute a reader would make a space of it.
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            '\r' => out.push_str("&#13;"),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_an_element_or_a_value() {
+        assert_eq!(escaped("a<b>&\"'\u{0}\n"), "a&lt;b&gt;&amp;&quot;&#39;\u{fffd}&#10;");
+        assert_eq!(escaped("ü 🙂"), "ü 🙂");
+    }
+}

@@ -1,0 +1,171 @@
+//! An object as a pipeline sees it: a case that passes or not, and what is found of it. Every format of
+//! [`super::pipeline`] is written from this.
+
+use super::{Item, Problem, Verdict};
+use crate::output::excerpt::Spot;
+
+/// One object, or one input that holds none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// `CronTab default/my-cron`, or its place when nothing is known of it.
+    pub subject: String,
+    /// Where it begins.
+    pub spot: Spot,
+    /// How it ends; it agrees with the exit code.
+    pub outcome: Outcome,
+    /// What is to be said of it.
+    pub findings: Vec<Finding>,
+}
+
+/// How a case ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing is wrong.
+    Passed,
+    /// The server would refuse it, or what was asked for differs.
+    Failed,
+    /// It is not judged, and why.
+    Skipped(String),
+    /// It could not be judged.
+    CannotTell,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How grave it is.
+    pub level: Level,
+    /// What kind of thing it is: the server's reason (`FieldValueInvalid`), or a word of ours.
+    pub rule: String,
+    /// The field, if there is one.
+    pub field: Option<String>,
+    /// The text, which may have several lines.
+    pub message: String,
+    /// What can be done.
+    pub help: Option<String>,
+    /// Where it is written.
+    pub spot: Spot,
+}
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// It makes the case fail.
+    Error,
+    /// Worth a look.
+    Warning,
+    /// To be known.
+    Note,
+}
+
+impl Level {
+    /// The word for it, which SARIF has too.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+impl Finding {
+    /// Its message and place, as lines to read: `error: spec.x: Invalid value (a.yaml:3:4)`.
+    pub fn line(&self) -> String {
+        let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        format!("{}: {}: {}{help}", self.spot, self.level.word(), self.message)
+    }
+}
+
+impl Case {
+    /// What `validate` says of an object.
+    pub fn of(item: &Item) -> Self {
+        let outcome = match item.verdict {
+            Verdict::Accepted => Outcome::Passed,
+            Verdict::Rejected => Outcome::Failed,
+            Verdict::Skipped => Outcome::Skipped(item.reason.clone()),
+            Verdict::CannotTell => Outcome::CannotTell,
+        };
+        let found = |problem: &Problem, level| Finding {
+            level,
+            rule: problem.kind.clone(),
+            field: problem.field.clone(),
+            message: problem.message.clone(),
+            help: None,
+            spot: problem.spot.clone().unwrap_or_else(|| item.spot.clone()),
+        };
+        let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
+        if findings.is_empty() && matches!(outcome, Outcome::Failed | Outcome::CannotTell) {
+            let said = item.answer.as_ref().map(|answer| answer.message.as_str()).filter(|text| !text.is_empty());
+            findings.push(Finding {
+                level: Level::Error,
+                rule: item.verdict.word().to_owned(),
+                field: None,
+                message: said.unwrap_or(&item.reason).to_owned(),
+                help: item.help.clone(),
+                spot: item.spot.clone(),
+            });
+        }
+        findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
+        let subject = item.called();
+        let subject = if subject.is_empty() { item.spot.to_string() } else { subject };
+        Self { subject, spot: item.spot.clone(), outcome, findings }
+    }
+
+    /// All findings as lines to read.
+    pub fn lines(&self) -> String {
+        self.findings.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::output::report::Identity;
+    use std::sync::Arc;
+
+    /// One case of each outcome, with texts that every format has to escape.
+    pub fn cases() -> Vec<Case> {
+        let spot = |line, column| Spot { column, ..Spot::line(&Arc::from("dir/a b,c:d%.yaml"), line) };
+        let mut item = Item::new(spot(1, 0), Verdict::Accepted, "");
+        item.identity = Identity {
+            api_version: "toys.example.com/v1".to_owned(),
+            kind: "Kite".to_owned(),
+            namespace: Some("default".to_owned()),
+            name: "red#1".to_owned(),
+        };
+        item.warnings.push(Problem {
+            kind: "Warning".to_owned(),
+            field: None,
+            message: "deprecated: 100% gone]]> soon".to_owned(),
+            spot: None,
+        });
+        let mut rejected = item.clone();
+        rejected.verdict = Verdict::Rejected;
+        rejected.warnings.clear();
+        rejected.errors.push(Problem {
+            kind: "FieldValueInvalid".to_owned(),
+            field: Some("spec.tail".to_owned()),
+            message: "spec.tail: Invalid value: \"<a href='&\u{1}\r\n::error::\": no\n---\n...\nok 1".to_owned(),
+            spot: Some(spot(7, 3)),
+        });
+        let mut skipped = item.clone();
+        skipped.verdict = Verdict::Skipped;
+        "not a custom resource".clone_into(&mut skipped.reason);
+        skipped.warnings.clear();
+        let mut unread = Item::new(Spot::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
+        unread.help = Some("say it".to_owned());
+        [item, rejected, skipped, unread].iter().map(Case::of).collect()
+    }
+
+    #[test]
+    fn a_case_says_what_its_item_says() {
+        let cases = cases();
+        let outcomes: Vec<_> = cases.iter().map(|case| case.outcome.clone()).collect();
+        let skipped = Outcome::Skipped("not a custom resource".to_owned());
+        assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed, skipped, Outcome::CannotTell]);
+        assert_eq!(cases[0].lines(), "dir/a b,c:d%.yaml:1: warning: deprecated: 100% gone]]> soon");
+        assert_eq!(cases[3].subject, "<stdin>");
+        assert_eq!(cases[3].lines(), "<stdin>: error: no kind\nhelp: say it");
+    }
+}

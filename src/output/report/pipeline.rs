@@ -1,0 +1,153 @@
+//! What pipelines read: one [`Case`] for each object, in the format that the pipeline knows. [`sarif`] for code scanning,
+//! [`junit`] and [`tap`] for test results, [`github`] for annotations of a workflow.
+
+pub mod github;
+pub mod junit;
+pub mod sarif;
+pub mod tap;
+
+use super::case::{Case, Outcome};
+use std::collections::BTreeSet;
+
+/// A format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit's XML
+    Junit,
+    /// Workflow commands of GitHub Actions
+    Github,
+    /// TAP version 14
+    Tap,
+}
+
+/// What is known when all cases have come; most formats want it first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The command, as `validate`.
+    pub command: &'static str,
+    /// All cases.
+    pub cases: usize,
+    /// Those that failed.
+    pub failed: usize,
+    /// Those that were skipped.
+    pub skipped: usize,
+    /// Those that could not be told.
+    pub unknown: usize,
+    /// The rules of all findings.
+    pub rules: BTreeSet<String>,
+}
+
+/// Writes a report: the text of every [`case`](Self::case) stands between [`head`](Self::head) and [`tail`](Self::tail).
+#[derive(Debug)]
+pub struct Report {
+    format: Format,
+    totals: Totals,
+    /// Findings so far.
+    findings: usize,
+}
+
+impl Report {
+    /// An empty report of a command.
+    pub fn new(format: Format, command: &'static str) -> Self {
+        Self { format, totals: Totals { command, ..Totals::default() }, findings: 0 }
+    }
+
+    /// The text of the next case.
+    pub fn case(&mut self, case: &Case) -> String {
+        self.totals.cases += 1;
+        match case.outcome {
+            Outcome::Passed => {}
+            Outcome::Failed => self.totals.failed += 1,
+            Outcome::Skipped(_) => self.totals.skipped += 1,
+            Outcome::CannotTell => self.totals.unknown += 1,
+        }
+        self.totals.rules.extend(case.findings.iter().map(|finding| finding.rule.clone()));
+        let first = self.findings == 0;
+        self.findings += case.findings.len();
+        match self.format {
+            Format::Sarif => sarif::case(case, first),
+            Format::Junit => junit::case(case),
+            Format::Github => github::case(case),
+            Format::Tap => tap::case(case, self.totals.cases),
+        }
+    }
+
+    /// What stands before the cases.
+    pub fn head(&self) -> String {
+        match self.format {
+            Format::Sarif => sarif::head(&self.totals),
+            Format::Junit => junit::head(&self.totals),
+            Format::Github => String::new(),
+            Format::Tap => tap::head(&self.totals),
+        }
+    }
+
+    /// What stands behind them.
+    pub fn tail(&self) -> &'static str {
+        match self.format {
+            Format::Sarif => sarif::TAIL,
+            Format::Junit => junit::TAIL,
+            Format::Github | Format::Tap => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::tests::cases;
+    use super::*;
+
+    /// The report of one case of each outcome.
+    pub fn report(format: Format) -> String {
+        let mut report = Report::new(format, "validate");
+        let body: String = cases().iter().map(|case| report.case(case)).collect();
+        report.head() + &body + report.tail()
+    }
+
+    #[test]
+    fn annotations_cannot_be_broken_out_of() {
+        assert_eq!(
+            report(Format::Github),
+            "::warning file=dir/a b%2Cc%3Ad%25.yaml,line=1,title=Kite default/red#1%3A Warning::deprecated: 100%25 gone]]> soon\n\
+             ::error file=dir/a b%2Cc%3Ad%25.yaml,line=7,col=3,title=Kite default/red#1%3A FieldValueInvalid::spec.tail: Invalid value: \"<a href='&\u{1}%0D%0A::error::\": no%0A---%0A...%0Aok 1\n\
+             ::error title=<stdin>%3A cannotTell::no kind%0Ahelp: say it\n"
+        );
+    }
+
+    #[test]
+    fn tap_has_a_plan_and_diagnostics() {
+        let text = report(Format::Tap);
+        assert!(text.starts_with("TAP version 14\n1..4\nok 1 - Kite default/red\\#1\n"), "{text}");
+        assert!(text.contains("\nok 3 - Kite default/red\\#1 # SKIP not a custom resource\n"), "{text}");
+        let starts = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();
+        // Nothing of a message begins a line.
+        assert_eq!((starts("ok"), starts("not ok"), starts(" ")), (2, 2, text.lines().count() - 6));
+    }
+
+    #[test]
+    fn sarif_is_json() {
+        let log: serde_json::Value = serde_json::from_str(&report(Format::Sarif)).unwrap();
+        let run = &log["runs"][0];
+        assert_eq!(run["results"].as_array().unwrap().len(), 3);
+        let place = &run["results"][1]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "dir/a%20b,c:d%25.yaml");
+        assert_eq!(place["region"]["startColumn"], 3);
+        let ids: Vec<_> = run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+        assert_eq!(ids, ["FieldValueInvalid", "Warning", "cannotTell"]);
+    }
+
+    #[test]
+    fn junit_counts() {
+        let text = report(Format::Junit);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let suite = document.root_element().first_element_child().unwrap();
+        let number = |name: &str| suite.attribute(name).unwrap();
+        assert_eq!([number("tests"), number("failures"), number("errors"), number("skipped")], ["4", "1", "1", "1"]);
+        let count = |name: &str| suite.descendants().filter(|node| node.has_tag_name(name)).count();
+        assert_eq!([count("testcase"), count("failure"), count("error"), count("skipped")], [4, 1, 1, 1]);
+        let failure = suite.descendants().find(|node| node.has_tag_name("failure")).unwrap();
+        assert!(failure.text().unwrap().contains("<a href='&\u{fffd}"), "{failure:?}");
+    }
+}

@@ -1,0 +1,45 @@
+//! The XML of JUnit, as Jenkins, GitLab and others read it: a test case for each object. What a failing one has to say is
+//! its failure; warnings of one that passes are its output. There is nothing in it that Jenkins' schema does not know, so
+//! the file is the name of the class, and lines stand in the texts.
+
+use super::Totals;
+use crate::output::markup::escaped;
+use crate::output::report::case::{Case, Outcome};
+use std::fmt::Write as _;
+
+/// What stands behind the cases.
+pub const TAIL: &str = "  </testsuite>\n</testsuites>\n";
+
+/// The opening elements with their counts.
+pub fn head(totals: &Totals) -> String {
+    let Totals { command, cases, failed, skipped, unknown, .. } = totals;
+    let counts = format!("tests=\"{cases}\" failures=\"{failed}\" errors=\"{unknown}\"");
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <testsuites name=\"kubectl-crdx\" {counts}>\n  \
+         <testsuite name=\"kubectl-crdx {command}\" {counts} skipped=\"{skipped}\">\n"
+    )
+}
+
+/// The element of a case.
+pub fn case(case: &Case) -> String {
+    let source = escaped(&case.spot.source);
+    let mut text = format!("    <testcase name=\"{}\" classname=\"{source}\"", escaped(&case.subject));
+    let first = case.findings.first();
+    // The rest of it stands in the text.
+    let message = first.and_then(|finding| finding.message.lines().next()).map_or_else(String::new, escaped);
+    let kind = first.map_or_else(String::new, |finding| escaped(&finding.rule));
+    let lines = escaped(&case.lines());
+    let inner = match &case.outcome {
+        Outcome::Failed => format!("<failure message=\"{message}\" type=\"{kind}\">{lines}</failure>"),
+        Outcome::CannotTell => format!("<error message=\"{message}\" type=\"{kind}\">{lines}</error>"),
+        Outcome::Skipped(why) => format!("<skipped message=\"{}\"/>", escaped(why)),
+        Outcome::Passed if lines.is_empty() => {
+            text.push_str("/>\n");
+            return text;
+        }
+        Outcome::Passed => format!("<system-out>{lines}</system-out>"),
+    };
+    let _ = write!(text, ">\n      {inner}\n    </testcase>\n");
+    text
+}

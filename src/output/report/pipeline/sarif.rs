@@ -1,0 +1,145 @@
+//! SARIF 2.1.0, for code scanning: a result for each finding. What is fine is not in it.
+
+use super::Totals;
+use crate::output::excerpt::Spot;
+use crate::output::report::case::{Case, Finding};
+use crate::value::{Map, Value, json, object};
+use std::fmt::Write as _;
+
+/// Where the schema of the format is.
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// What stands behind the results.
+pub const TAIL: &str = "\n]}]}\n";
+
+/// All but the results.
+pub fn head(totals: &Totals) -> String {
+    let rules: Vec<Value> = totals.rules.iter().map(|id| rule(id)).collect();
+    let driver = object([
+        ("name", Value::from("kubectl-crdx")),
+        ("semanticVersion", env!("CARGO_PKG_VERSION").into()),
+        ("rules", rules.into()),
+    ]);
+    let tool = json::to_string(&object([("driver", driver)]));
+    let command = json::to_string(&Value::from(format!("kubectl-crdx/{}", totals.command)));
+    format!(
+        "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{tool},\"automationDetails\":{{\"id\":{command}}},\
+         \"columnKind\":\"unicodeCodePoints\",\"results\":["
+    )
+}
+
+fn rule(id: &str) -> Value {
+    object([("id", Value::from(id)), ("shortDescription", object([("text", Value::from(words(id)))]))])
+}
+
+/// What a rule is about. The types of field errors are the server's.
+fn words(id: &str) -> String {
+    let known = match id {
+        "FieldValueInvalid" => "A value is not allowed",
+        "FieldValueTypeInvalid" => "A value has the wrong type",
+        "FieldValueRequired" => "A required value is missing",
+        "FieldValueDuplicate" => "A value that must be unique is there twice",
+        "FieldValueNotSupported" => "A value is none of those allowed",
+        "FieldValueForbidden" => "A value may not be set, or not so",
+        "FieldValueTooLong" => "A value is too long",
+        "FieldValueTooMany" => "There are too many items",
+        "FieldValueNotFound" => "A value names what does not exist",
+        "BadRequest" => "The server could not read the object",
+        "Warning" => "The server would take it with a warning",
+        "Input" => "Something in the text that kubectl passes over",
+        "cannotTell" => "It could not be told what the server would do",
+        "create" | "update" => "The object would change",
+        _ => "",
+    };
+    match (known, id.strip_prefix("breaking/")) {
+        ("", Some(kind)) => format!("A change that breaks stored objects: {kind}"),
+        ("", None) => format!("The server would refuse the object: {id}"),
+        (known, _) => known.to_owned(),
+    }
+}
+
+/// The results of a case; `first` says that none was before.
+pub fn case(case: &Case, first: bool) -> String {
+    let mut text = String::new();
+    for (i, finding) in case.findings.iter().enumerate() {
+        text.push_str(if first && i == 0 { "\n" } else { ",\n" });
+        text.push_str(&json::to_string(&result(case, finding)));
+    }
+    text
+}
+
+fn result(case: &Case, finding: &Finding) -> Value {
+    let name = match &finding.field {
+        Some(field) if !field.is_empty() => format!("{}: {field}", case.subject),
+        _ => case.subject.clone(),
+    };
+    let logical = object([("fullyQualifiedName", Value::from(name))]);
+    let location = object([("physicalLocation", physical(&finding.spot)), ("logicalLocations", vec![logical].into())]);
+    let mut message = format!("{}: {}", case.subject, finding.message);
+    if let Some(help) = &finding.help {
+        let _ = write!(message, "\nhelp: {help}");
+    }
+    object([
+        ("ruleId", Value::from(finding.rule.as_str())),
+        ("level", finding.level.word().into()),
+        ("message", object([("text", Value::from(message))])),
+        ("locations", vec![location].into()),
+    ])
+}
+
+fn physical(spot: &Spot) -> Value {
+    let artifact = object([("uri", Value::from(uri(spot)))]);
+    let mut members = Map::from([("artifactLocation".to_owned(), artifact)]);
+    if spot.line > 0 {
+        let mut region = Map::from([("startLine".to_owned(), Value::Int(spot.line as i64))]);
+        if spot.column > 0 {
+            region.insert("startColumn".to_owned(), Value::Int(spot.column as i64));
+            if let Some(part) = spot.excerpt.as_ref().and_then(|e| e.line.get(e.part.clone())) {
+                let end = spot.column + part.chars().count();
+                region.insert("endColumn".to_owned(), Value::Int(end as i64));
+            }
+        }
+        members.insert("region".to_owned(), region.into());
+    }
+    members.into()
+}
+
+/// The path as a reference, relative where it was given so.
+fn uri(spot: &Spot) -> String {
+    if spot.is_stdin() {
+        return "stdin".to_owned();
+    }
+    let path = spot.source.replace('\\', "/");
+    let path = path.strip_prefix("./").unwrap_or(&path);
+    let mut out = String::new();
+    if path.starts_with('/') {
+        out.push_str("file://");
+    } else if path.split('/').next().is_some_and(|first| first.contains(':')) {
+        // `C:/x`, or a name that would read as a scheme.
+        out.push_str(if path.get(1..3) == Some(":/") { "file:///" } else { "./" });
+    }
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/!$&()*+,;=:@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_path_is_a_reference() {
+        let uri = |path: &str| uri(&Spot::source(&Arc::from(path)));
+        assert_eq!(uri("./a/ü.yaml"), "a/%C3%BC.yaml");
+        assert_eq!(uri("/tmp/a b.yaml"), "file:///tmp/a%20b.yaml");
+        assert_eq!(uri("C:\\x\\a.yaml"), "file:///C:/x/a.yaml");
+        assert_eq!(uri("a:b.yaml"), "./a:b.yaml");
+        assert_eq!(uri("<stdin>"), "stdin");
+    }
+}

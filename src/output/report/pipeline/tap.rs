@@ -1,0 +1,56 @@
+//! The Test Anything Protocol, version 14: a line for each object, findings as YAML below it.
+
+use super::Totals;
+use crate::output::report::case::{Case, Finding, Outcome};
+use crate::text::yaml::write::to_string;
+use crate::value::{Map, Value};
+use std::fmt::Write as _;
+
+/// Version and plan.
+pub fn head(totals: &Totals) -> String {
+    format!("TAP version 14\n1..{}\n", totals.cases)
+}
+
+/// The test point of a case, which is the `number`th.
+pub fn case(case: &Case, number: usize) -> String {
+    let ok = match case.outcome {
+        Outcome::Passed | Outcome::Skipped(_) => "ok",
+        Outcome::Failed | Outcome::CannotTell => "not ok",
+    };
+    let mut text = format!("{ok} {number} - {}", escaped(&case.subject));
+    if let Outcome::Skipped(why) = &case.outcome {
+        let _ = write!(text, " # SKIP {}", escaped(why));
+    }
+    text.push('\n');
+    let place = [("source", Value::from(&*case.spot.source)), ("line", Value::Int(case.spot.line as i64))];
+    let mut diagnostics: Map = place.map(|(key, value)| (key.to_owned(), value)).into();
+    if !case.findings.is_empty() {
+        diagnostics.insert("findings".to_owned(), case.findings.iter().map(finding).collect::<Vec<_>>().into());
+    }
+    text.push_str("  ---\n");
+    for line in to_string(&Value::Object(diagnostics)).lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push_str("  ...\n");
+    text
+}
+
+fn finding(finding: &Finding) -> Value {
+    let texts = [
+        ("severity", Some(finding.level.word())),
+        ("type", Some(finding.rule.as_str())),
+        ("field", finding.field.as_deref()),
+        ("message", Some(&finding.message)),
+        ("help", finding.help.as_deref()),
+    ];
+    let mut members: Map =
+        texts.iter().filter_map(|(key, text)| Some(((*key).to_owned(), Value::from((*text)?)))).collect();
+    members.insert("at".to_owned(), finding.spot.to_string().into());
+    members.into()
+}
+
+/// A description is one line, and `#` begins a directive in it.
+fn escaped(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.replace('\\', "\\\\").replace('#', "\\#")
+}

@@ -1,0 +1,230 @@
+//! The files by which others run this program: the GitHub Action, the pre-commit hooks, the workflows and the release
+//! script. Their commands are run as they stand there.
+
+use crate::cli::place;
+use crdx::text::yaml;
+use crdx::value::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(file: &str) -> Value {
+    yaml::read(&fs::read(root().join(file)).unwrap()).unwrap()
+}
+
+fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
+    value.at(path).and_then(Value::as_array).unwrap()
+}
+
+fn keys(value: &Value) -> BTreeSet<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+/// The names behind `prefix` in a text, as `files` of `inputs.files`.
+fn named(text: &str, prefix: &str) -> BTreeSet<String> {
+    let rest = text.split(prefix).skip(1);
+    rest.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap().to_owned()).collect()
+}
+
+/// The platforms of the manifest, as `linux-amd64`.
+fn platforms() -> BTreeSet<String> {
+    let manifest = read("plugin-manifest/crdx.yaml");
+    let platforms = array(&manifest, &["spec", "platforms"]);
+    let name = |p: &Value, key| p.str_at(&["selector", "matchLabels", key]).unwrap().to_owned();
+    platforms.iter().map(|p| format!("{}-{}", name(p, "os"), name(p, "arch"))).collect()
+}
+
+#[test]
+fn the_action_is_whole() {
+    let action = read("action.yml");
+    for key in ["name", "description", "inputs", "runs"] {
+        assert!(action.get(key).is_some(), "{key}");
+    }
+    assert_eq!(action.str_at(&["runs", "using"]), Some("composite"));
+    let text = fs::read_to_string(root().join("action.yml")).unwrap();
+    assert_eq!(named(&text, "inputs."), keys(action.get("inputs").unwrap()), "every input is used, and declared");
+    for (name, input) in action.get("inputs").and_then(Value::as_object).unwrap() {
+        assert!(input.str_at(&["description"]).is_some() && input.str_at(&["default"]).is_some(), "{name}");
+    }
+    for step in array(&action, &["runs", "steps"]) {
+        assert_eq!(step.str_at(&["shell"]), Some("bash"), "a composite action must say its shell");
+        // What a caller gives comes as a variable, never as a part of the script.
+        assert!(!step.str_at(&["run"]).unwrap().contains("${{"));
+    }
+    let install = array(&action, &["runs", "steps"])[0].str_at(&["run"]).unwrap();
+    for platform in platforms() {
+        let (os, arch) = platform.split_once('-').unwrap();
+        assert!(install.contains(&format!("os={os} ")) || install.contains(&format!("os={os};")), "{os}");
+        assert!(install.contains(&format!("arch={arch} ")), "{arch}");
+    }
+}
+
+/// Runs the step `Judge` with these variables.
+#[cfg(unix)]
+fn judge(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
+    let action = read("action.yml");
+    let steps = array(&action, &["runs", "steps"]);
+    let step = steps.iter().find(|step| step.str_at(&["id"]) == Some("judge")).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_kubectl-crdx")).parent().unwrap();
+    let outputs = dir.join("outputs");
+    fs::write(&outputs, "").unwrap();
+    let mut command = Command::new("bash");
+    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step.str_at(&["run"]).unwrap()]);
+    for name in step.get("env").unwrap().as_object().unwrap().keys() {
+        command.env(name, "");
+    }
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let output = command
+        .envs(variables.iter().copied())
+        .env("PATH", path)
+        .env("GITHUB_OUTPUT", &outputs)
+        .current_dir(dir)
+        .output();
+    (output.unwrap(), fs::read_to_string(&outputs).unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_judges() {
+    let dir = place("action");
+    let fine = [("FILES", "examples/objects/acc*.yaml"), ("CRDS", "examples/crds"), ("RECURSIVE", "true")];
+    let (output, outputs) = judge(&dir, &fine);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(0), "exit-code=0\n"));
+    let wrong = [("FILES", "examples/objects\nexamples/mixed.yaml"), ("CRDS", "examples/crds"), ("SARIF", "log.sarif")];
+    let (output, outputs) = judge(&dir, &wrong);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(1), "exit-code=1\n"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("::error file=examples/objects/rejected.yaml,line=8"));
+    assert!(fs::read_to_string(dir.join("log.sarif")).unwrap().contains("\"version\":\"2.1.0\""));
+    let (output, _) = judge(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/skipped.yaml")]);
+    assert_eq!(output.status.code(), Some(2), "words are not run");
+}
+
+#[test]
+fn the_hooks_run() {
+    let dir = place("hooks");
+    let hooks = read(".pre-commit-hooks.yaml");
+    let hooks = hooks.as_array().unwrap();
+    assert_eq!(hooks.len(), 2);
+    for hook in hooks {
+        for key in ["id", "name", "entry", "language"] {
+            assert!(hook.str_at(&[key]).is_some(), "{key}");
+        }
+        assert_eq!(hook.get("require_serial"), Some(&Value::Bool(true)));
+        let mut words = hook.str_at(&["entry"]).unwrap().split(' ');
+        assert_eq!(words.next(), Some("kubectl-crdx"));
+        let arguments = hook.get("args").and_then(Value::as_array).unwrap_or_default();
+        // pre-commit calls it with the files behind the arguments.
+        let run = |files: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+                .args(words.clone())
+                .args(arguments.iter().map(|word| word.as_str().unwrap()))
+                .args(files)
+                .current_dir(&dir)
+                .output()
+                .unwrap();
+            output.status.code()
+        };
+        match hook.str_at(&["id"]).unwrap() {
+            "crdx-validate" => {
+                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/skipped.yaml"]), Some(0));
+                assert_eq!(run(&["examples/objects/rejected.yaml", "examples/crds/crontab.yaml"]), Some(1));
+            }
+            "crdx-lint" => {
+                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/crds/gate.yaml"]), Some(0));
+                assert_eq!(run(&["input/costly-crd.yaml"]), Some(1));
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn the_workflows_build_every_platform() {
+    let release = read(".github/workflows/release.yml");
+    let matrix = array(&release, &["jobs", "build", "strategy", "matrix", "include"]);
+    let built: BTreeSet<String> = matrix.iter().map(|m| m.str_at(&["platform"]).unwrap().to_owned()).collect();
+    assert_eq!(built, platforms());
+    for entry in matrix {
+        let (platform, target) = (entry.str_at(&["platform"]).unwrap(), entry.str_at(&["target"]).unwrap());
+        let (os, arch) = platform.split_once('-').unwrap();
+        let arch = if arch == "amd64" { "x86_64" } else { "aarch64" };
+        let system = match os {
+            "linux" => "unknown-linux-musl",
+            "darwin" => "apple-darwin",
+            _ => "pc-windows-msvc",
+        };
+        assert_eq!(target, format!("{arch}-{system}"));
+    }
+    for file in ["ci.yml", "release.yml"] {
+        let workflow = read(&format!(".github/workflows/{file}"));
+        assert_eq!(workflow.str_at(&["permissions", "contents"]), Some("read"), "{file}");
+        for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
+            assert!(job.str_at(&["runs-on"]).is_some(), "{file}: {name}");
+            for step in array(job, &["steps"]) {
+                assert!(step.get("run").is_some() != step.get("uses").is_some(), "{file}: {name}: {step:?}");
+            }
+        }
+    }
+}
+
+/// The release script packs what stands in for binaries, and fills the manifest.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_release_is_packed() {
+    let has = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !["bash", "git", "tar", "zip", "awk"].into_iter().all(has) {
+        println!("skipped: bash, git, tar, zip or awk is missing");
+        return;
+    }
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("release");
+    let _ = fs::remove_dir_all(&dir);
+    for file in ["scripts/release.sh", "plugin-manifest/crdx.yaml", "LICENSE", "Cargo.toml"] {
+        let to = dir.join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(root().join(file), to).unwrap();
+    }
+    let cargo = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
+    let cargo = cargo.replace(env!("CARGO_PKG_REPOSITORY"), "https://git.example/somebody/else");
+    fs::write(dir.join("Cargo.toml"), cargo).unwrap();
+    let run = |program: &str, words: &[&str]| {
+        Command::new(program).args(words).current_dir(&dir).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap()
+    };
+    let git = ["-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-qm", "x", "--allow-empty"];
+    assert!(run("git", &["init", "-q"]).status.success() && run("git", &git).status.success());
+    for platform in platforms() {
+        let bin = dir.join("dist/bin").join(&platform);
+        fs::create_dir_all(&bin).unwrap();
+        let name = if platform.starts_with("windows") { "kubectl-crdx.exe" } else { "kubectl-crdx" };
+        fs::write(bin.join(name), &platform).unwrap();
+    }
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        run("scripts/release.sh", &["--pack", "v99.0.0"]).status.code(),
+        Some(1),
+        "another tag than the version"
+    );
+    let packed = run("scripts/release.sh", &["--pack", tag]);
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    let sums = fs::read_to_string(dir.join("dist/checksums.txt")).unwrap();
+    assert_eq!(sums.lines().count(), platforms().len());
+    let manifest = yaml::read(&fs::read(dir.join("dist/crdx.yaml")).unwrap()).unwrap();
+    assert_eq!(manifest.str_at(&["spec", "version"]), Some(tag));
+    assert_eq!(manifest.str_at(&["spec", "homepage"]), Some("https://git.example/somebody/else"));
+    for platform in array(&manifest, &["spec", "platforms"]) {
+        let uri = platform.str_at(&["uri"]).unwrap();
+        assert!(uri.starts_with(&format!("https://git.example/somebody/else/releases/download/{tag}/")), "{uri}");
+        let archive = uri.rsplit('/').next().unwrap();
+        let line = format!("{}  {archive}", platform.str_at(&["sha256"]).unwrap());
+        assert!(sums.lines().any(|known| known == line), "{line} is not in\n{sums}");
+    }
+    let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "LICENSE\nkubectl-crdx\n");
+    // Again the same bytes.
+    assert!(run("scripts/release.sh", &["--pack", tag]).status.success());
+    assert_eq!(fs::read_to_string(dir.join("dist/checksums.txt")).unwrap(), sums);
+}

@@ -1,0 +1,76 @@
+//! `validate --watch`, as a person at a terminal has it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+const GOOD: &str = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
+
+/// Reads on until a line holds `word`; a program that never prints it fails the test rather than hanging it.
+fn until(lines: &Receiver<String>, word: &str) -> Vec<String> {
+    let mut seen = Vec::new();
+    while !seen.last().is_some_and(|line: &String| line.contains(word)) {
+        match lines.recv_timeout(Duration::from_mins(2)) {
+            Ok(line) => seen.push(line),
+            Err(error) => panic!("{word:?} did not come ({error}): {seen:?}"),
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_change_is_judged() {
+    let dir = crate::cli::place("watch");
+    let objects = dir.join("objects");
+    fs::create_dir(&objects).unwrap();
+    fs::write(objects.join("a.yaml"), GOOD).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args("validate -f objects --crds examples/crds --offline --watch".split(' '))
+        .current_dir(&dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (send, lines) = mpsc::channel();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let both = send.clone();
+    thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    thread::spawn(move || BufReader::new(err).lines().map_while(Result::ok).try_for_each(|line| both.send(line)));
+
+    until(&lines, "1 object: 1 accepted");
+    until(&lines, "watching 3 files");
+    fs::write(objects.join("a.yaml"), GOOD.replace("image", "imaje")).unwrap();
+    until(&lines, "1 object: 1 rejected");
+    // A new file counts, and so does a CRD.
+    fs::write(objects.join("b.yaml"), GOOD.replace("name: x", "name: second")).unwrap();
+    until(&lines, "2 objects: 1 accepted, 1 rejected");
+    until(&lines, "watching 4 files");
+    fs::remove_file(dir.join("examples/crds/crontab.yaml")).unwrap();
+    until(&lines, "2 objects: 2 cannot tell");
+    fs::write(objects.join("b.yaml"), "").unwrap();
+    until(&lines, "watching 3 files");
+
+    if cfg!(unix) {
+        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        assert_eq!(child.wait().unwrap().code(), Some(2), "the last exit code");
+    } else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn standard_input_is_not_watched() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(["validate", "-f", "-", "--offline", "--watch"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "error: standard input cannot be watched: give files or directories with --watch\n");
+}
