@@ -31,6 +31,33 @@ pub fn with_last_applied(object: &Value) -> Value {
     object
 }
 
+/// The object as `kubectl apply` creates it: what is null is left out, as a merge patch would drop it later; the annotation
+/// still tells it.
+#[must_use]
+pub fn to_create(object: &Value) -> Value {
+    let mut object = with_last_applied(object);
+    drop_nulls(&mut object);
+    object
+}
+
+/// Drops the members that are null; items of lists stay.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, child| !child.is_null());
+            for child in members.values_mut() {
+                drop_nulls(child);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                drop_nulls(item);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The merge patch that `kubectl apply` sends for `modified` (from [`with_last_applied`]) on a `live` object: additions
 /// and changes against what is live, deletions against what was applied last. `Err` when the annotation is not JSON.
 pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
@@ -105,6 +132,13 @@ mod tests {
 
     fn read(text: &str) -> Value {
         crate::text::json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_is_created_has_no_nulls() {
+        let sent = to_create(&read(r#"{"metadata":{"name":"a"},"spec":{"x":null,"l":[null,{"y":null,"z":1}]}}"#));
+        assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"l":[null,{"z":1}]}"#);
+        assert!(sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap().contains(r#""x":null"#));
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
         (None, Verb::Apply, Some(live)) => apply(&path, live, &object, way, manner)?,
         (None, verb, _) => {
             let (object, by) = match verb {
-                Verb::Apply => (client_side::with_last_applied(&object), CLIENT_SIDE),
+                Verb::Apply => (client_side::to_create(&object), CLIENT_SIDE),
                 _ => (object, "kubectl-create"),
             };
             Some(request::create_by(place.collection, object, way.manager.as_deref().unwrap_or(by), manner))
