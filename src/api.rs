@@ -20,6 +20,7 @@ mod journal;
 mod list;
 mod managed_fields;
 mod metadata;
+mod namespaces;
 mod negotiate;
 mod non_resource;
 mod objects;
@@ -49,6 +50,7 @@ pub use openapi::PROTOBUF as OPENAPI_PROTOBUF;
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 pub use crate::value::time::Timestamp;
+pub use namespaces::Namespaces;
 pub use watch::Watch;
 
 use crate::value::Value;
@@ -174,6 +176,7 @@ pub struct Server {
     random: random::Random,
     published: openapi::Published,
     keeping: Arc<journal::Keeping>,
+    namespaces: Option<Namespaces>,
     tracks_fields: bool,
 }
 
@@ -189,6 +192,7 @@ impl Server {
             random: random::Random::new(seed),
             published: openapi::Published::default(),
             keeping,
+            namespaces: None,
             tracks_fields: true,
         }
     }
@@ -220,7 +224,9 @@ impl Server {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         Reply::Whole(match route::route(request.method, path, &query) {
-            route::Route::Resource(target) if target.group.is_empty() => non_resource::index(404),
+            route::Route::Resource(target) if target.group.is_empty() && self.namespaces.is_none() => {
+                non_resource::index(404)
+            }
             route::Route::Resource(target) if watch::is_watch(request.method, &target) => {
                 return watch::handle(context::Context::new(self, request, query, target));
             }

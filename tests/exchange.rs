@@ -24,9 +24,14 @@ pub trait Client {
     fn settle(&self) {}
 }
 
-/// JSON, or plain text as a JSON string.
+/// JSON, the events of a watch as an array, or plain text as a JSON string.
 pub fn parse(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+    let events = || text.lines().map(|line| serde_json::from_str(line).ok()).collect::<Option<Vec<Value>>>();
+    let is_event = |line: &Value| line.get("type").is_some() && line.get("object").is_some();
+    match events() {
+        Some(events) if !events.is_empty() && events.iter().all(is_event) => Value::Array(events),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+    }
 }
 
 /// Our server, without sockets.
@@ -150,6 +155,9 @@ impl Client for Http {
 
 /// Replaces what differs from run to run by `"*"`, and leaves managedFields out unless they are asked for.
 pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
+    for event in body.as_array_mut().into_iter().flatten() {
+        scrub(&mut event["object"]);
+    }
     if body.is_object() {
         let mut managers = body.pointer_mut("/metadata/managedFields").map(Value::take);
         scrub(&mut body);

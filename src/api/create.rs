@@ -5,6 +5,7 @@ use super::context::{Answer, Context};
 use super::decode;
 use super::managed_fields::{Ownership, Subresource};
 use super::metadata;
+use super::namespaces;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
 use super::serving::{Serving, Version};
@@ -57,12 +58,15 @@ pub(super) fn store_new(
     decoded: bool,
     options: &WriteOptions,
 ) -> Result<Arc<Value>, Refusal> {
+    let namespace = ctx.target.namespace.clone();
+    ctx.server.check_namespace(serving.resource(), &namespace, metadata::text(&object, "name"))?;
     metadata::fill_system_fields(&mut object, &ctx.server.random.uid(), &ctx.now());
     let prefix = metadata::text(&object, "generateName").to_owned();
     if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
         metadata::set_text(&mut object, "name", &ctx.server.random.name(&prefix));
     }
     pipeline::prepare_create(&version.stages, &mut object);
+    namespaces::complete_new(serving, &mut object);
     let verdict = pipeline::validate_create(&version.stages, &object);
     for warning in verdict.warnings {
         ctx.warn(warning);
@@ -97,6 +101,7 @@ pub(super) fn store_new(
             return Ok(written.shown());
         }
         written.check_size(body::length(&ctx.request.body))?;
+        ctx.server.enter_namespace(&namespace, ctx.request.now);
         if let Ok(shown) = written.put(version, &serving.objects, &key, None, &ctx.server.revision) {
             return Ok(shown);
         }

@@ -112,6 +112,7 @@ pub(super) fn remove(
             }
             if serving.objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
                 ctx.server.object_removed(serving, ctx.request.now);
+                ctx.server.empty_namespace(serving, name, ctx.request.now);
                 return Ok(Removal::Gone(existing));
             }
             continue;

@@ -25,12 +25,21 @@ pub(super) fn of_groups(ctx: Context<'_>) -> Response {
     }
 }
 
-/// Answers `/api`: there is no core group.
+/// Answers `/api`.
 pub(super) fn of_core(ctx: Context<'_>) -> Response {
-    match ctx.negotiate(Endpoint::Plain) {
-        Ok(output) => respond(ctx, &output, legacy::core_versions()),
+    let core = groups::core(ctx.server);
+    match ctx.negotiate(Endpoint::Groups) {
+        Ok(output) if output.convert.is_some() => aggregated::respond(ctx, &output, core.as_slice()),
+        Ok(output) => respond(ctx, &output, legacy::core_versions(core.as_ref())),
         Err(refusal) => ctx.refuse(&refusal),
     }
+}
+
+/// Answers `/api/VERSION`, if there is such.
+pub(super) fn of_core_version(ctx: Context<'_>, version: &str) -> Option<Response> {
+    let core = groups::core(ctx.server)?;
+    let found = core.versions.iter().find(|v| v.name == version)?;
+    Some(answer(ctx, "", Some(legacy::resource_list("", found))))
 }
 
 /// Answers `/apis/GROUP`.

@@ -11,6 +11,7 @@ pub(super) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
     match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => index(200),
         ["api"] => discovery::of_core(ctx),
+        ["api", version] => discovery::of_core_version(ctx, version).unwrap_or_else(|| index(404)),
         ["apis"] => discovery::of_groups(ctx),
         ["apis", group] => discovery::of_group(ctx, group),
         ["apis", group, version] => discovery::of_version(ctx, group, version),

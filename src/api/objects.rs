@@ -12,7 +12,13 @@ use std::sync::Arc;
 
 /// Answers a request for a custom resource.
 pub(super) fn handle(mut ctx: Context<'_>) -> Response {
-    let Some((serving, version)) = find(&ctx) else { return not_found_page() };
+    let Some((serving, version)) = find(&ctx) else {
+        if ctx.target.group.is_empty() {
+            let text = "the server could not find the requested resource";
+            return ctx.refuse(&Refusal::unrouted(404, "NotFound", text));
+        }
+        return not_found_page();
+    };
     if let Some(warning) = &version.deprecation {
         ctx.warn(warning.as_str());
     }

@@ -49,7 +49,9 @@ fn sources(server: &Server) -> Sources {
     let mut all = Sources::from([(OWN.to_owned(), Vec::new()), (V2.to_owned(), Vec::new())]);
     for serving in established {
         for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
-            for path in [format!("apis/{}/{}", serving.group, version.name), V2.to_owned()] {
+            let core = serving.group.is_empty();
+            let own = if core { "api/v1".to_owned() } else { format!("apis/{}/{}", serving.group, version.name) };
+            for path in [own, V2.to_owned()] {
                 all.entry(path).or_default().push((Arc::clone(serving), version.name.clone()));
             }
         }
@@ -77,7 +79,19 @@ fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
         if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
     let own = (path == V2 || path == OWN).then(|| openapi::of_definitions(edition));
-    openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| publish(&serving.crd, version))))
+    openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
+        let mut document = publish(&serving.crd, version);
+        if serving.group.is_empty() {
+            lead_to_core(&mut document);
+        }
+        document
+    })))
+}
+
+/// The paths of the core group have no group in them.
+fn lead_to_core(document: &mut Value) {
+    let Some(Value::Object(paths)) = document.as_object_mut().and_then(|d| d.get_mut("paths")) else { return };
+    *paths = std::mem::take(paths).into_iter().map(|(path, v)| (path.replacen("/apis//", "/api/", 1), v)).collect();
 }
 
 /// Documents of version 2 in Protobuf, as they are told to be. It is the only form that client-go asks for.

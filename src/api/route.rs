@@ -72,6 +72,10 @@ pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
             rest = tail;
         }
     }
+    if target.group.is_empty() && rest.first() == Some(&"namespaces") {
+        // The namespace itself is in none.
+        target.namespace.clear();
+    }
     if let [_, _, subresource, ..] = rest
         && target.verb != "proxy"
     {
@@ -122,6 +126,9 @@ mod tests {
         assert_eq!(target(Method::Get, "/apis/g.io/v1/foos?fieldSelector=metadata.name%3Dx").name, "x");
         assert_eq!(target(Method::Delete, "/apis/g.io/v1/foos").verb, "deletecollection");
         assert_eq!(target(Method::Get, "/apis/g.io/v1/namespaces/ns").resource, "namespaces");
+        let t = target(Method::Get, "/api/v1/namespaces/ns/status");
+        assert_eq!((t.namespace.as_str(), t.resource.as_str(), t.name.as_str()), ("", "namespaces", "ns"));
+        assert_eq!(t.subresource, "status");
     }
 
     #[test]

@@ -76,8 +76,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     integral_floats(&mut object);
     metadata::set_text(&mut object, "namespace", namespace);
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
-    let own: Option<&Arc<Version>> =
-        serving.versions.iter().find(|v| api_version == format!("{}/{}", serving.group, v.name));
+    let own: Option<&Arc<Version>> = serving.version_of(&api_version);
     let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
     let storage = serving.storage().unwrap_or(own);
     // Reading it tells whether it can be read at all.

@@ -131,11 +131,7 @@ impl Serving {
 
     /// The stages that an object of this `apiVersion` passes: those of its own version if there is one.
     pub fn stages_for<'a>(&'a self, api_version: &str, asked: &'a Version) -> &'a ResourceVersion {
-        api_version
-            .split_once('/')
-            .filter(|(group, _)| *group == self.group)
-            .and_then(|(_, version)| self.version(version))
-            .map_or(&*asked.stages, |v| &*v.stages)
+        self.version_of(api_version).map_or(&*asked.stages, |v| &*v.stages)
     }
 
     /// A stored object as `version` shows it: decoded and defaulted as what it was stored, then converted.
@@ -185,13 +181,13 @@ impl Serving {
 
     /// The version of that `apiVersion`.
     pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
-        let (group, version) = api_version.split_once('/')?;
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         (group == self.group).then(|| self.version(version))?
     }
 
-    /// `group/version`
+    /// `group/version`, or the version alone in the core group.
     pub fn api_version(&self, version: &Version) -> String {
-        format!("{}/{}", self.group, version.name)
+        if self.group.is_empty() { version.name.clone() } else { format!("{}/{}", self.group, version.name) }
     }
 }
 

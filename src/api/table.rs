@@ -147,7 +147,8 @@ fn definition_cells(o: &Value) -> [Value; 7] {
     [
         text(&["spec", "scope"]),
         versions.join(",").into(),
-        text(&["metadata", "creationTimestamp"]),
+        // Go's zero time.
+        o.str_at(&["metadata", "creationTimestamp"]).unwrap_or("0001-01-01T00:00:00Z").into(),
         text(&["spec", "group"]),
         text(&["spec", "names", "kind"]),
         short_names.join(",").into(),

@@ -5,7 +5,7 @@ mod load;
 use super::Exit;
 use super::args;
 use super::terminal;
-use crate::api::Server;
+use crate::api::{Namespaces, Server};
 use crate::serve::{self, Options, Running, State};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -39,7 +39,12 @@ pub fn run(args: &args::Serve) -> Exit {
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
-    let server = Arc::new(Server::new(serve::seed()));
+    let mut server = Server::new(serve::seed());
+    if let Some(names) = &args.namespaces {
+        let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
+        server = server.with_namespaces(rule, names, now);
+    }
+    let server = Arc::new(server);
     let mut options =
         Options { address: args.address, port: args.port, read_only: args.read_only, ..Options::default() };
     if let Some(path) = &args.state {

@@ -84,7 +84,7 @@ impl Server {
         }
         let now_text = time::format(now);
         crd::conditions::terminating(&mut definition, &now_text);
-        self.remove_objects(&serving, &now_text);
+        self.remove_objects(&serving, "", &now_text);
         if serving.objects.is_empty() {
             if let Some(Value::Array(finalizers)) = definition.metadata.get_mut("finalizers") {
                 finalizers.retain(|f| f.as_str() != Some(crd::CLEANUP_FINALIZER));
@@ -103,9 +103,10 @@ impl Server {
         self.serve_definition(name);
     }
 
-    fn remove_objects(&self, serving: &Serving, now: &str) {
+    /// Deletes the objects whose keys begin with `prefix`, or marks them where finalizers hold them.
+    pub(in crate::api) fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
         let Some(storage) = serving.storage() else { return };
-        for (key, stored) in serving.objects.list("", "", &self.revision).0 {
+        for (key, stored) in serving.objects.list(prefix, "", &self.revision).0 {
             let Ok(existing) = serving.read(&stored, storage) else { continue };
             let finalizers: Vec<String> = metadata::finalizers(&existing).into_iter().map(str::to_owned).collect();
             if finalizers.is_empty() {

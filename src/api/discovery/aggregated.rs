@@ -37,7 +37,10 @@ fn group(group: &Group) -> Value {
             ("freshness", "Current".into()),
         ])
     });
-    object([("metadata", object([("name", group.name.as_str())])), ("versions", versions.collect::<Vec<_>>().into())])
+    object([
+        ("metadata", object(Some(("name", group.name.as_str())).filter(|(_, name)| !name.is_empty()))),
+        ("versions", versions.collect::<Vec<_>>().into()),
+    ])
 }
 
 fn resource(r: &Resource) -> Value {

@@ -64,7 +64,8 @@ const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get
 /// All groups by name.
 pub(super) fn groups(server: &Server) -> Vec<Group> {
     let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
-    let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
+    let served = |s: &&Arc<Serving>| s.crd.is_true("Established") && !s.group.is_empty();
+    let mut established: Vec<&Arc<Serving>> = serving.values().filter(served).collect();
     established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
     let mut all = BTreeMap::from([(crd::GROUP.to_owned(), BTreeMap::from([("v1".to_owned(), vec![definitions()])]))]);
     for serving in established {
@@ -80,6 +81,14 @@ pub(super) fn groups(server: &Server) -> Vec<Group> {
         Group { name, versions }
     });
     ordered.collect()
+}
+
+/// The core group, if there is one.
+pub(super) fn core(server: &Server) -> Option<Group> {
+    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+    let resources: Vec<Resource> = serving.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
+    let versions = vec![GroupVersion { name: "v1".to_owned(), resources }];
+    server.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
 /// The definitions themselves. The server does not tell the group and version of its own kinds.

@@ -4,10 +4,11 @@ use super::groups::{Group, GroupVersion, Kind, Resource, SUBRESOURCE_VERBS};
 use crate::value::{Map, Value, object};
 
 /// `/api`
-pub(super) fn core_versions() -> Value {
+pub(super) fn core_versions(core: Option<&Group>) -> Value {
+    let versions: Vec<&str> = core.iter().flat_map(|g| &g.versions).map(|v| v.name.as_str()).collect();
     object([
         ("kind", "APIVersions".into()),
-        ("versions", Value::Array(Vec::new())),
+        ("versions", texts(&versions)),
         ("serverAddressByClientCIDRs", Value::Null),
     ])
 }
@@ -47,7 +48,10 @@ pub(super) fn resource_list(group: &str, version: &GroupVersion) -> Value {
     object([
         ("kind", Value::from("APIResourceList")),
         ("apiVersion", "v1".into()),
-        ("groupVersion", format!("{group}/{}", version.name).into()),
+        (
+            "groupVersion",
+            if group.is_empty() { version.name.clone() } else { format!("{group}/{}", version.name) }.into(),
+        ),
         ("resources", resources.collect::<Vec<_>>().into()),
     ])
 }

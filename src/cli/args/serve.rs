@@ -36,6 +36,9 @@ pub struct Serve {
     /// Begin with the CRDs and custom resources of the cluster, as they are stored there
     #[arg(long)]
     pub load_from_cluster: bool,
+    /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it is used
+    #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
+    pub namespaces: Option<Vec<String>>,
     /// Keep everything in this file from one run to the next
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
