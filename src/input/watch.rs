@@ -20,7 +20,7 @@ pub struct Watched<'a> {
     pub recursive: bool,
 }
 
-/// What files look like: date and size, neither of one that cannot be read.
+/// What files look like: date and size, neither of what is no file or cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
 
@@ -42,7 +42,7 @@ impl Watched<'_> {
             Err(note) => Some(PathBuf::from(&*note.source)),
         });
         let state = |path: &PathBuf| {
-            let found = fs::metadata(path).ok()?;
+            let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
             Some((found.modified().ok()?, found.len()))
         };
         Look(paths.map(|path| (path.clone(), state(&path))).collect())
