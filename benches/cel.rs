@@ -1,0 +1,172 @@
+//! What `cel-go/main.go` does, with our CEL; `cel.py` runs both and compares.
+//!
+//! usage: cel CORPUS compile|evaluate|patterns ROUNDS
+//!
+//! It reads the CRDs and samples of some projects and prepares everything that is not measured; then it parses, checks and plans every rule
+//! (compile), or evaluates every rule on every node of the samples that has it (evaluate; patterns: only rules with regular
+//! expressions) ROUNDS times. Its one line of output says what was done.
+
+#![allow(missing_docs, clippy::expect_used)]
+
+use crdx::cel::env::{BaseEnv, Env, STORED};
+use crdx::cel::eval::{PER_CALL_LIMIT, Program};
+use crdx::cel::value::Value as CelValue;
+use crdx::rules::compile::Place;
+use crdx::rules::{escape::escape, place};
+use crdx::schema::Schema;
+use crdx::text::yaml;
+use crdx::value::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const PROJECTS: [&str; 3] = ["gateway-api", "kueue", "karpenter-aws"];
+
+/// One rule of a schema node, with its environment.
+struct Rule {
+    source: String,
+    optional: bool,
+    env: Env,
+    program: Program,
+}
+
+impl Rule {
+    fn compile(source: &str, env: &Env) -> Program {
+        let checked = env.compile(source).map_err(|issues| issues.display()).expect("compiles");
+        Program::plan(&checked, env).expect("can be planned")
+    }
+}
+
+/// A schema node on the way to rules.
+struct Node {
+    place: Place,
+    rules: Vec<Rule>,
+    items: Option<Box<Node>>,
+    additional: Option<Box<Node>>,
+    properties: BTreeMap<String, Node>,
+}
+
+/// A rule where it applies.
+type Site<'a> = (&'a Rule, CelValue<'a>, CelValue<'a>);
+
+fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {
+    let rules = schema.x_validations.iter().filter_map(|rule| {
+        let optional = rule.optional_old_self == Some(true);
+        let env = here.env(base, &here.decl.as_ref()?.cel_type, optional);
+        let program = Rule::compile(&rule.rule, &env);
+        Some(Rule { source: rule.rule.clone(), optional, env, program })
+    });
+    let child = |child: &Schema| Box::new(build(base, child, here.elements()));
+    let property = |(name, child): (&String, &Schema)| {
+        let below = escape(name).and_then(|name| here.property(&name)).filter(|place| place.decl.is_some());
+        (name.clone(), build(base, child, below.unwrap_or_else(|| place(child, child.x_embedded_resource))))
+    };
+    Node {
+        rules: rules.collect(),
+        items: schema.items_schema().map(child),
+        additional: schema.additional_properties_schema().map(child),
+        properties: schema.properties.iter().map(property).collect(),
+        place: here,
+    }
+}
+
+impl Node {
+    fn rules<'a>(&'a self, out: &mut Vec<&'a Rule>) {
+        out.extend(&self.rules);
+        let children = self.items.iter().chain(&self.additional).map(|child| &**child);
+        children.chain(self.properties.values()).for_each(|child| child.rules(out));
+    }
+
+    fn visit<'a>(&'a self, value: &'a Value, out: &mut Vec<Site<'a>>) {
+        if value.is_null() {
+            return;
+        }
+        if let Some(decl) = self.place.decl.as_deref().filter(|_| !self.rules.is_empty()) {
+            let itself = CelValue::from_json(value, decl).expect("has its type");
+            for rule in &self.rules {
+                let old = if rule.optional { itself.clone().some() } else { itself.clone() };
+                out.push((rule, itself.clone(), old));
+            }
+        }
+        match value {
+            Value::Array(items) => {
+                items.iter().for_each(|item| self.items.iter().for_each(|child| child.visit(item, out)));
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.additional.iter().for_each(|child| child.visit(member, out));
+                    self.properties.get(name).into_iter().for_each(|child| child.visit(member, out));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn read(directory: &Path) -> impl Iterator<Item = Value> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(directory).expect("exists").map(|f| f.expect("is there").path()).collect();
+    files.sort();
+    let wanted = files.into_iter().filter(|file| !file.to_string_lossy().ends_with(".experimental.yaml"));
+    wanted.map(|file| yaml::read(&std::fs::read(file).expect("can be read")).expect("is YAML"))
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let [corpus, what, rounds] = &*words else {
+        println!("usage: cel CORPUS compile|evaluate|patterns ROUNDS (cel.py runs it)");
+        return;
+    };
+    let rounds: usize = rounds.parse().expect("a number of rounds");
+    let base = BaseEnv::of(STORED);
+    let (mut kinds, mut objects) = (HashMap::new(), Vec::new());
+    for project in PROJECTS.map(|project| Path::new(corpus).join(project)) {
+        for crd in read(&project.join("crds")) {
+            let text = |path: &[&str]| crd.str_at(path).expect("is there").to_owned();
+            let (group, kind) = (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
+            for version in crd.at(&["spec", "versions"]).and_then(Value::as_array).expect("is there") {
+                let schema = version.at(&["schema", "openAPIV3Schema"]).expect("is there");
+                let schema = Schema::from_value(schema).expect("is a schema");
+                let name = version.str_at(&["name"]).expect("is there");
+                kinds.insert(format!("{group}/{name} {kind}"), build(&base, &schema, place(&schema, true)));
+            }
+        }
+        objects.extend(read(&project.join("objects")));
+    }
+    let mut rules = Vec::new();
+    kinds.values().for_each(|node| node.rules(&mut rules));
+    let mut sites = Vec::new();
+    for object in &objects {
+        let text = |key| object.str_at(&[key]).expect("is there");
+        if let Some(node) = kinds.get(&format!("{} {}", text("apiVersion"), text("kind"))) {
+            node.visit(object, &mut sites);
+        }
+    }
+    if what == "compile" {
+        let mut done = 0;
+        for _ in 0..rounds {
+            for rule in &rules {
+                std::hint::black_box(Rule::compile(&rule.source, &rule.env));
+                done += 1;
+            }
+        }
+        println!("{} rules compiled {done} times", rules.len());
+        return;
+    }
+    if what == "patterns" {
+        sites.retain(|(rule, ..)| rule.source.contains("matches(") || rule.source.contains("find("));
+    }
+    let (mut yes, mut no, mut failed, mut cost) = (0, 0, 0, 0);
+    for _ in 0..rounds {
+        for (rule, itself, old) in &sites {
+            let outcome = rule.program.run(vec![Ok(itself.clone()), Ok(old.clone())], PER_CALL_LIMIT);
+            cost += outcome.cost;
+            match outcome.result {
+                Err(_) => failed += 1,
+                Ok(CelValue::Bool(true)) => yes += 1,
+                Ok(_) => no += 1,
+            }
+        }
+    }
+    println!("{} rules on nodes: {yes} true, {no} false, {failed} failed, cost {cost}", sites.len());
+}
