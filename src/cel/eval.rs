@@ -105,6 +105,25 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_looks_at_too_much_is_interrupted() {
+        // A list that holds itself twice, forty times over: cheap to make, too much to compare.
+        let twins = "[1]".to_owned() + &".map(x, [x, x])".repeat(40);
+        let interrupted = Error::Interrupted.to_string();
+        for source in [
+            format!("{twins} == {twins}"),
+            format!("{twins} != {twins}"),
+            format!("{twins} == {twins} || true"),
+            format!("[{twins}].exists(x, x == {twins})"),
+            format!("{twins} in [{twins}]"),
+            format!("[{twins}, {twins}].distinct().size() == 1"),
+        ] {
+            assert_eq!(run(&source, PER_CALL_LIMIT).0, interrupted, "{source}");
+        }
+        // The next run has all its patience again.
+        assert_eq!(run("self == self", 100).0, "true");
+    }
+
+    #[test]
     fn loops_nest_and_bind() {
         assert_eq!(run("self.map(x, self.map(y, x + y))", 1000).0, r#"[["aa", "aé"], ["éa", "éé"]]"#);
         assert_eq!(run("self.sortBy(x, -x.size() - self.indexOf(x))", 1000).0, r#"["é", "a"]"#);

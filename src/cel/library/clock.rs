@@ -1,104 +1,91 @@
 //! The parts of timestamps, in UTC or a time zone, and of durations.
 
-use super::{Overload, Price};
+use super::{Function, Overload, Price};
 use crate::cel::value::{Duration, Error, Value, time::Clock};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("getFullYear", "timestamp_to_year", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.year)
-    }),
-    Overload::member("getFullYear", "timestamp_to_year_with_tz", "(timestamp, string) -> int", Price::One, |args| {
-        part(args, |c| c.year)
-    }),
-    Overload::member("getMonth", "timestamp_to_month", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.month - 1)
-    }),
-    Overload::member("getMonth", "timestamp_to_month_with_tz", "(timestamp, string) -> int", Price::One, |args| {
-        part(args, |c| c.month - 1)
-    }),
-    Overload::member("getDayOfYear", "timestamp_to_day_of_year", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.day_of_year)
-    }),
-    Overload::member(
-        "getDayOfYear",
-        "timestamp_to_day_of_year_with_tz",
-        "(timestamp, string) -> int",
-        Price::One,
-        |args| part(args, |c| c.day_of_year),
-    ),
-    Overload::member("getDayOfMonth", "timestamp_to_day_of_month", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.day - 1)
-    }),
-    Overload::member(
-        "getDayOfMonth",
-        "timestamp_to_day_of_month_with_tz",
-        "(timestamp, string) -> int",
-        Price::One,
-        |args| part(args, |c| c.day - 1),
-    ),
-    Overload::member("getDate", "timestamp_to_day_of_month_1_based", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.day)
-    }),
-    Overload::member(
-        "getDate",
-        "timestamp_to_day_of_month_1_based_with_tz",
-        "(timestamp, string) -> int",
-        Price::One,
-        |args| part(args, |c| c.day),
-    ),
-    Overload::member("getDayOfWeek", "timestamp_to_day_of_week", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.weekday)
-    }),
-    Overload::member(
-        "getDayOfWeek",
-        "timestamp_to_day_of_week_with_tz",
-        "(timestamp, string) -> int",
-        Price::One,
-        |args| part(args, |c| c.weekday),
-    ),
-    Overload::member("getHours", "timestamp_to_hours", "(timestamp) -> int", Price::One, |args| part(args, |c| c.hour)),
-    Overload::member("getHours", "timestamp_to_hours_with_tz", "(timestamp, string) -> int", Price::One, |args| {
-        part(args, |c| c.hour)
-    }),
-    Overload::member("getHours", "duration_to_hours", "(duration) -> int", Price::One, |args| {
-        span(args, |d| d.whole(3_600_000_000_000))
-    }),
-    Overload::member("getMinutes", "timestamp_to_minutes", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.minute)
-    }),
-    Overload::member("getMinutes", "timestamp_to_minutes_with_tz", "(timestamp, string) -> int", Price::One, |args| {
-        part(args, |c| c.minute)
-    }),
-    Overload::member("getMinutes", "duration_to_minutes", "(duration) -> int", Price::One, |args| {
-        span(args, |d| d.whole(60_000_000_000))
-    }),
-    Overload::member("getSeconds", "timestamp_to_seconds", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.second)
-    }),
-    Overload::member("getSeconds", "timestamp_to_seconds_tz", "(timestamp, string) -> int", Price::One, |args| {
-        part(args, |c| c.second)
-    }),
-    Overload::member("getSeconds", "duration_to_seconds", "(duration) -> int", Price::One, |args| {
-        span(args, |d| d.whole(1_000_000_000))
-    }),
-    Overload::member("getMilliseconds", "timestamp_to_milliseconds", "(timestamp) -> int", Price::One, |args| {
-        part(args, |c| c.millisecond)
-    }),
-    Overload::member(
-        "getMilliseconds",
-        "timestamp_to_milliseconds_with_tz",
-        "(timestamp, string) -> int",
-        Price::One,
-        |args| part(args, |c| c.millisecond),
-    ),
-    Overload::member("getMilliseconds", "duration_to_milliseconds", "(duration) -> int", Price::One, |args| {
-        span(args, |d| d.0 / 1_000_000)
-    }),
+    utc("getFullYear", "timestamp_to_year", year),
+    zoned("getFullYear", "timestamp_to_year_with_tz", year),
+    utc("getMonth", "timestamp_to_month", month),
+    zoned("getMonth", "timestamp_to_month_with_tz", month),
+    utc("getDayOfYear", "timestamp_to_day_of_year", day_of_year),
+    zoned("getDayOfYear", "timestamp_to_day_of_year_with_tz", day_of_year),
+    utc("getDayOfMonth", "timestamp_to_day_of_month", day_of_month),
+    zoned("getDayOfMonth", "timestamp_to_day_of_month_with_tz", day_of_month),
+    utc("getDate", "timestamp_to_day_of_month_1_based", date),
+    zoned("getDate", "timestamp_to_day_of_month_1_based_with_tz", date),
+    utc("getDayOfWeek", "timestamp_to_day_of_week", day_of_week),
+    zoned("getDayOfWeek", "timestamp_to_day_of_week_with_tz", day_of_week),
+    utc("getHours", "timestamp_to_hours", hours),
+    zoned("getHours", "timestamp_to_hours_with_tz", hours),
+    span("getHours", "duration_to_hours", hours),
+    utc("getMinutes", "timestamp_to_minutes", minutes),
+    zoned("getMinutes", "timestamp_to_minutes_with_tz", minutes),
+    span("getMinutes", "duration_to_minutes", minutes),
+    utc("getSeconds", "timestamp_to_seconds", seconds),
+    zoned("getSeconds", "timestamp_to_seconds_tz", seconds),
+    span("getSeconds", "duration_to_seconds", seconds),
+    utc("getMilliseconds", "timestamp_to_milliseconds", milliseconds),
+    zoned("getMilliseconds", "timestamp_to_milliseconds_with_tz", milliseconds),
+    span("getMilliseconds", "duration_to_milliseconds", milliseconds),
 ];
 
+const fn utc(function: &'static str, id: &'static str, call: Function) -> Overload {
+    Overload::member(function, id, "(timestamp) -> int", Price::One, call)
+}
+
+const fn zoned(function: &'static str, id: &'static str, call: Function) -> Overload {
+    Overload::member(function, id, "(timestamp, string) -> int", Price::One, call)
+}
+
+const fn span(function: &'static str, id: &'static str, call: Function) -> Overload {
+    Overload::member(function, id, "(duration) -> int", Price::One, call)
+}
+
+fn year<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.year)
+}
+
+fn month<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.month - 1)
+}
+
+fn day_of_year<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.day_of_year)
+}
+
+fn day_of_month<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.day - 1)
+}
+
+fn date<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.day)
+}
+
+fn day_of_week<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    part(args, |c| c.weekday)
+}
+
+fn hours<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    whole(args, |d| d.whole(3_600_000_000_000)).unwrap_or_else(|| part(args, |c| c.hour))
+}
+
+fn minutes<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    whole(args, |d| d.whole(60_000_000_000)).unwrap_or_else(|| part(args, |c| c.minute))
+}
+
+fn seconds<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    whole(args, |d| d.whole(1_000_000_000)).unwrap_or_else(|| part(args, |c| c.second))
+}
+
+fn milliseconds<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    whole(args, |d| d.0 / 1_000_000).unwrap_or_else(|| part(args, |c| c.millisecond))
+}
+
+/// The part of a point in time, in UTC or the zone that is named.
 fn part<'a>(args: &[Value<'a>], part: fn(Clock) -> i64) -> Result<Value<'a>, Error> {
     match args {
         [Value::Timestamp(t)] => Ok(Value::Int(part(t.clock(0)))),
@@ -107,10 +94,11 @@ fn part<'a>(args: &[Value<'a>], part: fn(Clock) -> i64) -> Result<Value<'a>, Err
     }
 }
 
-fn span<'a>(args: &[Value<'a>], part: fn(Duration) -> i64) -> Result<Value<'a>, Error> {
+/// The part of a duration, if it is one.
+fn whole<'a>(args: &[Value<'a>], part: fn(Duration) -> i64) -> Option<Result<Value<'a>, Error>> {
     match args {
-        [Value::Duration(d)] => Ok(Value::Int(part(*d))),
-        _ => Err(Error::no_such_overload()),
+        [Value::Duration(d)] => Some(Ok(Value::Int(part(*d)))),
+        _ => None,
     }
 }
 

@@ -14,116 +14,36 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten, flatten)
         .since(34)
         .unguarded(),
-    Overload::member("sort", "list_int_sort", "(list(int)) -> list(int)", Price::Sort(0), sort).since(34).unguarded(),
-    Overload::member("sort", "list_uint_sort", "(list(uint)) -> list(uint)", Price::Sort(0), sort)
-        .since(34)
-        .unguarded(),
-    Overload::member("sort", "list_double_sort", "(list(double)) -> list(double)", Price::Sort(0), sort)
-        .since(34)
-        .unguarded(),
-    Overload::member("sort", "list_bool_sort", "(list(bool)) -> list(bool)", Price::Sort(0), sort)
-        .since(34)
-        .unguarded(),
-    Overload::member(
-        "sort",
-        "list_google.protobuf.Duration_sort",
-        "(list(duration)) -> list(duration)",
-        Price::Sort(0),
-        sort,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "sort",
-        "list_google.protobuf.Timestamp_sort",
-        "(list(timestamp)) -> list(timestamp)",
-        Price::Sort(0),
-        sort,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member("sort", "list_string_sort", "(list(string)) -> list(string)", Price::Sort(0), sort)
-        .since(34)
-        .unguarded(),
-    Overload::member("sort", "list_bytes_sort", "(list(bytes)) -> list(bytes)", Price::Sort(0), sort)
-        .since(34)
-        .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_int_sortByAssociatedKeys",
-        "(list(T), list(int)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_uint_sortByAssociatedKeys",
-        "(list(T), list(uint)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_double_sortByAssociatedKeys",
-        "(list(T), list(double)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_bool_sortByAssociatedKeys",
-        "(list(T), list(bool)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_google.protobuf.Duration_sortByAssociatedKeys",
-        "(list(T), list(duration)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_google.protobuf.Timestamp_sortByAssociatedKeys",
-        "(list(T), list(timestamp)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_string_sortByAssociatedKeys",
-        "(list(T), list(string)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
-    Overload::member(
-        "@sortByAssociatedKeys",
-        "list_bytes_sortByAssociatedKeys",
-        "(list(T), list(bytes)) -> list(T)",
-        Price::Sort(1),
-        sort_by_keys,
-    )
-    .since(34)
-    .unguarded(),
+    sorting("list_int_sort", "(list(int)) -> list(int)"),
+    sorting("list_uint_sort", "(list(uint)) -> list(uint)"),
+    sorting("list_double_sort", "(list(double)) -> list(double)"),
+    sorting("list_bool_sort", "(list(bool)) -> list(bool)"),
+    sorting("list_google.protobuf.Duration_sort", "(list(duration)) -> list(duration)"),
+    sorting("list_google.protobuf.Timestamp_sort", "(list(timestamp)) -> list(timestamp)"),
+    sorting("list_string_sort", "(list(string)) -> list(string)"),
+    sorting("list_bytes_sort", "(list(bytes)) -> list(bytes)"),
+    sorting_by("list_int_sortByAssociatedKeys", "(list(T), list(int)) -> list(T)"),
+    sorting_by("list_uint_sortByAssociatedKeys", "(list(T), list(uint)) -> list(T)"),
+    sorting_by("list_double_sortByAssociatedKeys", "(list(T), list(double)) -> list(T)"),
+    sorting_by("list_bool_sortByAssociatedKeys", "(list(T), list(bool)) -> list(T)"),
+    sorting_by("list_google.protobuf.Duration_sortByAssociatedKeys", "(list(T), list(duration)) -> list(T)"),
+    sorting_by("list_google.protobuf.Timestamp_sortByAssociatedKeys", "(list(T), list(timestamp)) -> list(T)"),
+    sorting_by("list_string_sortByAssociatedKeys", "(list(T), list(string)) -> list(T)"),
+    sorting_by("list_bytes_sortByAssociatedKeys", "(list(T), list(bytes)) -> list(T)"),
     Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range).since(34),
     Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(34),
     Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(34),
 ];
+
+/// `sort` of one type of elements.
+const fn sorting(id: &'static str, signature: &'static str) -> Overload {
+    Overload::member("sort", id, signature, Price::Sort(0), sort).since(34).unguarded()
+}
+
+/// What `sortBy` becomes, for one type of keys.
+const fn sorting_by(id: &'static str, signature: &'static str) -> Overload {
+    Overload::member("@sortByAssociatedKeys", id, signature, Price::Sort(1), sort_by_keys).since(34).unguarded()
+}
 
 /// The longest `lists.range()`.
 const MOST_RANGE: i64 = 1_000_000;
