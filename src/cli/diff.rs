@@ -5,7 +5,7 @@ use super::Exit;
 use super::args;
 use super::cases::Cases;
 use super::external_diff::ExternalDiff;
-use super::terminal;
+use super::terminal::{self, Writer};
 use super::update::without_books;
 use super::validate::{self, Compares, Run};
 use crate::output::difference::{self, Sides};
@@ -40,8 +40,8 @@ fn diff(
     args: &args::Diff,
     color: bool,
     message_color: bool,
-    out: &mut dyn Write,
-    messages: &mut dyn Write,
+    out: &mut Writer,
+    messages: &mut Writer,
 ) -> io::Result<Exit> {
     let json = args.output == Some(args::DiffFormat::Json);
     let cases = args.output.and_then(args::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
@@ -84,8 +84,8 @@ struct Counts {
 }
 
 struct Show<'a> {
-    out: &'a mut dyn Write,
-    messages: &'a mut dyn Write,
+    out: &'a mut Writer,
+    messages: &'a mut Writer,
     color: bool,
     books: bool,
     text: TextReport,

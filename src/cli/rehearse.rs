@@ -5,7 +5,7 @@ mod stored;
 
 use super::Exit;
 use super::args::{self, RehearseFormat};
-use super::terminal;
+use super::terminal::{self, Writer};
 use super::validate::judge::{self, Places};
 use super::validate::live::Live;
 use super::validate::object::{self as input_object, Object};
@@ -75,8 +75,8 @@ fn rehearse(
     args: &args::Rehearse,
     color: bool,
     message_color: bool,
-    out: &mut dyn Write,
-    messages: &mut dyn Write,
+    out: &mut Writer,
+    messages: &mut Writer,
 ) -> Result<Exit, Failure> {
     let target = args.cluster.target();
     let live = Live::new(target.clone());
@@ -245,8 +245,8 @@ impl Work<'_> {
 }
 
 struct Show<'a> {
-    out: &'a mut dyn Write,
-    messages: &'a mut dyn Write,
+    out: &'a mut Writer,
+    messages: &'a mut Writer,
     color: bool,
     format: Option<RehearseFormat>,
     table: Aligned,
@@ -262,7 +262,7 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, color: bool, out: &'a mut dyn Write, messages: &'a mut dyn Write) -> Self {
+    fn new(format: Option<RehearseFormat>, color: bool, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,

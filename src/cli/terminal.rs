@@ -5,10 +5,13 @@ use crate::api::Timestamp;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Something to write to, from whichever thread has something to say.
+pub type Writer = dyn Write + Send;
+
 /// A stream and whether it shows colours.
 pub struct Stream {
     /// Where to write.
-    pub write: Box<dyn Write>,
+    pub write: Box<Writer>,
     /// Whether colours may be written.
     pub color: bool,
 }

@@ -20,7 +20,7 @@ mod watch;
 use super::Exit;
 use super::args;
 use super::request::Manner;
-use super::terminal;
+use super::terminal::{self, Writer};
 use super::update::Way;
 use crate::api::Server;
 use crate::cluster;
@@ -64,7 +64,7 @@ fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
     Ok(verdict(&summary))
 }
 
-fn validate(args: &args::Validate, style: Style, out: &mut dyn Write, messages: &mut dyn Write) -> io::Result<Summary> {
+fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mut Writer) -> io::Result<Summary> {
     let mut show = show::Show::new(args.output, style, out, messages);
     // The page shows what would change, if there is something to change.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
@@ -104,7 +104,7 @@ pub struct Compares {
 }
 
 /// Judges everything and shows the items in order; gives what is to be said of the run as a whole.
-pub fn items(run: &Run<'_>, show: &mut dyn FnMut(Item)) -> io::Result<Vec<Note>> {
+pub fn items(run: &Run<'_>, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<Note>> {
     let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
     if reads_stdin(&run.inputs.filenames) && reads_stdin(&run.updates.old) {
         return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));

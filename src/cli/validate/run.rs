@@ -1,4 +1,4 @@
-//! The way of the documents: read on this thread, judged on several, shown in order.
+//! The way of the documents: read and judged on several threads, shown in order.
 //!
 //! An object whose CRD is not known yet may find it later in the stream. From the first such object on, everything waits
 //! in a temporary file, CRDs are still taken in as they pass, and at the end what waits is judged in order. So the output
@@ -19,7 +19,7 @@ pub fn take_definitions(
     judge: &Judge,
     known: &mut Known,
     entries: impl Iterator<Item = Entry>,
-    show: &mut dyn FnMut(Item),
+    show: &mut (dyn FnMut(Item) + Send),
 ) {
     for entry in entries {
         match entry {
@@ -51,8 +51,8 @@ pub fn take_definitions(
 pub fn judge_all(
     judge: &Judge,
     known: &mut Known,
-    entries: impl Iterator<Item = Entry>,
-    show: &mut dyn FnMut(Item),
+    entries: impl Iterator<Item = Entry> + Send,
+    show: &mut (dyn FnMut(Item) + Send),
 ) -> io::Result<()> {
     let mut feed = Feed { judge, known, entries, notes: Vec::new(), wait: None, failed: None };
     in_order(judge.settings.jobs, feed.by_ref(), |task| task.done(judge), &mut *show)?;

@@ -3,6 +3,7 @@
 use crate::cli::args::ValidateFormat;
 use crate::cli::cases::Cases;
 use crate::cli::diff::file_name;
+use crate::cli::terminal::Writer;
 use crate::cli::update::without_books;
 use crate::input::held::Held;
 use crate::output::difference::{self, Sides};
@@ -14,12 +15,12 @@ use crate::output::table::{TableText, View};
 use crate::text::yaml;
 use crate::value::{self, Value};
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 /// Shows items.
 pub struct Show<'a> {
-    out: &'a mut dyn Write,
-    messages: &'a mut dyn Write,
+    out: &'a mut Writer,
+    messages: &'a mut Writer,
     style: Style,
     form: Form,
     text: TextReport,
@@ -50,12 +51,7 @@ enum Form {
 
 impl<'a> Show<'a> {
     /// Shows on `out`; what is said beside it goes to `messages`.
-    pub fn new(
-        format: Option<ValidateFormat>,
-        style: Style,
-        out: &'a mut dyn Write,
-        messages: &'a mut dyn Write,
-    ) -> Self {
+    pub fn new(format: Option<ValidateFormat>, style: Style, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         let form = match format {
             None => Form::Text { details: Held::default() },
             Some(ValidateFormat::Json) => Form::Json { begun: false },
