@@ -207,7 +207,22 @@ impl Server {
     /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB
     /// and more for the deepest). A watch is answered with the events that happened already.
     pub fn handle(&self, request: &Request) -> Response {
-        match self.reply(request) {
+        self.whole(request, None)
+    }
+
+    /// The same for a request that nobody needs any more: the object it creates is used, not copied.
+    pub fn take(&self, mut request: Request) -> Response {
+        let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
+        self.whole(&request, object)
+    }
+
+    /// Answers one request, as [`Server::handle`] does, but a watch goes on.
+    pub fn reply(&self, request: &Request) -> Reply {
+        self.answer(request, None)
+    }
+
+    fn whole(&self, request: &Request, object: Option<Value>) -> Response {
+        match self.answer(request, object) {
             Reply::Whole(response) => response,
             Reply::Stream(mut watch) => {
                 let events = std::iter::from_fn(|| watch.next_now(request.now));
@@ -219,8 +234,7 @@ impl Server {
         }
     }
 
-    /// Answers one request, as [`Server::handle`] does, but a watch goes on.
-    pub fn reply(&self, request: &Request) -> Reply {
+    fn answer(&self, request: &Request, object: Option<Value>) -> Reply {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         Reply::Whole(match route::route(request.method, path, &query) {
@@ -231,7 +245,8 @@ impl Server {
                 return watch::handle(context::Context::new(self, request, query, target));
             }
             route::Route::Resource(target) => {
-                let ctx = context::Context::new(self, request, query, target);
+                let mut ctx = context::Context::new(self, request, query, target);
+                ctx.object = object;
                 if definitions::is_about(&ctx.target) {
                     definitions::handle(ctx, request.method)
                 } else {

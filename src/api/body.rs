@@ -69,6 +69,18 @@ pub(super) fn object(body: &Body, input: Input, validation: FieldValidation) -> 
     Ok(document)
 }
 
+/// Takes the object out of a body about which there is nothing to complain: nobody will look for it there again.
+pub(super) fn take(body: &mut Body) -> Option<Value> {
+    match body {
+        Body::Value(value)
+            if interpret(value).is_ok() && value.str_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) =>
+        {
+            Some(std::mem::take(value))
+        }
+        _ => None,
+    }
+}
+
 fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
     match input {
         Input::Json => {

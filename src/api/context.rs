@@ -1,6 +1,7 @@
 //! One request on its way: what was asked, what has been said so far, and how the answer is written.
 
-use super::negotiate::{self, Conversion, Endpoint, Output};
+use super::body::{self, Document, Unreadable};
+use super::negotiate::{self, Conversion, Endpoint, Input, Output};
 use super::options::{self, FieldValidation, WriteOptions};
 use super::query::Query;
 use super::route::Target;
@@ -23,6 +24,8 @@ pub(super) struct Context<'a> {
     pub target: Target,
     /// The trace so far.
     pub trace: Trace,
+    /// The object of the body, if it was taken out of it.
+    pub object: Option<Value>,
     warnings: Vec<String>,
 }
 
@@ -72,7 +75,15 @@ impl Answer {
 impl<'a> Context<'a> {
     /// A request that was routed.
     pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
-        Self { server, request, query, target, trace: Trace::default(), warnings: Vec::new() }
+        Self { server, request, query, target, trace: Trace::default(), object: None, warnings: Vec::new() }
+    }
+
+    /// The object of the body, which must have a type.
+    pub fn body_object(&mut self, input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+        match self.object.take() {
+            Some(value) => Ok(Document { value, strict: Vec::new() }),
+            None => body::object(&self.request.body, input, validation),
+        }
     }
 
     /// Adds a warning; equal ones are told once.

@@ -95,11 +95,11 @@ pub(super) fn store_new(
             }
             return Err(refusal);
         }
+        if options.dry_run {
+            return serving.shown(object, version, decoded);
+        }
         // Another thread may have taken the name meanwhile; then the next round finds it.
         let written = serving.written(object.clone(), version, decoded)?;
-        if options.dry_run {
-            return Ok(written.shown());
-        }
         written.check_size(body::length(&ctx.request.body))?;
         ctx.server.enter_namespace(&namespace, ctx.request.now);
         if let Ok(shown) = written.put(version, &serving.objects, &key, None, &ctx.server.revision) {

@@ -27,7 +27,7 @@ pub(super) fn request_object(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let request = ctx.request;
-    let read = body::object(&request.body, input, options.field_validation);
+    let read = ctx.body_object(input, options.field_validation);
     let decoded = match read {
         Ok(document) => {
             let missing = || body::missing_kind(&request.body, input, options.field_validation);

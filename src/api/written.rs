@@ -42,6 +42,19 @@ impl Serving {
         let shown = self.decode_stored(&raw, version)?;
         Ok(Written { raw, shown })
     }
+
+    /// What a dry run answers, for which nothing is stored.
+    pub fn shown(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Arc<Value>, Refusal> {
+        if !(version.storage && decoded) {
+            return Ok(self.written(object, version, decoded)?.shown());
+        }
+        integral_floats(&mut object);
+        metadata::set(&mut object, "selfLink", None);
+        if !pipeline::default(&version.stages, &mut object).is_empty() {
+            object = self.convert(object, version)?;
+        }
+        Ok(Arc::new(object))
+    }
 }
 
 impl Written {

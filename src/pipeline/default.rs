@@ -45,8 +45,13 @@ impl Walk<'_> {
                     self.path.leave(before);
                 }
                 for (key, v) in members.iter_mut() {
+                    let property = node.property(key);
+                    // Most members have no default below them: no path is made for these.
+                    if property.is_some_and(|property| !property.has.defaults) {
+                        continue;
+                    }
                     let before = self.path.enter_key(key);
-                    if let Some(property) = node.property(key) {
+                    if let Some(property) = property {
                         self.value(v, property);
                     } else if let Some(additional) = node.additional_schema() {
                         self.element(v, additional);

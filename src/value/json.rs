@@ -75,7 +75,29 @@ pub fn is_longer_than(v: &Value, limit: usize) -> bool {
             }
         }
     }
-    rest(v, Some(limit)).is_none()
+    let mut left = limit;
+    !is_surely_within(v, &mut left) && rest(v, Some(limit)).is_none()
+}
+
+/// Whether the compact JSON of `v` cannot have more than `left` bytes, by the most that any text or number can take. What is
+/// left of them is what others may have.
+fn is_surely_within(v: &Value, left: &mut usize) -> bool {
+    const NUMBER: usize = 32;
+    const ESCAPE: usize = 6;
+    let mut take = |most: usize| {
+        let rest = left.checked_sub(most);
+        *left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    match v {
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => take(NUMBER),
+        Value::String(s) => take(ESCAPE * s.len() + 2),
+        Value::Array(items) => take(items.len() + 2) && items.iter().all(|item| is_surely_within(item, left)),
+        Value::Object(members) => {
+            let keys = members.keys().map(|key| ESCAPE * key.len() + 4).sum::<usize>();
+            take(keys + 2) && members.values().all(|value| is_surely_within(value, left))
+        }
+    }
 }
 
 /// Appends `s` as a JSON string.
@@ -118,5 +140,7 @@ mod tests {
         assert_eq!(to_string(&v), r#"{"a":"\u003c\u0001é\u2028","b":[1,1,null]}"#);
         let length = to_string(&v).len();
         assert!(!is_longer_than(&v, length) && is_longer_than(&v, length - 1));
+        let (mut few, mut many) = (length, 10 * length);
+        assert!(!is_surely_within(&v, &mut few) && is_surely_within(&v, &mut many));
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn request(
     input: Input,
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, Refusal> {
-    let document = body::object(&ctx.request.body, input, options.field_validation).map_err(|e| {
+    let document = ctx.body_object(input, options.field_validation).map_err(|e| {
         let text = e.into_text();
         let summary = body::bytes(&ctx.request.body).map(|b| body::summary(&b)).unwrap_or_default();
         Refusal::bad_request(format!(

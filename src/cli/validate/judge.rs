@@ -114,7 +114,7 @@ pub fn judge(
     let followed = before.left.is_some();
     let mut item = match court.updates {
         None if !followed => {
-            answered(court.server.handle(&request::create(&collection, object, court.manner)), identity, places)
+            answered(court.server.take(request::create(&collection, object, court.manner)), identity, places)
         }
         updates => {
             let identity_again = identity.clone();
@@ -313,21 +313,21 @@ pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> 
         item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places);
     }
     if accepted {
-        take_result(&mut item, body.as_deref());
+        take_result(&mut item, body);
     }
     item.answer = Some(Answer { code: response.code, reason, message });
     item
 }
 
 /// The object, and its Table if one was asked for.
-fn take_result(item: &mut Item, body: Option<&Value>) {
+fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
     let Some(body) = body else { return };
     if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
         let row = body.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
         item.object = row.and_then(|row| row.get("object")).cloned();
-        item.table = Some(body.clone());
+        item.table = Some(Arc::unwrap_or_clone(body));
     } else {
-        item.object = Some(body.clone());
+        item.object = Some(Arc::unwrap_or_clone(body));
     }
 }
 
