@@ -90,7 +90,11 @@ impl Node {
         }
         match value {
             Value::Array(items) => {
-                items.iter().for_each(|item| self.items.iter().for_each(|child| child.visit(item, out)));
+                if let Some(child) = &self.items {
+                    for item in items {
+                        child.visit(item, out);
+                    }
+                }
             }
             Value::Object(members) => {
                 for (name, member) in members {
@@ -134,7 +138,9 @@ fn main() {
         objects.extend(read(&project.join("objects")));
     }
     let mut rules = Vec::new();
-    kinds.values().for_each(|node| node.rules(&mut rules));
+    for node in kinds.values() {
+        node.rules(&mut rules);
+    }
     let mut sites = Vec::new();
     for object in &objects {
         let text = |key| object.str_at(&[key]).expect("is there");

@@ -33,7 +33,7 @@ use live::Live;
 use met::Met;
 use olds::Olds;
 use shared::{Judge, Known, Settings};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::thread;
