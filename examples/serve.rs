@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example serve`
 
-use crdx::api::{Body, Method, Request, Server, Timestamp};
+use crdx::api::{Method, Request, Server};
 use crdx::{serve, text};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,15 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In process: a request is a value, and so is the answer.
     let server = Arc::new(Server::new(1));
     let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
-    let answer = server.handle(&Request {
-        method: Method::Post,
-        path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned(),
-        content_type: None,
-        accept: None,
-        user_agent: None,
-        body: Body::Value(crd),
-        now: Timestamp::default(),
-    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let answer = server.handle(&Request::new(Method::Post, path, crd));
     assert_eq!(answer.code, 201);
 
     // On a port: any client, here a bare socket.

@@ -107,6 +107,35 @@ pub enum Body {
     Value(Value),
 }
 
+impl Request {
+    /// The request of a client that says nothing of itself, at time zero; a patch is a merge patch.
+    pub fn new(method: Method, path: &str, body: impl Into<Body>) -> Self {
+        Self {
+            method,
+            path: path.to_owned(),
+            content_type: (method == Method::Patch).then(|| "application/merge-patch+json".to_owned()),
+            accept: None,
+            user_agent: None,
+            body: body.into(),
+            now: Timestamp::default(),
+        }
+    }
+}
+
+/// No text is no body.
+impl From<&str> for Body {
+    fn from(text: &str) -> Self {
+        if text.is_empty() { Self::Empty } else { Self::Bytes(text.as_bytes().to_vec()) }
+    }
+}
+
+/// Null is no body.
+impl From<Value> for Body {
+    fn from(value: Value) -> Self {
+        if value.is_null() { Self::Empty } else { Self::Value(value) }
+    }
+}
+
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
@@ -277,20 +306,7 @@ mod tests {
     const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
 
     fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-        let content_type = match method {
-            Method::Patch => Some("application/merge-patch+json".to_owned()),
-            _ => None,
-        };
-        let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) };
-        server.handle(&Request {
-            method,
-            path: path.to_owned(),
-            content_type,
-            accept: None,
-            user_agent: None,
-            body,
-            now: Timestamp::default(),
-        })
+        server.handle(&Request::new(method, path, body))
     }
 
     fn value(response: &Response) -> &Value {

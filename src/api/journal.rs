@@ -109,7 +109,7 @@ pub(super) fn text(object: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Body, Method, Request, ResponseBody};
+    use crate::api::{Method, Request, ResponseBody};
     use crate::text::json;
     use std::collections::BTreeMap;
     use std::sync::Mutex;
@@ -140,15 +140,7 @@ mod tests {
     const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
 
     fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
-        let response = server.handle(&Request {
-            method,
-            path: path.to_owned(),
-            content_type: None,
-            accept: None,
-            user_agent: None,
-            body: if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) },
-            now: Timestamp::default(),
-        });
+        let response = server.handle(&Request::new(method, path, body));
         match response.body {
             ResponseBody::Json(body) => (response.code, Arc::unwrap_or_clone(body)),
             ResponseBody::Text(text) => panic!("{text}"),

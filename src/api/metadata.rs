@@ -5,6 +5,25 @@
 
 use crate::value::{Map, Value};
 
+/// The members of `ObjectMeta`, in the order in which Go writes them.
+pub(super) const MEMBERS: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
 /// A text of `metadata`, empty when absent.
 pub(super) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object.str_at(&["metadata", key]).unwrap_or_default()

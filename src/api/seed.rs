@@ -87,7 +87,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Body, Method, Request, ResponseBody};
+    use crate::api::{Method, Request, ResponseBody};
     use crate::text::json;
 
     const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
@@ -101,16 +101,8 @@ mod tests {
     }
 
     fn send(server: &Server, method: Method, body: Value) -> (u16, Value) {
-        let request = Request {
-            method,
-            path: "/apis/toys.example.com/v1/namespaces/ns/kites/k".to_owned(),
-            content_type: Some("application/merge-patch+json".to_owned()).filter(|_| method == Method::Patch),
-            accept: None,
-            user_agent: None,
-            body: if body.is_null() { Body::Empty } else { Body::Value(body) },
-            now: Timestamp::default(),
-        };
-        let response = server.handle(&request);
+        let path = "/apis/toys.example.com/v1/namespaces/ns/kites/k";
+        let response = server.handle(&Request::new(method, path, body));
         let ResponseBody::Json(body) = response.body else { panic!("text") };
         (response.code, Arc::unwrap_or_clone(body))
     }

@@ -2,6 +2,7 @@
 //!
 //! Nobody should depend on that order, but `kubectl get --raw` shows it. Fields that no table here knows come last, sorted.
 
+use super::metadata;
 use crate::value::{Map, Value, json};
 
 /// How the members of a value are ordered.
@@ -24,23 +25,7 @@ static LIST: Order =
     Declared(&["kind", "apiVersion", "metadata", "items"], &[("metadata", &LIST_META), ("items", &Each(&Kind))]);
 static LIST_META: Order = Declared(&["selfLink", "resourceVersion", "continue", "remainingItemCount"], &[]);
 static OBJECT_META: Order = Declared(
-    &[
-        "name",
-        "generateName",
-        "namespace",
-        "selfLink",
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "labels",
-        "annotations",
-        "ownerReferences",
-        "finalizers",
-        "managedFields",
-    ],
+    &metadata::MEMBERS,
     &[
         (
             "ownerReferences",

@@ -257,7 +257,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Body, Method, Request, ResponseBody};
+    use crate::api::{Method, Request, ResponseBody};
     use crate::value::Value;
 
     const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
@@ -274,15 +274,7 @@ mod tests {
     }
 
     fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
-        let response = server.handle(&Request {
-            method,
-            path: path.to_owned(),
-            content_type: None,
-            accept: None,
-            user_agent: None,
-            body: if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) },
-            now: Timestamp::default(),
-        });
+        let response = server.handle(&Request::new(method, path, body));
         match response.body {
             ResponseBody::Json(body) => (response.code, Arc::unwrap_or_clone(body)),
             ResponseBody::Text(text) => panic!("{text}"),

@@ -4,6 +4,7 @@
 
 use crate::api::body::{self, go_kind};
 use crate::api::context::Context;
+use crate::api::metadata::MEMBERS;
 use crate::api::negotiate::Input;
 use crate::api::options::WriteOptions;
 use crate::api::patch;
@@ -94,8 +95,7 @@ fn check(mut scale: Value) -> Result<Read, String> {
                 ));
             }
         }
-        let known: Vec<&str> = TEXTS.iter().chain(&OTHERS).copied().collect();
-        fields(metadata, "metadata.", &known, &mut unknown);
+        fields(metadata, "metadata.", &MEMBERS, &mut unknown);
     }
     if let Some(spec) = scale.get_mut("spec").and_then(Value::as_object_mut) {
         spec.retain(|key, value| key == "replicas" && !value.is_null());
@@ -105,18 +105,6 @@ fn check(mut scale: Value) -> Result<Read, String> {
 }
 
 const TEXTS: [&str; 6] = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"];
-const OTHERS: [&str; 9] = [
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-];
-
 fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<String>) {
     let keys = value.as_object().into_iter().flat_map(|m| m.keys());
     unknown.extend(keys.filter(|k| !known.contains(&k.as_str())).map(|k| format!("unknown field \"{prefix}{k}\"")));

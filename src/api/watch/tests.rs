@@ -1,7 +1,7 @@
 //! What watches tell, through the server's own requests.
 
 use super::*;
-use crate::api::{Body, Request, Server};
+use crate::api::{Request, Server};
 use crate::text::json;
 use crate::value::Value;
 use std::sync::atomic::AtomicUsize;
@@ -11,20 +11,8 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
 const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
-fn request(method: Method, path: &str, body: &str) -> Request {
-    Request {
-        method,
-        path: path.to_owned(),
-        content_type: (method == Method::Patch).then(|| "application/merge-patch+json".to_owned()),
-        accept: None,
-        user_agent: None,
-        body: if body.is_empty() { Body::Empty } else { Body::Bytes(body.as_bytes().to_vec()) },
-        now: Timestamp::default(),
-    }
-}
-
 fn send(server: &Server, method: Method, path: &str, body: &str) -> u16 {
-    server.handle(&request(method, path, body)).code
+    server.handle(&Request::new(method, path, body)).code
 }
 
 fn with_foos() -> Server {
@@ -46,7 +34,7 @@ fn create(server: &Server, name: &str, color: &str) {
 }
 
 fn watch(server: &Server, query: &str, accept: Option<&str>) -> Box<Watch> {
-    let mut request = request(Method::Get, &format!("{FOOS}?watch=1{query}"), "");
+    let mut request = Request::new(Method::Get, &format!("{FOOS}?watch=1{query}"), "");
     request.accept = accept.map(str::to_owned);
     match server.reply(&request) {
         Reply::Stream(watch) => watch,

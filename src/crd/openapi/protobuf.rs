@@ -135,19 +135,8 @@ static BODY: Message = Message {
     ],
     extensions: 6,
 };
-static IN_HEADER: Message = Message {
-    fields: &[
-        ("required", 1, Bool),
-        ("in", 2, Text),
-        ("description", 3, Text),
-        ("name", 4, Text),
-        ("type", 5, Text),
-        ("format", 6, Text),
-        ("uniqueItems", 19, Bool),
-    ],
-    extensions: 22,
-};
-static IN_PATH: Message = Message {
+/// Parameters in headers and in paths have the same members under the same numbers.
+static IN_HEADER_OR_PATH: Message = Message {
     fields: &[
         ("required", 1, Bool),
         ("in", 2, Text),
@@ -249,9 +238,9 @@ fn field(out: &mut Vec<u8>, number: u32, kind: Kind, value: &Value, depth: usize
 fn parameter(value: &Value, depth: usize) -> Vec<u8> {
     let (number, of) = match value.str_at(&["in"]) {
         Some("body") => return wrapped(1, &message(&BODY, value, depth)),
-        Some("header") => (1, &IN_HEADER),
+        Some("header") => (1, &IN_HEADER_OR_PATH),
         Some("query") => (3, &IN_QUERY),
-        _ => (4, &IN_PATH),
+        _ => (4, &IN_HEADER_OR_PATH),
     };
     wrapped(2, &wrapped(number, &message(of, value, depth)))
 }

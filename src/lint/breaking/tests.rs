@@ -1,7 +1,7 @@
 //! What is said of ratcheting is tried: an object that was fine under the old CRD is stored under the new one and edited.
 
 use super::*;
-use crate::api::{Body, Method, Request, Server, Timestamp};
+use crate::api::{Method, Request, Server, Timestamp};
 use crate::crd;
 use crate::text::json;
 use crate::value::{Value, json::to_string};
@@ -28,16 +28,7 @@ fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
     let object =
         format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"k"}},"spec":{spec}}}"#);
     server.seed("kites.toys.example.com", "ns", read(&object)).unwrap();
-    let request = Request {
-        method: Method::Patch,
-        path: OBJECT.to_owned(),
-        content_type: Some("application/merge-patch+json".to_owned()),
-        accept: None,
-        user_agent: None,
-        body: Body::Value(read(patch)),
-        now: Timestamp::default(),
-    };
-    server.handle(&request).code
+    server.handle(&Request::new(Method::Patch, OBJECT, read(patch))).code
 }
 
 /// One change: the schemas of `spec`, an object that only the old one takes, a patch of `spec` that changes the value that
