@@ -4,7 +4,7 @@
 //! Follows `k8s.io/kubectl/pkg/util/apply.go` and `k8s.io/apimachinery/pkg/util/jsonmergepatch`.
 
 use super::{field_manager::LAST_APPLIED, path::equal};
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, number};
 
 /// The object as kubectl sends it: with its own text, less that annotation, in the last-applied annotation.
 #[must_use]
@@ -60,17 +60,46 @@ fn drop_nulls(value: &mut Value) {
 
 /// The merge patch that `kubectl apply` sends for `modified` (from [`with_last_applied`]) on a `live` object: additions
 /// and changes against what is live, deletions against what was applied last. `Err` when the annotation is not JSON.
+///
+/// kubectl's patch library reads every number as a float64: an integer beyond 2^53 is rounded when it is changed, and not
+/// seen to change by less than that.
 pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
-    let empty = Map::new();
     let original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
         Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
         None => Value::Object(Map::new()),
     };
     let members = |v: &'_ Value| v.as_object().cloned().unwrap_or_default();
-    let modified = modified.as_object().unwrap_or(&empty);
-    let changes = only(&difference(&members(live), modified), false);
-    let deletions = only(&difference(&members(&original), modified), true);
-    Ok(Value::Object(combine(deletions, changes)))
+    let (original, modified, live) = (members(&original), members(modified), members(live));
+    let changes = only(&difference(&live, &modified), false);
+    let deletions = only(&difference(&original, &modified), true);
+    let mut patch = Value::Object(combine(deletions, changes));
+    round_numbers(&mut patch);
+    Ok(patch)
+}
+
+/// Every integer as the server reads it after Go wrote the nearest float64.
+fn round_numbers(value: &mut Value) {
+    match value {
+        Value::Int(i) => {
+            let x = *i as f64;
+            *value = number::format_json(x).parse().map_or(Value::Float(x), Value::Int);
+        }
+        Value::Array(items) => items.iter_mut().for_each(round_numbers),
+        Value::Object(members) => members.values_mut().for_each(round_numbers),
+        _ => {}
+    }
+}
+
+/// Equality of JSON whose numbers are float64.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => *a as f64 == *b as f64,
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        _ => equal(a, b),
+    }
 }
 
 /// The merge patch from one object to another.
@@ -84,7 +113,7 @@ fn difference(from: &Map, to: &Map) -> Map {
                     out.insert(name.clone(), Value::Object(below));
                 }
             }
-            (Some(old), new) if equal(old, new) => {}
+            (Some(old), new) if same(old, new) => {}
             _ => {
                 out.insert(name.clone(), new.clone());
             }
@@ -152,5 +181,16 @@ mod tests {
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"x":2,"y":null}"#);
         let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
         assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
+    }
+    #[test]
+    fn a_changed_integer_passes_through_a_float64() {
+        let of = |spec: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#));
+        let before = with_last_applied(&of(r#"{"x":1,"same":9007199254740993}"#));
+        let after =
+            with_last_applied(&of(r#"{"x":9007199254740993,"l":[9223372036854775807],"same":9007199254740992}"#));
+        let sent = patch(&before, &after).unwrap();
+        let rounded = r#"{"l":[9223372036854776000],"x":9007199254740992}"#;
+        assert_eq!(json::to_string(sent.get("spec").unwrap()), rounded);
+        assert_eq!(sent.get("spec").unwrap().get("x"), Some(&Value::Int(9_007_199_254_740_992)));
     }
 }
