@@ -57,7 +57,7 @@ fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {
         Some(Rule { source: rule.rule.clone(), optional, env, program })
     });
     let child = |child: &Schema| Box::new(build(base, child, here.elements()));
-    let property = |(name, child): (&String, &Schema)| {
+    let property = |name: &String, child: &Schema| {
         let below = escape(name).and_then(|name| here.property(&name)).filter(|place| place.decl.is_some());
         (name.clone(), build(base, child, below.unwrap_or_else(|| place(child, child.x_embedded_resource))))
     };
@@ -65,7 +65,7 @@ fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {
         rules: rules.collect(),
         items: schema.items_schema().map(child),
         additional: schema.additional_properties_schema().map(child),
-        properties: schema.properties.iter().map(property).collect(),
+        properties: schema.properties.iter().map(|(name, child)| property(name, child)).collect(),
         place: here,
     }
 }

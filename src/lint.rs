@@ -58,7 +58,7 @@ pub fn schema_path(steps: &[Step]) -> String {
 /// The node below by one step.
 fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
     match step {
-        Step::Property(name) => schema.properties.get(name),
+        Step::Property(name) => schema.property(name),
         Step::Items => schema.items_schema(),
         Step::Values => schema.additional_properties_schema(),
     }
@@ -67,7 +67,7 @@ fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
 /// As [`below`], to change it.
 fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> {
     match step {
-        Step::Property(name) => schema.properties.get_mut(name),
+        Step::Property(name) => schema.properties.get_mut(name).map(Box::as_mut),
         Step::Items => match &mut schema.items {
             Some(Items::Schema(items)) => Some(items),
             _ => None,
@@ -81,7 +81,7 @@ fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> 
 
 /// The steps down from a node, in order.
 fn steps_below(schema: &Schema) -> Vec<(Step, &Schema)> {
-    let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node));
+    let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node.as_ref()));
     let items = schema.items_schema().map(|node| (Step::Items, node));
     let values = schema.additional_properties_schema().map(|node| (Step::Values, node));
     properties.chain(items).chain(values).collect()

@@ -3,6 +3,10 @@
 use std::process::ExitCode;
 use std::thread;
 
+/// Reading and judging is mostly making small values.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Values may nest 10,000 deep and recursion follows them; only what is touched of a stack is ever real memory.
 const STACK: usize = 256 << 20;
 

@@ -72,17 +72,17 @@ pub struct Schema {
     /// `not`
     pub not: Option<Box<Schema>>,
     /// `properties`
-    pub properties: BTreeMap<String, Schema>,
+    pub properties: BTreeMap<String, Box<Schema>>,
     /// `additionalProperties`
     pub additional_properties: Option<SchemaOrBool>,
     /// `patternProperties`
-    pub pattern_properties: BTreeMap<String, Schema>,
+    pub pattern_properties: BTreeMap<String, Box<Schema>>,
     /// `dependencies`
     pub dependencies: BTreeMap<String, SchemaOrNames>,
     /// `additionalItems`
     pub additional_items: Option<SchemaOrBool>,
     /// `definitions`
-    pub definitions: BTreeMap<String, Schema>,
+    pub definitions: BTreeMap<String, Box<Schema>>,
     /// `externalDocs`
     pub external_docs: Option<ExternalDocumentation>,
     /// `example`
@@ -183,6 +183,11 @@ impl Schema {
     pub fn items_schema(&self) -> Option<&Schema> {
         if let Some(Items::Schema(s)) = &self.items { Some(s) } else { None }
     }
+    /// The schema of a property that is listed by name.
+    pub fn property(&self, name: &str) -> Option<&Schema> {
+        self.properties.get(name).map(Box::as_ref)
+    }
+
     /// The schema of additional properties, when it is one.
     pub fn additional_properties_schema(&self) -> Option<&Schema> {
         if let Some(SchemaOrBool::Schema(s)) = &self.additional_properties { Some(s) } else { None }

@@ -92,7 +92,7 @@ fn schema() -> impl Strategy<Value = Schema> {
             (prop::collection::vec(inner.clone(), 0..2), prop::option::weighted(0.1, inner)),
         );
         (keywords(), children).prop_map(|(node, (properties, items, additional, anything, branches, more))| Schema {
-            properties,
+            properties: properties.into_iter().map(|(name, s)| (name, Box::new(s))).collect(),
             items: items.map(|i| Items::Schema(Box::new(i))),
             additional_properties: match additional {
                 Some(a) => Some(SchemaOrBool::Schema(Box::new(a))),

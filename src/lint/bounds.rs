@@ -214,7 +214,7 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
     };
     match step {
         Step::Property(name) => {
-            bare.properties.insert(name.clone(), node);
+            bare.properties.insert(name.clone(), Box::new(node));
         }
         Step::Items => bare.items = Some(Items::Schema(Box::new(node))),
         Step::Values => bare.additional_properties = Some(SchemaOrBool::Schema(Box::new(node))),

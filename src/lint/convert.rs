@@ -78,7 +78,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
         }
     }
     let mut below: Vec<(Step, &mut Schema)> =
-        schema.properties.iter_mut().map(|(name, node)| (Step::Property(name.clone()), node)).collect();
+        schema.properties.iter_mut().map(|(name, node)| (Step::Property(name.clone()), node.as_mut())).collect();
     if let Some(Items::Schema(items)) = &mut schema.items {
         below.push((Step::Items, items));
     }

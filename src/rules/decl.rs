@@ -90,7 +90,7 @@ impl Declarations {
         let mut fields = BTreeMap::new();
         let mut min_size: i64 = 2;
         for name in names {
-            let property = own.as_ref().and_then(|own| own.get(name)).or_else(|| schema.properties.get(name));
+            let property = own.as_ref().and_then(|own| own.get(name)).or_else(|| schema.property(name));
             let Some(property) = property else { continue };
             let escaped = escape(name);
             let field_path = format!("{path}.{}", escaped.as_deref().unwrap_or(name));
@@ -174,7 +174,7 @@ fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
     let string = |max_length| Schema { type_: "string".to_owned(), max_length, ..Schema::default() };
     let name = |name: &str, most: i64| {
         let given = schema.properties.get("metadata").and_then(|meta| meta.properties.get(name)?.max_length);
-        (name.to_owned(), string(Some(given.map_or(most, |given| given.min(most)))))
+        (name.to_owned(), Box::new(string(Some(given.map_or(most, |given| given.min(most))))))
     };
     let metadata = Schema {
         type_: "object".to_owned(),

@@ -128,9 +128,9 @@ mod tests {
         let leaf = Schema { type_: "string".to_owned(), ..Schema::default() };
         let map =
             Schema { additional_properties: Some(SchemaOrBool::Schema(Box::new(leaf.clone()))), ..Schema::default() };
-        let properties = [("a.b".to_owned(), leaf), ("m".to_owned(), map)].into();
+        let properties = [("a.b".to_owned(), Box::new(leaf)), ("m".to_owned(), Box::new(map))].into();
         let spec = Schema { properties, ..Schema::default() };
-        Schema { properties: [("spec".to_owned(), spec)].into(), ..Schema::default() }
+        Schema { properties: [("spec".to_owned(), Box::new(spec))].into(), ..Schema::default() }
     }
 
     #[test]

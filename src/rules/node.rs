@@ -130,7 +130,7 @@ fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Pl
         "array" => s.items_schema(),
         _ => s.additional_properties_schema(),
     });
-    let inner = elements.or_else(|| schema.and_then(|s| s.properties.get(name)));
+    let inner = elements.or_else(|| schema.and_then(|s| s.property(name)));
     let from_above =
         if elements.is_some() { Some(here.elements()) } else { escape(name).and_then(|name| here.property(&name)) };
     let from_above = from_above.filter(|place| place.decl.is_some());

@@ -99,5 +99,5 @@ fn has_rules(schema: &Schema) -> bool {
     !schema.x_validations.is_empty()
         || schema.items_schema().is_some_and(has_rules)
         || schema.additional_properties_schema().is_some_and(has_rules)
-        || schema.properties.values().any(has_rules)
+        || schema.properties.values().any(|s| has_rules(s))
 }

@@ -68,7 +68,7 @@ impl<'a> Correlation<'a> {
             return Some(*known);
         }
         let child = self.node(pair).and_then(|n| {
-            let schema = n.schema.properties.get(name).or_else(|| n.schema.additional_properties_schema())?;
+            let schema = n.schema.property(name).or_else(|| n.schema.additional_properties_schema())?;
             Some((n.new.get(name)?, n.old.get(name)?, schema))
         });
         Some(self.add(pair, Step::Member(name), child?))

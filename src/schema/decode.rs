@@ -3,7 +3,7 @@
 //! Unknown keys are ignored. `default: null` and an empty `enum` vanish; so do `items: null` and other nulls. The reader
 //! stops at [`MAX_DEPTH`] levels.
 
-use super::{Empty, ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -13,217 +13,245 @@ const MAX_DEPTH: usize = 10_000;
 impl Schema {
     /// Reads a schema. `Err` holds the first wrong type that was found, with its place.
     pub fn from_value(v: &Value) -> Result<Self, String> {
-        schema(v, "", MAX_DEPTH)
+        schema(v, MAX_DEPTH).map_err(Fault::words)
     }
 }
 
-fn wrong(path: &str, key: &str, expected: &str) -> String {
-    format!("{path}.{key} must be {expected}")
+/// A wrong type: the keys that lead to it, the innermost first, and what is said of it.
+struct Fault {
+    way: Vec<String>,
+    text: String,
 }
 
-struct Reader<'a> {
-    members: &'a Map,
-    path: &'a str,
-}
+impl Fault {
+    fn new(text: &str) -> Self {
+        Self { way: Vec::new(), text: text.to_owned() }
+    }
 
-impl<'a> Reader<'a> {
-    fn get(&self, key: &str) -> Option<&'a Value> {
-        self.members.get(key).filter(|v| !v.is_null())
+    fn under(mut self, key: impl Into<String>) -> Self {
+        self.way.push(key.into());
+        self
     }
-    fn text(&self, key: &str) -> Result<String, String> {
-        Ok(self.optional_text(key)?.unwrap_or_default())
-    }
-    fn optional_text(&self, key: &str) -> Result<Option<String>, String> {
-        match self.get(key) {
-            None => Ok(None),
-            Some(Value::String(s)) => Ok(Some(s.clone())),
-            Some(_) => Err(wrong(self.path, key, "a string")),
-        }
-    }
-    fn flag(&self, key: &str) -> Result<bool, String> {
-        Ok(self.optional_flag(key)?.unwrap_or_default())
-    }
-    fn optional_flag(&self, key: &str) -> Result<Option<bool>, String> {
-        match self.get(key) {
-            None => Ok(None),
-            Some(Value::Bool(b)) => Ok(Some(*b)),
-            Some(_) => Err(wrong(self.path, key, "a boolean")),
-        }
-    }
-    fn number(&self, key: &str) -> Result<Option<f64>, String> {
-        match self.get(key) {
-            None => Ok(None),
-            Some(Value::Int(i)) => Ok(Some(*i as f64)),
-            Some(Value::Float(x)) => Ok(Some(*x)),
-            Some(_) => Err(wrong(self.path, key, "a number")),
-        }
-    }
-    fn integer(&self, key: &str) -> Result<Option<i64>, String> {
-        match self.get(key) {
-            None => Ok(None),
-            Some(Value::Int(i)) => Ok(Some(*i)),
-            Some(_) => Err(wrong(self.path, key, "an integer")),
-        }
-    }
-    fn list(&self, key: &str) -> Result<&'a [Value], String> {
-        match self.get(key) {
-            None => Ok(&[]),
-            Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(wrong(self.path, key, "a list")),
-        }
-    }
-    fn names(&self, key: &str) -> Result<Vec<String>, String> {
-        names(self.list(key)?).ok_or_else(|| wrong(self.path, key, "a list of strings"))
-    }
-    fn schemas(&self, key: &str, depth: usize) -> Result<Vec<Schema>, String> {
-        let items = self.list(key)?.iter().enumerate();
-        items.map(|(i, v)| schema(v, &format!("{}.{key}[{i}]", self.path), depth)).collect()
-    }
-    fn map<T>(
-        &self,
-        key: &str,
-        read: impl Fn(&Value, &str) -> Result<T, String>,
-    ) -> Result<BTreeMap<String, T>, String> {
-        match self.get(key) {
-            None => Ok(BTreeMap::new()),
-            Some(Value::Object(members)) => members
-                .iter()
-                .map(|(name, v)| Ok((name.clone(), read(v, &format!("{}.{key}[{name}]", self.path))?)))
-                .collect(),
-            Some(_) => Err(wrong(self.path, key, "an object")),
-        }
-    }
-    fn schema_or_bool(&self, key: &str, depth: usize) -> Result<Option<SchemaOrBool>, String> {
-        Ok(match self.get(key) {
-            None => None,
-            Some(Value::Bool(b)) => Some(SchemaOrBool::Bool(*b)),
-            Some(v) => Some(SchemaOrBool::Schema(Box::new(schema(v, &format!("{}.{key}", self.path), depth)?))),
-        })
+
+    fn words(mut self) -> String {
+        self.way.reverse();
+        format!("{} {}", self.way.concat(), self.text)
     }
 }
 
-fn names(items: &[Value]) -> Option<Vec<String>> {
+type Read<T> = Result<T, Fault>;
+
+fn text(v: &Value) -> Read<String> {
+    v.as_str().map(str::to_owned).ok_or_else(|| Fault::new("must be a string"))
+}
+
+fn flag(v: &Value) -> Read<bool> {
+    v.as_bool().ok_or_else(|| Fault::new("must be a boolean"))
+}
+
+fn number(v: &Value) -> Read<f64> {
+    match v {
+        Value::Int(i) => Ok(*i as f64),
+        Value::Float(x) => Ok(*x),
+        _ => Err(Fault::new("must be a number")),
+    }
+}
+
+fn integer(v: &Value) -> Read<i64> {
+    v.as_int().ok_or_else(|| Fault::new("must be an integer"))
+}
+
+fn object(v: &Value) -> Read<&Map> {
+    v.as_object().ok_or_else(|| Fault::new("must be an object"))
+}
+
+fn list<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<Vec<T>> {
+    let items = v.as_array().ok_or_else(|| Fault::new("must be a list"))?;
+    items.iter().enumerate().map(|(i, v)| read(v).map_err(|fault| fault.under(format!("[{i}]")))).collect()
+}
+
+fn names(v: &Value) -> Read<Vec<String>> {
     // A null in a list of strings is an empty string to Go.
-    items.iter().map(|v| if v.is_null() { Some(String::new()) } else { v.as_str().map(str::to_owned) }).collect()
+    list(v, |v| if v.is_null() { Ok(String::new()) } else { text(v) })
 }
 
-fn schema(v: &Value, path: &str, depth: usize) -> Result<Schema, String> {
-    let members = match v {
-        Value::Object(members) => members,
-        Value::Null => return Ok(Schema::default()),
-        _ => return Err(format!("{path} must be an object")),
+fn map<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<BTreeMap<String, T>> {
+    let read = |(name, v): (&String, &Value)| match read(v) {
+        Ok(read) => Ok((name.clone(), read)),
+        Err(fault) => Err(fault.under(format!("[{name}]"))),
     };
-    let Some(depth) = depth.checked_sub(1) else { return Err(format!("{path} is nested too deeply")) };
-    let r = Reader { members, path };
-    Ok(Schema {
-        id: r.text("id")?,
-        schema: r.text("$schema")?,
-        reference: r.optional_text("$ref")?,
-        description: r.text("description")?,
-        type_: r.text("type")?,
-        format: r.text("format")?,
-        title: r.text("title")?,
-        default: r.get("default").cloned(),
-        maximum: r.number("maximum")?,
-        exclusive_maximum: r.flag("exclusiveMaximum")?,
-        minimum: r.number("minimum")?,
-        exclusive_minimum: r.flag("exclusiveMinimum")?,
-        max_length: r.integer("maxLength")?,
-        min_length: r.integer("minLength")?,
-        pattern: r.text("pattern")?,
-        max_items: r.integer("maxItems")?,
-        min_items: r.integer("minItems")?,
-        unique_items: r.flag("uniqueItems")?,
-        multiple_of: r.number("multipleOf")?,
-        enum_: r.list("enum")?.to_vec(),
-        max_properties: r.integer("maxProperties")?,
-        min_properties: r.integer("minProperties")?,
-        required: r.names("required")?,
-        items: match r.get("items") {
-            None => None,
-            Some(Value::Array(_)) => Some(Items::Schemas(r.schemas("items", depth)?)),
-            Some(v @ Value::Object(_)) => Some(Items::Schema(Box::new(schema(v, &format!("{path}.items"), depth)?))),
-            // Not refused: neither a schema nor a list of them, and written as null.
-            Some(_) => Some(Items::Schemas(Vec::new())),
-        },
-        all_of: r.schemas("allOf", depth)?,
-        one_of: r.schemas("oneOf", depth)?,
-        any_of: r.schemas("anyOf", depth)?,
-        not: match r.get("not") {
-            None => None,
-            Some(v) => Some(Box::new(schema(v, &format!("{path}.not"), depth)?)),
-        },
-        properties: r.map("properties", |v, path| schema(v, path, depth))?,
-        additional_properties: r.schema_or_bool("additionalProperties", depth)?,
-        pattern_properties: r.map("patternProperties", |v, path| schema(v, path, depth))?,
-        dependencies: r.map("dependencies", |v, path| match v {
-            Value::Array(items) => {
-                names(items).map(SchemaOrNames::Names).ok_or_else(|| format!("{path} must be a list of strings"))
-            }
-            Value::Object(_) => Ok(SchemaOrNames::Schema(Box::new(schema(v, path, depth)?))),
-            _ => Ok(SchemaOrNames::Names(Vec::new())),
-        })?,
-        additional_items: r.schema_or_bool("additionalItems", depth)?,
-        definitions: r.map("definitions", |v, path| schema(v, path, depth))?,
-        external_docs: match r.get("externalDocs") {
-            None => None,
-            Some(Value::Object(members)) => {
-                let r = Reader { members, path };
-                Some(ExternalDocumentation { description: r.text("description")?, url: r.text("url")? })
-            }
-            Some(_) => return Err(wrong(path, "externalDocs", "an object")),
-        },
-        example: r.get("example").cloned(),
-        nullable: r.flag("nullable")?,
-        x_preserve_unknown_fields: r.optional_flag("x-kubernetes-preserve-unknown-fields")?,
-        x_embedded_resource: r.flag("x-kubernetes-embedded-resource")?,
-        x_int_or_string: r.flag("x-kubernetes-int-or-string")?,
-        x_list_map_keys: r.names("x-kubernetes-list-map-keys")?,
-        x_list_type: r.optional_text("x-kubernetes-list-type")?,
-        x_map_type: r.optional_text("x-kubernetes-map-type")?,
-        x_validations: r.list("x-kubernetes-validations")?.iter().map(|v| rule(v, path)).collect::<Result<_, _>>()?,
-        empty: empty(members),
-    })
+    object(v)?.iter().map(read).collect()
 }
 
-fn empty(members: &Map) -> Empty {
-    const NAMES: [&str; 11] = [
-        "enum",
-        "required",
-        "allOf",
-        "oneOf",
-        "anyOf",
-        "properties",
-        "patternProperties",
-        "dependencies",
-        "definitions",
-        "x-kubernetes-list-map-keys",
-        "x-kubernetes-validations",
-    ];
-    let is_empty = |v: &Value| match v {
+fn boxed(v: &Value, depth: usize) -> Read<Box<Schema>> {
+    schema(v, depth).map(Box::new)
+}
+
+fn schema_or_bool(v: &Value, depth: usize) -> Read<SchemaOrBool> {
+    match v {
+        Value::Bool(b) => Ok(SchemaOrBool::Bool(*b)),
+        v => boxed(v, depth).map(SchemaOrBool::Schema),
+    }
+}
+
+fn items(v: &Value, depth: usize) -> Read<Items> {
+    match v {
+        Value::Array(_) => list(v, |v| schema(v, depth)).map(Items::Schemas),
+        Value::Object(_) => boxed(v, depth).map(Items::Schema),
+        // Not refused: neither a schema nor a list of them, and written as null.
+        _ => Ok(Items::Schemas(Vec::new())),
+    }
+}
+
+fn schema_or_names(v: &Value, depth: usize) -> Read<SchemaOrNames> {
+    match v {
+        Value::Array(_) => names(v).map(SchemaOrNames::Names),
+        Value::Object(_) => boxed(v, depth).map(SchemaOrNames::Schema),
+        _ => Ok(SchemaOrNames::Names(Vec::new())),
+    }
+}
+
+fn schema(v: &Value, depth: usize) -> Read<Schema> {
+    let mut read = Schema::default();
+    if v.is_null() {
+        return Ok(read);
+    }
+    let Some(depth) = depth.checked_sub(1) else { return Err(Fault::new("is nested too deeply")) };
+    for (key, v) in object(v)?.iter().filter(|(_, v)| !v.is_null()) {
+        field(&mut read, key, v, depth).map_err(|fault| fault.under(format!(".{key}")))?;
+    }
+    Ok(read)
+}
+
+fn field(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
+    match key {
+        "id" => s.id = text(v)?,
+        "$schema" => s.schema = text(v)?,
+        "$ref" => s.reference = Some(text(v)?),
+        "description" => s.description = text(v)?,
+        "type" => s.type_ = text(v)?,
+        "format" => s.format = text(v)?,
+        "title" => s.title = text(v)?,
+        "default" => s.default = Some(v.clone()),
+        "maximum" => s.maximum = Some(number(v)?),
+        "exclusiveMaximum" => s.exclusive_maximum = flag(v)?,
+        "minimum" => s.minimum = Some(number(v)?),
+        "exclusiveMinimum" => s.exclusive_minimum = flag(v)?,
+        "maxLength" => s.max_length = Some(integer(v)?),
+        "minLength" => s.min_length = Some(integer(v)?),
+        "pattern" => s.pattern = text(v)?,
+        "maxItems" => s.max_items = Some(integer(v)?),
+        "minItems" => s.min_items = Some(integer(v)?),
+        "uniqueItems" => s.unique_items = flag(v)?,
+        "multipleOf" => s.multiple_of = Some(number(v)?),
+        "maxProperties" => s.max_properties = Some(integer(v)?),
+        "minProperties" => s.min_properties = Some(integer(v)?),
+        "items" => s.items = Some(items(v, depth)?),
+        "not" => s.not = Some(boxed(v, depth)?),
+        "additionalProperties" => s.additional_properties = Some(schema_or_bool(v, depth)?),
+        "additionalItems" => s.additional_items = Some(schema_or_bool(v, depth)?),
+        "externalDocs" => s.external_docs = Some(external_documentation(v)?),
+        "example" => s.example = Some(v.clone()),
+        "nullable" => s.nullable = flag(v)?,
+        "x-kubernetes-preserve-unknown-fields" => s.x_preserve_unknown_fields = Some(flag(v)?),
+        "x-kubernetes-embedded-resource" => s.x_embedded_resource = flag(v)?,
+        "x-kubernetes-int-or-string" => s.x_int_or_string = flag(v)?,
+        "x-kubernetes-list-type" => s.x_list_type = Some(text(v)?),
+        "x-kubernetes-map-type" => s.x_map_type = Some(text(v)?),
+        _ => return collection(s, key, v, depth),
+    }
+    Ok(())
+}
+
+/// The fields of which it is known whether they were written empty.
+fn collection(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
+    let name = match key {
+        "enum" => {
+            s.enum_ = list(v, |v| Ok(v.clone()))?;
+            "enum"
+        }
+        "required" => {
+            s.required = names(v)?;
+            "required"
+        }
+        "allOf" => {
+            s.all_of = list(v, |v| schema(v, depth))?;
+            "allOf"
+        }
+        "oneOf" => {
+            s.one_of = list(v, |v| schema(v, depth))?;
+            "oneOf"
+        }
+        "anyOf" => {
+            s.any_of = list(v, |v| schema(v, depth))?;
+            "anyOf"
+        }
+        "properties" => {
+            s.properties = map(v, |v| boxed(v, depth))?;
+            "properties"
+        }
+        "patternProperties" => {
+            s.pattern_properties = map(v, |v| boxed(v, depth))?;
+            "patternProperties"
+        }
+        "dependencies" => {
+            s.dependencies = map(v, |v| schema_or_names(v, depth))?;
+            "dependencies"
+        }
+        "definitions" => {
+            s.definitions = map(v, |v| boxed(v, depth))?;
+            "definitions"
+        }
+        "x-kubernetes-list-map-keys" => {
+            s.x_list_map_keys = names(v)?;
+            "x-kubernetes-list-map-keys"
+        }
+        "x-kubernetes-validations" => {
+            s.x_validations = list(v, rule)?;
+            "x-kubernetes-validations"
+        }
+        _ => return Ok(()),
+    };
+    let is_empty = match v {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
         _ => false,
     };
-    let names = members.iter().filter(|(_, v)| is_empty(v));
-    Empty(names.filter_map(|(key, _)| NAMES.into_iter().find(|name| name == key)).collect())
+    if is_empty {
+        s.empty.0.push(name);
+    }
+    Ok(())
 }
 
-fn rule(v: &Value, path: &str) -> Result<ValidationRule, String> {
-    let members = match v {
-        Value::Object(members) => members,
-        Value::Null => return Ok(ValidationRule::default()),
-        _ => return Err(wrong(path, "x-kubernetes-validations", "a list of objects")),
-    };
-    let r = Reader { members, path };
-    Ok(ValidationRule {
-        rule: r.text("rule")?,
-        message: r.text("message")?,
-        message_expression: r.text("messageExpression")?,
-        reason: r.optional_text("reason")?,
-        field_path: r.text("fieldPath")?,
-        optional_old_self: r.optional_flag("optionalOldSelf")?,
-    })
+fn external_documentation(v: &Value) -> Read<ExternalDocumentation> {
+    let mut read = ExternalDocumentation::default();
+    for (key, v) in object(v)?.iter().filter(|(_, v)| !v.is_null()) {
+        match key.as_str() {
+            "description" => read.description = text(v)?,
+            "url" => read.url = text(v)?,
+            _ => {}
+        }
+    }
+    Ok(read)
+}
+
+fn rule(v: &Value) -> Read<ValidationRule> {
+    let mut read = ValidationRule::default();
+    if v.is_null() {
+        return Ok(read);
+    }
+    for (key, v) in object(v)?.iter().filter(|(_, v)| !v.is_null()) {
+        match key.as_str() {
+            "rule" => read.rule = text(v)?,
+            "message" => read.message = text(v)?,
+            "messageExpression" => read.message_expression = text(v)?,
+            "reason" => read.reason = Some(text(v)?),
+            "fieldPath" => read.field_path = text(v)?,
+            "optionalOldSelf" => read.optional_old_self = Some(flag(v)?),
+            _ => {}
+        }
+    }
+    Ok(read)
 }
 
 #[cfg(test)]
@@ -250,7 +278,7 @@ mod tests {
         for _ in 0..50 {
             v = object([("items", v)]);
         }
-        assert!(schema(&v, "", 40).is_err());
-        assert!(schema(&v, "", 60).is_ok());
+        assert!(schema(&v, 40).is_err());
+        assert!(schema(&v, 60).is_ok());
     }
 }

@@ -36,12 +36,12 @@ impl Schema {
         w.list("oneOf", &self.one_of, Self::to_value);
         w.list("anyOf", &self.any_of, Self::to_value);
         w.value("not", self.not.as_deref().map(Self::to_value));
-        w.map("properties", &self.properties, Self::to_value);
+        w.map("properties", &self.properties, |s| s.to_value());
         w.value("additionalProperties", self.additional_properties.as_ref().map(schema_or_bool));
-        w.map("patternProperties", &self.pattern_properties, Self::to_value);
+        w.map("patternProperties", &self.pattern_properties, |s| s.to_value());
         w.map("dependencies", &self.dependencies, schema_or_names);
         w.value("additionalItems", self.additional_items.as_ref().map(schema_or_bool));
-        w.map("definitions", &self.definitions, Self::to_value);
+        w.map("definitions", &self.definitions, |s| s.to_value());
         w.value(
             "externalDocs",
             self.external_docs.as_ref().map(|docs| {

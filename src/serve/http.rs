@@ -109,7 +109,8 @@ async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphoreP
 async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(api::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
-    let mut bytes = Vec::with_capacity(expected);
+    // What is only announced costs nothing.
+    let mut bytes = Vec::with_capacity(expected.min(SMALL));
     let mut dropped = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };

@@ -66,15 +66,18 @@ impl Index {
             Syntax::Json => outline::json(text),
             Syntax::Yaml => super::yaml::outline(text),
         };
-        let ends = text.iter().enumerate().filter(|(_, b)| **b == b'\n');
-        let lines = std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect();
+        let lines = text.split(|b| *b == b'\n').scan(0, |next, line| {
+            let start = *next;
+            *next += line.len() + 1;
+            Some(start)
+        });
         let mut before = 0;
         let characters = text.chunks(BLOCK).map(|block| {
             let known = before;
             before += characters(block);
             known
         });
-        Self { outline, lines, characters: characters.collect() }
+        Self { outline, lines: lines.collect(), characters: characters.collect() }
     }
 
     /// As [`Position::of`], without reading all that is before.

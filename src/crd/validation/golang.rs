@@ -153,9 +153,9 @@ impl Writer {
         self.schemas("OneOf", &s.one_of, s.empty.has("oneOf"));
         self.schemas("AnyOf", &s.any_of, s.empty.has("anyOf"));
         self.optional("Not", s.not.as_deref(), Self::schema);
-        self.map("Properties", &s.properties, s.empty.has("properties"), Self::schema);
+        self.map("Properties", &s.properties, s.empty.has("properties"), |w, s| w.schema(s));
         self.optional("AdditionalProperties", s.additional_properties.as_ref(), Self::schema_or_bool);
-        self.map("PatternProperties", &s.pattern_properties, s.empty.has("patternProperties"), Self::schema);
+        self.map("PatternProperties", &s.pattern_properties, s.empty.has("patternProperties"), |w, s| w.schema(s));
         self.map("Dependencies", &s.dependencies, s.empty.has("dependencies"), |w, d| {
             let (schema, names) = match d {
                 SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
@@ -168,7 +168,7 @@ impl Writer {
             w.raw("}");
         });
         self.optional("AdditionalItems", s.additional_items.as_ref(), Self::schema_or_bool);
-        self.map("Definitions", &s.definitions, s.empty.has("definitions"), Self::schema);
+        self.map("Definitions", &s.definitions, s.empty.has("definitions"), |w, s| w.schema(s));
         self.optional("ExternalDocs", s.external_docs.as_ref(), |w, ExternalDocumentation { description, url }| {
             w.raw("{");
             w.text("Description", description);

@@ -39,7 +39,11 @@ pub fn unsupported(s: &Schema) -> Option<String> {
     if matches!(&s.items, Some(Items::Schemas(many)) if !many.is_empty()) {
         return Some("OpenAPIV3Schema 'items' must be a schema, but is an array".to_owned());
     }
-    let children = s.items_schema().into_iter().chain(s.properties.values()).chain(s.additional_properties_schema());
+    let children = s
+        .items_schema()
+        .into_iter()
+        .chain(s.properties.values().map(Box::as_ref))
+        .chain(s.additional_properties_schema());
     children.map(unsupported).find(Option::is_some).flatten()
 }
 
@@ -313,6 +317,6 @@ fn nested_completeness(
     let path = path.child("properties");
     let branch_path = branch_path.child("properties");
     for (name, property) in &branch.properties {
-        nested_completeness(property, s.properties.get(name), &path.key(name), &branch_path.key(name), errors);
+        nested_completeness(property, s.property(name), &path.key(name), &branch_path.key(name), errors);
     }
 }
