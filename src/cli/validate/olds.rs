@@ -1,13 +1,14 @@
 //! The objects as they are now: from files, or live from the cluster. Each waits here for the new object of its kind,
 //! namespace and name.
 
-use super::judge::Places as _;
+use super::judge::{self, Namespace, Places as _};
 use super::live::Live;
 use super::object::Object;
 use crate::cluster::{self, Asked};
-use crate::input::{Document, Entry};
+use crate::input::Entry;
+use crate::input::shelf::{Place, Shelf};
 use crate::output::excerpt::Spot;
-use crate::output::report::{Identity, Item};
+use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +22,21 @@ pub enum Olds {
     Live(Arc<Live>),
 }
 
-/// By group, kind and name; several namespaces may have the name.
-pub type Given = HashMap<(String, String, String), Vec<Old>>;
+/// The objects of files. They may be many, so only their places are in memory.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// By group, kind and name; several namespaces may have the name.
+    olds: HashMap<(String, String, String), Vec<Old>>,
+    shelf: Shelf,
+}
 
 /// An object in a file.
 #[derive(Debug)]
-pub struct Old {
-    document: Document,
+struct Old {
+    place: Place,
+    spot: Spot,
+    /// Which of all it is.
+    number: usize,
     namespace: String,
     used: bool,
 }
@@ -41,7 +50,7 @@ pub enum Found {
     Object(Box<Value>, Spot),
     /// Two of them were given.
     Two(Spot, Spot),
-    /// The cluster did not tell.
+    /// The cluster did not tell, or a file cannot be read again.
     Error(cluster::Error),
 }
 
@@ -92,7 +101,7 @@ impl Olds {
     /// The old objects in files; what cannot be one is shown.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = Given::default();
-        for entry in entries {
+        for (number, entry) in entries.enumerate() {
             let document = match entry {
                 Entry::Document(document) => document,
                 Entry::Problem(note) => {
@@ -105,15 +114,22 @@ impl Olds {
                 }
                 Entry::Warning(_) => continue,
             };
-            let object = Object { document, warnings: Vec::new() };
+            let mut object = Object { document, warnings: Vec::new() };
             match object.kind() {
                 Err(item) => show(*item),
-                Ok((group, _, kind)) => {
-                    let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
-                    let (name, namespace) = (text("name"), text("namespace"));
-                    let old = Old { document: object.document, namespace, used: false };
-                    given.entry((group, kind, name)).or_default().push(old);
-                }
+                Ok((group, _, kind)) => match given.shelf.put(object.value()) {
+                    Ok(place) => {
+                        let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
+                        let (name, namespace) = (text("name"), text("namespace"));
+                        let old = Old { place, spot: object.finder().start(), number, namespace, used: false };
+                        given.olds.entry((group, kind, name)).or_default().push(old);
+                    }
+                    Err(why) => {
+                        let identity = judge::identity(object.value(), Namespace::Own);
+                        let reason = format!("the old object cannot be kept in a temporary file: {why}");
+                        show(object.item(identity, Verdict::CannotTell, reason));
+                    }
+                },
             }
         }
         Self::Given(Mutex::new(given))
@@ -132,8 +148,9 @@ impl Olds {
         let Self::Given(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
+        let Given { olds, shelf } = &mut *given;
         let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
-        let olds = given.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
+        let olds = olds.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
         let fits = |old: &&mut Old| match &identity.namespace {
             None => true,
             Some(namespace) if old.namespace.is_empty() => namespace == wanted.namespace,
@@ -144,12 +161,17 @@ impl Olds {
             (Some(first), Some(second)) => {
                 (first.used, second.used) = (true, true);
                 fitting.for_each(|old| old.used = true);
-                Found::Two(spot(&first.document), spot(&second.document))
+                Found::Two(first.spot.clone(), second.spot.clone())
             }
             (Some(old), None) if !old.used => {
                 old.used = true;
-                let spot = spot(&old.document);
-                Found::Object(Box::new(std::mem::take(&mut old.document.value)), spot)
+                match shelf.get(old.place) {
+                    Ok(object) => Found::Object(Box::new(object), old.spot.clone()),
+                    Err(why) => {
+                        let message = format!("the old object at {} cannot be read again: {why}", old.spot);
+                        Found::Error(cluster::Error { message, ..cluster::Error::default() })
+                    }
+                }
             }
             _ => Found::Nothing,
         }
@@ -159,15 +181,10 @@ impl Olds {
     pub fn left(&self) -> Option<Left> {
         let Self::Given(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused: Vec<&Old> = given.values().flatten().filter(|old| !old.used).collect();
-        let place = |old: &&&Old| (old.document.source.clone(), old.document.chunk.start.line, old.document.item);
-        let first = unused.iter().min_by_key(place)?;
-        Some(Left { count: unused.len(), first: spot(&first.document) })
+        let unused: Vec<&Old> = given.olds.values().flatten().filter(|old| !old.used).collect();
+        let first = unused.iter().min_by_key(|old| old.number)?;
+        Some(Left { count: unused.len(), first: first.spot.clone() })
     }
-}
-
-fn spot(document: &Document) -> Spot {
-    Object { document: document.clone(), warnings: Vec::new() }.finder().start()
 }
 
 #[cfg(test)]

@@ -61,7 +61,9 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
 
 /// The places of the nodes, keys as the text they become.
 pub fn outline(tree: &Tree<'_>) -> Outline {
-    let mut places = Vec::with_capacity(tree.nodes.len());
+    let mut places: Vec<Place> = Vec::with_capacity(tree.nodes.len());
+    // A mapping comes before its keys.
+    let mut is_key = vec![false; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
         let children = || {
             let mut at = index + 1;
@@ -75,9 +77,17 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
             NodeKind::Alias { target, .. } => Shape::Alias(*target),
             NodeKind::Sequence => Shape::Sequence(children().collect()),
             NodeKind::Mapping => {
-                let all: Vec<usize> = children().collect();
-                Shape::Mapping(all.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).collect())
+                let mut children = children();
+                let members = std::iter::from_fn(|| Some((children.next()?, children.next()?)));
+                let members: Vec<(usize, usize)> = members.collect();
+                for (key, _) in &members {
+                    if let Some(is_key) = is_key.get_mut(*key) {
+                        *is_key = true;
+                    }
+                }
+                Shape::Mapping(members)
             }
+            NodeKind::Scalar { .. } if is_key.get(index) != Some(&true) => Shape::Scalar(None),
             NodeKind::Scalar { .. } if is_merge(node) => Shape::Merge,
             NodeKind::Scalar { value, tag, implicit } => {
                 let scalar = scalar(value, tag.as_deref(), *implicit).ok();
