@@ -286,6 +286,10 @@ impl Server {
                 non_resource::handle(context::Context::new(self, request, query, route::Target::default()), &parts)
             }
             route::Route::Malformed => not_found_page(),
+            // Go's HTTP server says so before any handler is asked.
+            route::Route::Undecodable => {
+                non_resource::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8")
+            }
         })
     }
 }

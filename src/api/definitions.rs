@@ -80,19 +80,20 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
     }
     let named = !target.name.is_empty() && !matches!(target.verb, "list" | "watch");
     let allowed = match method {
-        Method::Get | Method::Head => true,
+        Method::Get => true,
         Method::Post => !named,
         Method::Put | Method::Patch => named,
         Method::Delete => subresource.is_empty(),
-        Method::Other => false,
+        // The router of typed kinds knows no HEAD.
+        Method::Head | Method::Other => false,
     };
     if !allowed {
         return ctx.refuse(&Refusal::method_not_allowed());
     }
     let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
     let answer = match method {
-        Method::Get | Method::Head if named => get(&ctx),
-        Method::Get | Method::Head => list(&ctx, &output),
+        Method::Get if named => get(&ctx),
+        Method::Get => list(&ctx, &output),
         Method::Post => write::create(&mut ctx),
         Method::Put => write::put(&mut ctx),
         Method::Patch => match patch::definition_kind(ctx.request.content_type.as_deref()) {
@@ -101,7 +102,7 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
         },
         Method::Delete if named => remove::delete(&mut ctx),
         Method::Delete => remove::delete_collection(&mut ctx),
-        Method::Other => Err(Refusal::internal("no method")),
+        Method::Head | Method::Other => Err(Refusal::internal("no method")),
     };
     ctx.respond(&output, Some(&Columns::of_definitions()), answer)
 }

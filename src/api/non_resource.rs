@@ -19,13 +19,18 @@ pub(super) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
         ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
         ["version"] => version(),
         ["openapi", "v2"] => openapi::v2(&ctx),
-        ["openapi", "v3"] => openapi::v3_index(&ctx),
+        ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(&ctx),
         ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
         [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
             health::answer(&ctx.query, endpoint, &check.join("/")).unwrap_or_else(|| index(404))
         }
         _ => index(404),
     }
+}
+
+/// The path of the request, without its query.
+fn path_of<'c>(ctx: &Context<'c>) -> &'c str {
+    ctx.request.path.split('?').next().unwrap_or_default()
 }
 
 /// The paths there are, which also stand in answers that a path is not there (`server/routes/index.go`).

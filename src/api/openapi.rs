@@ -6,7 +6,7 @@ use super::digest;
 use super::negotiate;
 use super::non_resource::text;
 use super::serving::Serving;
-use super::{Format, Response, ResponseBody, Server};
+use super::{Format, Response, ResponseBody, Server, Timestamp};
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi::{self, Edition};
 use crate::value::{Value, json, object, time};
@@ -18,12 +18,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct Document {
     text: String,
     hash: String,
+    /// When it became so, in seconds.
+    since: i64,
 }
 
 impl Document {
-    fn new(value: &Value) -> Self {
+    fn new(value: &Value, now: Timestamp) -> Self {
         let text = json::to_string(value);
-        Self { hash: digest::of_document(&text), text }
+        Self { hash: digest::of_document(&text), text, since: now.seconds }
     }
 }
 
@@ -37,8 +39,6 @@ type Made = (Vec<u64>, Arc<Document>);
 /// The definitions that make a document, by its path; the first path is that of version 2, which tells of all.
 type Sources = BTreeMap<String, Vec<(Arc<Serving>, String)>>;
 
-/// The path of the definitions' own group version.
-const OWN: &str = "apis/apiextensions.k8s.io/v1";
 /// The key of version 2 among the paths.
 const V2: &str = "";
 
@@ -46,7 +46,8 @@ fn sources(server: &Server) -> Sources {
     let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
     established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
-    let mut all = Sources::from([(OWN.to_owned(), Vec::new()), (V2.to_owned(), Vec::new())]);
+    let own = openapi::OWN_PATHS.into_iter().chain([V2]);
+    let mut all: Sources = own.map(|path| (path.to_owned(), Vec::new())).collect();
     for serving in established {
         for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
             let core = serving.group.is_empty();
@@ -61,7 +62,7 @@ fn sources(server: &Server) -> Sources {
 
 impl Published {
     /// The document at `path`, made anew only when its definitions changed.
-    fn document(&self, path: &str, sources: &Sources) -> Option<Arc<Document>> {
+    fn document(&self, path: &str, sources: &Sources, now: Timestamp) -> Option<Arc<Document>> {
         let of = sources.get(path)?;
         let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
         let mut published = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +70,7 @@ impl Published {
             return Some(Arc::clone(document));
         }
         published.retain(|path, _| sources.contains_key(path));
-        let document = Arc::new(Document::new(&write(path, of)));
+        let document = Arc::new(Document::new(&write(path, of), now));
         published.insert(path.to_owned(), (tags, Arc::clone(&document)));
         Some(document)
     }
@@ -78,7 +79,13 @@ impl Published {
 fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
         if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
-    let own = (path == V2 || path == OWN).then(|| openapi::of_definitions(edition));
+    let mut own = openapi::own(edition, path).cloned();
+    if !of.is_empty()
+        && let Some(Value::Object(types)) = own.as_mut().and_then(|own| own.get_mut("definitions"))
+    {
+        // Those of custom resources name more groups, and win.
+        types.remove("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
+    }
     openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
         let mut document = publish(&serving.crd, version);
         if serving.group.is_empty() {
@@ -101,35 +108,37 @@ const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 /// Answers `/openapi/v2`.
 pub(super) fn v2(ctx: &Context<'_>) -> Response {
-    let vary = ("vary", "Accept".to_owned());
+    let vary = || vec![("vary", "Accept-Encoding".to_owned()), ("vary", "Accept".to_owned())];
     if ctx
         .request
         .accept
         .as_deref()
         .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), ASKED | PROTOBUF)))
-        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server))
+        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now)
         && let Ok(value) = crate::text::json::read(document.text.as_bytes())
     {
-        let mut response = with_hash(&document, vec![vary]);
+        let mut response = with_hash(&document, vary());
         response.headers.retain(|(name, _)| *name != "content-type");
         (response.body, response.format) = (ResponseBody::Json(Arc::new(value)), Format::Protobuf);
         return response;
     }
     if !negotiate::takes_json(ctx.request.accept.as_deref()) {
-        return empty(406, vec![vary]);
+        return empty(406, vary());
     }
-    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server)) else { return empty(404, Vec::new()) };
-    with_hash(&document, vec![vary])
+    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now) else {
+        return empty(404, Vec::new());
+    };
+    with_hash(&document, vary())
 }
 
 /// Answers `/openapi/v3`: where the documents are.
 pub(super) fn v3_index(ctx: &Context<'_>) -> Response {
     let sources = sources(ctx.server);
     let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
-        let document = ctx.server.published.document(path, &sources)?;
+        let document = ctx.server.published.document(path, &sources, ctx.request.now)?;
         Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
     });
-    let index = Document::new(&object([("paths", Value::Object(paths.collect()))]));
+    let index = Document::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
     with_hash(&index, Vec::new())
 }
 
@@ -139,8 +148,9 @@ pub(super) fn v3(ctx: &Context<'_>, path: &str) -> Response {
     if !negotiate::takes_json(ctx.request.accept.as_deref()) {
         return empty(406, headers);
     }
-    let found = ctx.server.published.document(path, &sources(ctx.server)).filter(|_| path != V2);
-    let Some(document) = found else { return empty(200, headers) };
+    // No document, and nothing about it either.
+    let found = ctx.server.published.document(path, &sources(ctx.server), ctx.request.now).filter(|_| path != V2);
+    let Some(document) = found else { return empty(200, Vec::new()) };
     if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
         if hash != document.hash {
             headers.push(("location", relative_url(path, &document.hash)));
@@ -161,12 +171,14 @@ fn relative_url(path: &str, hash: &str) -> String {
 fn with_hash(document: &Document, headers: Vec<(&'static str, String)>) -> Response {
     let mut response = text(200, document.text.clone(), "application/json");
     response.headers.extend(headers);
-    response.headers.push(("etag", format!("\"{}\"", document.hash)));
+    response.headers.extend([
+        ("etag", format!("\"{}\"", document.hash)),
+        ("last-modified", time::rfc_1123(document.since).replace("UTC", "GMT")),
+        ("accept-ranges", "bytes".to_owned()),
+    ]);
     response
 }
 
 fn empty(code: u16, headers: Vec<(&'static str, String)>) -> Response {
-    let mut response = text(code, String::new(), "application/json");
-    response.headers.extend(headers);
-    response
+    Response { headers, ..text(code, String::new(), "") }
 }

@@ -32,11 +32,13 @@ pub(super) enum Route {
     Other(Vec<String>),
     /// A path that is no path.
     Malformed,
+    /// A path with a malformed escape.
+    Undecodable,
 }
 
 /// Reads the path (without query).
 pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
-    let Some(path) = unescape(path, false) else { return Route::Malformed };
+    let Some(path) = unescape(path, false) else { return Route::Undecodable };
     let trimmed = path.trim_matches('/');
     let parts: Vec<&str> = if trimmed.is_empty() { Vec::new() } else { trimmed.split('/').collect() };
     let (group, version, rest) = match parts.as_slice() {

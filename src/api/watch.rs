@@ -64,9 +64,12 @@ static IDS: AtomicU64 = AtomicU64::new(1);
 /// Whether a request is a watch, as far as its method and path tell.
 pub(super) fn is_watch(method: Method, target: &Target) -> bool {
     target.verb == "watch"
-        && matches!(method, Method::Get | Method::Head)
         && target.subresource.is_empty()
-        && (!definitions::is_about(target) || definitions::is_collection(target))
+        && if definitions::is_about(target) {
+            method == Method::Get && definitions::is_collection(target)
+        } else {
+            matches!(method, Method::Get | Method::Head)
+        }
 }
 
 /// Answers a watch.

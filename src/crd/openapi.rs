@@ -2,16 +2,17 @@
 //!
 //! [`v3`] and [`v2`] give the document of one version of one CRD; [`merge`] puts several into one. `builtin.json` holds
 //! what is the same in all of them: the types of Kubernetes itself and the query parameters, as Kubernetes publishes them.
+//! `own.json` holds what a server without any CRD publishes.
 //!
 //! Version 2 is lossy: anyOf and the like are dropped, nullable fields lose their type and their inside, and so do those
 //! that keep unknown fields, because kubectl would refuse what the server takes.
 
-mod definitions;
+mod own;
 mod paths;
 pub mod protobuf;
 mod schema;
 
-pub use definitions::of_definitions;
+pub use own::{OWN_PATHS, own};
 
 use super::CustomResourceDefinition;
 use crate::text::json;

@@ -161,16 +161,19 @@ fn write(answer: api::Response) -> Answer {
             Format::Protobuf => (api::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
         },
     };
+    let told = !text.is_empty();
     let mut response = whole(text);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     for (name, value) in answer.headers {
         if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
+            headers.append(HeaderName::from_static(name), value);
         }
     }
+    if told {
+        headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     add_warnings(headers, &answer.warnings);
     response
 }

@@ -1,7 +1,8 @@
 //! An OpenAPI document of version 2 in Protobuf, which kubectl asks for before it says that it does not know a kind: the
 //! messages of `gnostic-models/openapiv2/OpenAPIv2.proto`, as far as published documents use them.
 
-use crate::value::{Map, Value, json};
+use crate::text::yaml;
+use crate::value::{Map, Value};
 
 /// How deep schemas are followed; those of a CRD end far earlier.
 const DEPTH: usize = 1000;
@@ -262,9 +263,9 @@ fn entry(out: &mut Vec<u8>, number: u32, name: &str, value: &[u8]) {
     bytes(out, number, &pair);
 }
 
-/// An `Any`: JSON is YAML.
+/// An `Any`, whose text is YAML.
 fn any(value: &Value) -> Vec<u8> {
-    wrapped(2, json::to_string(value).as_bytes())
+    wrapped(2, yaml::write::to_string(value).as_bytes())
 }
 
 fn wrapped(number: u32, inner: &[u8]) -> Vec<u8> {
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn messages_are_length_delimited() {
         let document = read(br#"{"swagger":"2.0","info":{"title":"t","x-a":1}}"#).unwrap();
-        let info = b"\x0a\x01t\x3a\x0a\x0a\x03x-a\x12\x03\x12\x011";
+        let info = b"\x0a\x01t\x3a\x0b\x0a\x03x-a\x12\x04\x12\x021\n";
         let mut expected = b"\x0a\x032.0\x12".to_vec();
         expected.push(info.len() as u8);
         expected.extend(info);
