@@ -28,6 +28,7 @@ mod openapi;
 mod options;
 mod patch;
 mod project;
+mod protobuf;
 mod query;
 mod random;
 mod route;

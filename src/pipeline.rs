@@ -142,7 +142,8 @@ impl ResourceVersion {
     /// Compiles a version.
     pub fn compile(facts: Facts) -> Self {
         let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects));
-        let api_version = format!("{}/{}", facts.group, facts.version);
+        let api_version =
+            if facts.group.is_empty() { facts.version.clone() } else { format!("{}/{}", facts.group, facts.version) };
         Self { facts, api_version, root, rules: OnceLock::new() }
     }
     /// The schema's rules, if it has any.

@@ -3,6 +3,7 @@
 use super::Body;
 use super::negotiate::Input;
 use super::options::FieldValidation;
+use super::protobuf;
 use super::status::Refusal;
 use crate::text;
 use crate::value::{Map, Value};
@@ -92,6 +93,10 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
             })?;
             let strict = if validation.looks() { read.errors } else { Vec::new() };
             Ok(Document { value: read.value, strict })
+        }
+        Input::Protobuf => {
+            let value = protobuf::read(bytes).map_err(Unreadable::Early)?;
+            Ok(Document { value, strict: Vec::new() })
         }
         Input::Yaml => {
             let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;

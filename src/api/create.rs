@@ -20,7 +20,7 @@ const NAME_ATTEMPTS: usize = 8;
 
 /// Answers a POST.
 pub(super) fn create(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
-    let input = negotiate::input(ctx.request.content_type.as_deref())?;
+    let input = negotiate::input_of_objects(ctx.request.content_type.as_deref(), !namespaces::are(serving))?;
     body::check_size(&ctx.request.body)?;
     let options = options::write_options(&ctx.query, Write::Create)?;
     let mut object = decode::request_object(ctx, serving, version, input, &options)?;

@@ -106,7 +106,7 @@ impl Server {
 
     /// A namespace was deleted: all that is in it goes too, except what finalizers hold.
     pub(super) fn empty_namespace(&self, serving: &Serving, name: &str, now: Timestamp) {
-        if serving.crd.name() != NAME {
+        if !are(serving) {
             return;
         }
         let all: Vec<Arc<Serving>> =
@@ -118,9 +118,14 @@ impl Server {
     }
 }
 
-/// Whether something is a namespace, and what every namespace has.
+/// Whether these are namespaces.
+pub(super) fn are(serving: &Serving) -> bool {
+    serving.crd.name() == NAME
+}
+
+/// Gives a namespace what every namespace has.
 pub(super) fn complete_new(serving: &Serving, object: &mut Value) {
-    if serving.crd.name() == NAME {
+    if are(serving) {
         complete(object);
     }
 }
@@ -133,5 +138,23 @@ fn complete(namespace: &mut Value) {
     if let Some(members) = namespace.as_object_mut() {
         members.insert("spec".to_owned(), object([("finalizers", Value::Array(vec!["kubernetes".into()]))]));
         members.insert("status".to_owned(), object([("phase", "Active")]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Method, Request};
+
+    #[test]
+    fn clients_make_and_take_namespaces() {
+        let server = Server::new(1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
+        let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
+        let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
+        assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 201);
+        assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 409);
+        assert_eq!(send(Method::Patch, "/api/v1/namespaces/north", r#"{"metadata":{"labels":{"a":"b"}}}"#), 200);
+        assert_eq!(send(Method::Delete, "/api/v1/namespaces/north", ""), 200);
+        assert_eq!(send(Method::Get, "/api/v1/namespaces/north", ""), 404);
     }
 }

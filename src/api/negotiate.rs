@@ -218,6 +218,8 @@ pub(super) enum Input {
     Json,
     /// YAML
     Yaml,
+    /// Protobuf
+    Protobuf,
 }
 
 /// Chooses the input form by `Content-Type`.
@@ -229,8 +231,17 @@ pub(super) fn input(content_type: Option<&str>) -> Result<Input, Refusal> {
     match media_type(text).as_deref() {
         Some(JSON) => Ok(Input::Json),
         Some(YAML) => Ok(Input::Yaml),
-        // Protobuf is in the server's list, but no client of custom resources can send it.
+        Some(PROTOBUF) => Ok(Input::Protobuf),
         _ => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
+    }
+}
+
+/// The input form of an object. The server lists Protobuf for custom resources too but breaks off when it is sent; it is
+/// refused here.
+pub(super) fn input_of_objects(content_type: Option<&str>, custom: bool) -> Result<Input, Refusal> {
+    match input(content_type)? {
+        Input::Protobuf if custom => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
+        input => Ok(input),
     }
 }
 

@@ -7,6 +7,7 @@ use super::create::invalid;
 use super::decode;
 use super::managed_fields::{self, Ownership, Subresource};
 use super::metadata;
+use super::namespaces;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
 use super::serving::{Serving, Version};
@@ -34,7 +35,7 @@ pub(super) fn put(ctx: &mut Context<'_>, serving: &Serving, version: &Version, p
     let name = ctx.name()?;
     body::check_size(&ctx.request.body)?;
     let options = options::write_options(&ctx.query, Write::Update)?;
-    let input = negotiate::input(ctx.request.content_type.as_deref())?;
+    let input = negotiate::input_of_objects(ctx.request.content_type.as_deref(), !namespaces::are(serving))?;
     let mut object = decode::request_object(ctx, serving, version, input, &options)?;
     decode::check_group_version(&object, serving, version)?;
     decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;

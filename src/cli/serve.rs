@@ -6,6 +6,7 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::api::{Namespaces, Server};
+use crate::field::names;
 use crate::serve::{self, Options, Running, State};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -41,6 +42,11 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let now = terminal::now();
     let mut server = Server::new(serve::seed());
     if let Some(names) = &args.namespaces {
+        if let Some((name, problem)) =
+            names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))
+        {
+            return Err(one(format!("--namespaces {name:?}: {problem}")));
+        }
         let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
         server = server.with_namespaces(rule, names, now);
     }

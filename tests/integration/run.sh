@@ -9,8 +9,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-# `serve` reads JSON and YAML; these clients would send protobuf.
-export CRDX_CONTENT_TYPE=${CRDX_CONTENT_TYPE-application/json}
 export CRDX=$(realpath "${1:-$root/target/debug/kubectl-crdx}")
 work=${2:-${TMPDIR:-/tmp}/crdx-integration}
 shift $(($# < 2 ? $# : 2))

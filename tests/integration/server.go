@@ -54,8 +54,6 @@ func StartDefaultServer(t servertesting.Logger, flags ...string) (func(), *rest.
 	}
 	options := serveroptions.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
 	config := &rest.Config{Host: strings.TrimSpace(line), QPS: 10000, Burst: 10000}
-	// The typed client would send protobuf.
-	config.ContentType = os.Getenv("CRDX_CONTENT_TYPE")
 	return stop, config, options, nil
 }
 
