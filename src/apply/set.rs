@@ -24,7 +24,10 @@ impl Set {
             [last] => {
                 self.members.insert(last.clone());
             }
-            [first, rest @ ..] => self.children.entry(first.clone()).or_default().insert(rest),
+            [first, rest @ ..] => match self.children.get_mut(first) {
+                Some(child) => child.insert(rest),
+                None => self.children.entry(first.clone()).or_default().insert(rest),
+            },
         }
     }
 
@@ -66,6 +69,14 @@ impl Set {
     pub fn elements(&self) -> impl Iterator<Item = (&PathElement, bool)> {
         let only_parents = self.children.keys().filter(|e| !self.members.contains(*e)).map(|e| (e, false));
         only_parents.chain(self.members.iter().map(|e| (e, true)))
+    }
+
+    /// Takes in the members of another.
+    pub fn extend(&mut self, other: Self) {
+        self.members.extend(other.members);
+        for (element, child) in other.children {
+            self.children.entry(element).or_default().extend(child);
+        }
     }
 
     /// Members of either.

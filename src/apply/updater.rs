@@ -105,7 +105,9 @@ impl<'a> Updater<'a> {
         let owners = self.reconciled(live, owners)?;
         let (mut owners, compare) = self.shift(live, new, version, owners, manager, true)?;
         let before = owners.get(manager).map(|o| o.set.clone()).unwrap_or_default();
-        let mut set = before.difference(&compare.removed).union(&compare.modified).union(&compare.added);
+        let mut set = before.difference(&compare.removed);
+        set.extend(compare.modified);
+        set.extend(compare.added);
         if let Some(ignored) = self.versions.ignored(version) {
             set = set.recursive_difference(ignored);
         }
@@ -162,13 +164,17 @@ impl<'a> Updater<'a> {
         let ty = self.versions.type_of(version).ok_or_else(missing)?;
         let current = typed::compare::compare(ty, old, new)
             .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e))))?;
+        let names: Vec<String> = owners.keys().filter(|name| *name != manager).cloned().collect();
+        if names.is_empty() {
+            owners.retain(|_, owner| !owner.set.is_empty());
+            return Ok((owners, current));
+        }
         let filter = |comparison: Comparison, version: &str| match self.versions.ignored(version) {
             Some(ignored) => comparison.without(ignored),
             None => comparison,
         };
         let mut seen = BTreeMap::from([(version.to_owned(), filter(current.clone(), version))]);
         let mut conflicts = Vec::new();
-        let names: Vec<String> = owners.keys().filter(|name| *name != manager).cloned().collect();
         let mut taken = Vec::new();
         for name in names {
             let Some(owner) = owners.get(&name) else { continue };

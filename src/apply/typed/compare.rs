@@ -141,11 +141,12 @@ impl Walker {
 
     fn items(&mut self, list: &ListType, old: &[Value], new: &[Value]) -> TypeErrors {
         let mut errors = Vec::new();
-        let mut index = |items: &'_ [Value]| {
-            let mut found: BTreeMap<PathElement, Vec<Value>> = BTreeMap::new();
+        let mut index = |items| {
+            let mut found: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
+            let items: &[Value] = items;
             for (i, item) in items.iter().enumerate() {
                 match item_element(list, item) {
-                    Ok(element) => found.entry(element).or_default().push(item.clone()),
+                    Ok(element) => found.entry(element).or_default().push(item),
                     Err(why) => errors.extend(error(format!("element {i}: {why}"))),
                 }
             }
@@ -159,7 +160,9 @@ impl Walker {
         for (element, o) in &old {
             let n = new.get(element).map(Vec::as_slice).unwrap_or_default();
             match (o.as_slice(), n) {
-                ([] | [_], [] | [_]) => errors.extend(self.below(element.clone(), ty, o.first(), n.first())),
+                ([] | [_], [] | [_]) => {
+                    errors.extend(self.below(element.clone(), ty, o.first().copied(), n.first().copied()));
+                }
                 ([_, _, ..], [_, _, ..]) => {
                     let same = o.len() == n.len() && o.iter().zip(n).all(|(a, b)| equal(a, b));
                     if !same {
