@@ -11,6 +11,7 @@ pub mod mutate;
 mod objects;
 mod openapi;
 mod pairs;
+mod watches;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
 use mutate::Rng;
@@ -286,5 +287,13 @@ fn differential_expressions() {
 fn differential_openapi() {
     let mut pair = Pair::new();
     openapi::compare(&mut pair);
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_watches() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    watches::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 8));
     pair.finish();
 }
