@@ -5,9 +5,10 @@ usage: serve.py --binary target/release/kubectl-crdx [--apiserver PATH] [--secon
 
 ready      from the start of the process to the first answer           create    creates per second, 1, 2 and 4 connections
 memory     resident memory of stored objects, in multiples of their JSON    watch     from the answer of a create to its event
-The clients are bare sockets in processes of their own; the CRD is benches/gadgets.crd.yaml.
+The clients are bare sockets in processes of their own; the CRD is benches/gadgets.crd.yaml. With the defaults it takes about a
+minute and a half; each line is printed when it is known.
 """
-import argparse, json, multiprocessing, os, socket, statistics, subprocess, sys, threading, time, urllib.request
+import argparse, json, multiprocessing, os, resource, select, socket, subprocess, time, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -66,24 +67,26 @@ def gadget(sample, name):
     return json.dumps({**sample, "metadata": {"name": name}}).encode()
 
 
-def load(port, sample, collection, prefix, seconds, out):
-    c, n, end = Connection(port), 0, time.perf_counter() + seconds
-    while time.perf_counter() < end:
+def load(port, sample, collection, prefix, seconds, most, out):
+    c, n, size, end = Connection(port), 0, 0, time.perf_counter() + seconds
+    while n < most and time.perf_counter() < end:
         code, body = c.call("POST", collection, gadget(sample, f"{prefix}-{n}"))
         if code != 201:
             raise SystemExit(f"a create was answered {code}: {body[:300]}")
-        n += 1
-    out.put(n)
+        n, size = n + 1, size + len(body)
+    out.put((n, size))
 
 
-def creates(port, sample, collection, connections, seconds, tag):
+def creates(port, sample, collection, connections, tag, seconds=float("inf"), most=float("inf")):
+    """How many objects were created, and the bytes of their JSON."""
     out = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=load, args=(port, sample, collection, f"{tag}-{i}", seconds, out)) for i in range(connections)]
+    workers = [multiprocessing.Process(target=load, args=(port, sample, collection, f"{tag}-{i}", seconds, most, out)) for i in range(connections)]
     for w in workers:
         w.start()
     for w in workers:
         w.join()
-    return sum(out.get() for _ in workers) / seconds
+    counts = [out.get() for _ in workers]
+    return sum(n for n, _ in counts), sum(size for _, size in counts)
 
 
 def rss(pid):
@@ -99,34 +102,48 @@ def start(command):
     return child, int(url.rsplit(":", 1)[1]), time.perf_counter() - begin
 
 
-def measure(name, command, a, crd, sample):
-    result = {"ready ms": round(min(once(command) for _ in range(a.starts)) * 1000, 1)}
+def serving(command, crd, sample):
+    """A server with the CRD, and where its objects are."""
     child, port, _ = start(command)
+    c = Connection(port)
+    code, body = c.call("POST", CRDS, open(crd, "rb").read(), "application/yaml")
+    assert code == 201, body
+    spec = json.loads(body)["spec"]
+    version = f"{spec['group']}/{spec['versions'][0]['name']}"
+    sample["apiVersion"], sample["kind"] = version, spec["names"]["kind"]
+    collection = f"/apis/{version}/namespaces/default/{spec['names']['plural']}"
+    while c.call("GET", collection + "?limit=1")[0] != 200:
+        time.sleep(0.02)
+    # Nothing is left to settle when the clock runs.
+    time.sleep(0.3)
+    return child, port, c, collection
+
+
+def measure(command, a, crd, ours):
+    """Yields what was measured, line by line."""
+    sample = {"spec": SPEC}
+    yield "ready, ms (best)", round(min(once(command) for _ in range(a.starts if ours else 1)) * 1000, 1)
+    child, port, c, collection = serving(command, crd, sample)
     try:
-        c = Connection(port)
-        code, body = c.call("POST", CRDS, open(crd, "rb").read(), "application/yaml")
-        assert code == 201, body
-        spec = json.loads(body)["spec"]
-        collection = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/" + ("namespaces/default/" if spec["scope"] == "Namespaced" else "") + spec["names"]["plural"]
-        sample["apiVersion"], sample["kind"] = f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]
-        for _ in range(300):
-            if c.call("GET", collection + "?limit=1")[0] == 200:
-                break
-            time.sleep(0.02)
-        time.sleep(0.3)
         for n in (1, 2, 4):
-            result[f"creates/s on {n}"] = round(creates(port, sample, collection, n, a.seconds, f"c{n}"))
-        result["watch ms (median, worst)"] = watch(port, c, sample, collection)
-        if name == "serve":
-            result["bad clients: creates/s on 1 beside 900 silent ones"] = round(beside(port, sample, collection, a.seconds))
-            if a.watchers:
-                result[f"{a.watchers} watchers"] = watchers(port, child.pid, c, sample, collection, a.watchers)
+            yield f"creates/s on {n}", round(creates(port, sample, collection, n, f"c{n}", seconds=a.seconds)[0] / a.seconds)
+        yield "watch event after the answer, ms (median, 99 %)", watch(port, c, sample, collection)
+        if not ours:
+            return
+        yield "creates/s on 1 beside 900 silent or stuck clients", round(beside(port, sample, collection, a.seconds))
+        if a.watchers:
+            yield f"{a.watchers} watchers", watchers(port, child.pid, c, sample, collection, a.watchers)
     finally:
-        child.terminate()
+        child.kill()
         child.wait(30)
-    if name == "serve":
-        result.update(memory(command, a, crd, sample, collection))
-    return result
+    child, port, c, collection = serving(command, crd, sample)
+    try:
+        empty = rss(child.pid)
+        count, size = creates(port, sample, collection, 4, "m", most=a.objects // 4)
+        yield f"memory of {count} objects of {size // count} bytes, in times their JSON", round((rss(child.pid) - empty) / size, 2)
+    finally:
+        child.kill()
+        child.wait(30)
 
 
 def once(command):
@@ -134,6 +151,10 @@ def once(command):
     child.kill()
     child.wait(30)
     return seconds
+
+
+def version(c, collection):
+    return json.loads(c.call("GET", collection + "?limit=1")[1])["metadata"]["resourceVersion"]
 
 
 def open_watch(port, collection, version):
@@ -145,19 +166,22 @@ def open_watch(port, collection, version):
 
 
 def watch(port, c, sample, collection):
-    version = json.loads(c.call("GET", collection + "?limit=1")[1])["metadata"]["resourceVersion"]
-    w = open_watch(port, collection, version)
+    w = open_watch(port, collection, version(c, collection))
     delays = []
-    for i in range(200):
-        arrived = []
-        reader = threading.Thread(target=lambda: (w.socket.recv(1 << 16), arrived.append(time.perf_counter())))
-        reader.start()
-        code, _ = c.call("POST", collection, gadget(sample, f"w-{i}"))
-        answered = time.perf_counter()
-        assert code == 201
-        reader.join(10)
-        delays.append((arrived[0] - answered) * 1000 if arrived else float("inf"))
-    return [round(max(statistics.median(delays), 0), 2), round(max(delays), 2)]
+    for i in range(500):
+        c.send("POST", collection, gadget(sample, f"w-{i}"))
+        arrived = {}
+        while len(arrived) < 2:
+            for ready in select.select([s for s in (c.socket, w.socket) if s not in arrived], [], [], 10)[0]:
+                arrived[ready] = time.perf_counter()
+        assert c.answer()[0] == 201
+        delays.append(max(arrived[w.socket] - arrived[c.socket], 0) * 1000)
+        # The whole event, so that nothing of it is taken for the next one.
+        while not w.held.endswith(b"\n\r\n"):
+            w.held += w.socket.recv(1 << 16)
+        w.held = b""
+    delays.sort()
+    return [round(delays[len(delays) // 2], 2), round(delays[len(delays) * 99 // 100], 2)]
 
 
 def beside(port, sample, collection, seconds):
@@ -165,16 +189,15 @@ def beside(port, sample, collection, seconds):
     for i, s in enumerate(held):
         if i % 2:
             s.sendall(b"POST " + collection.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n{")
-    rate = creates(port, sample, collection, 1, seconds, "b")
+    rate = creates(port, sample, collection, 1, "b", seconds=seconds)[0] / seconds
     for s in held:
         s.close()
     return rate
 
 
 def watchers(port, pid, c, sample, collection, count):
-    version = json.loads(c.call("GET", collection + "?limit=1")[1])["metadata"]["resourceVersion"]
-    before = rss(pid)
-    held = [open_watch(port, collection, version) for _ in range(count)]
+    before, at = rss(pid), version(c, collection)
+    held = [open_watch(port, collection, at) for _ in range(count)]
     grown = rss(pid) - before
     begin = time.perf_counter()
     code, _ = c.call("POST", collection, gadget(sample, "many"))
@@ -185,42 +208,33 @@ def watchers(port, pid, c, sample, collection, count):
     done = time.perf_counter() - begin
     for w in held:
         w.socket.close()
-    return {"KiB each": round(grown / count / 1024, 1), "create answered ms": round(answered * 1000, 1), "all told s": round(done, 2), "code": code}
-
-
-def memory(command, a, crd, sample, collection):
-    child, port, _ = start(command)
-    try:
-        c = Connection(port)
-        c.call("POST", CRDS, open(crd, "rb").read(), "application/yaml")
-        empty, size = rss(child.pid), 0
-        for i in range(a.objects):
-            code, body = c.call("POST", collection, gadget(sample, f"m-{i}"))
-            size += len(body)
-        used = rss(child.pid) - empty
-        return {f"memory of {a.objects} objects, in times their JSON": round(used / size, 2), "JSON bytes each": size // a.objects}
-    finally:
-        child.kill()
-        child.wait(30)
+    assert code == 201
+    return {"KiB each": round(grown / count / 1024, 1), "create answered, ms": round(answered * 1000, 1), "all told, ms": round(done * 1000)}
 
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--binary", required=True), ap.add_argument("--apiserver"), ap.add_argument("--seconds", type=float, default=5), ap.add_argument("--starts", type=int, default=5)
-    ap.add_argument("--objects", type=int, default=100000), ap.add_argument("--watchers", type=int, default=0), ap.add_argument("--json"), ap.add_argument("--port", default="0")
+    ap.add_argument("--binary", required=True), ap.add_argument("--apiserver"), ap.add_argument("--seconds", type=float, default=3), ap.add_argument("--starts", type=int, default=5)
+    ap.add_argument("--objects", type=int, default=100000), ap.add_argument("--watchers", type=int, default=10000), ap.add_argument("--json"), ap.add_argument("--port", default="0")
     a = ap.parse_args()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     crd = os.path.join(HERE, "gadgets.crd.yaml")
-    sample = {"spec": SPEC}
-    results = {"serve": measure("serve", [a.binary, "serve", "--port", "0"], a, crd, dict(sample))}
+    servers = {"serve": [a.binary, "serve", "--port", "0"]}
     if a.apiserver:
-        a.starts = 1
-        results["real"] = measure("real", [a.apiserver, "-port", a.port], a, crd, dict(sample))
-        real = max(results["real"]["creates/s on 1"], 1)
-        results["serve"]["times the real one on 1 connection"] = round(results["serve"]["creates/s on 1"] / real, 1)
-    for name, result in results.items():
-        print(f"== {name}")
-        for key, value in result.items():
-            print(f"{key:60} {value}")
+        servers["real"] = [a.apiserver, "-port", a.port]
+    results = {}
+    for name, command in servers.items():
+        print(f"== {name}", flush=True)
+        results[name] = {}
+        for key, value in measure(command, a, crd, name == "serve"):
+            results[name][key] = value
+            print(f"{key:70} {value}", flush=True)
+    if a.apiserver:
+        print("== serve in times the real one")
+        for n in (1, 2, 4):
+            key = f"creates/s on {n}"
+            print(f"{key:70} {results['serve'][key] / max(results['real'][key], 1):.1f}")
     if a.json:
         with open(a.json, "w") as f:
             json.dump(results, f, indent=1)
