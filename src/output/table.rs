@@ -3,6 +3,9 @@
 use super::tabs::Tabs;
 use crate::value::{Value, json, number};
 
+/// After so many rows of a Table columns are aligned, and later ones may be wider.
+const FLUSH: usize = 100;
+
 /// Which columns are shown and what stands around them.
 #[derive(Clone, Debug, Default)]
 pub struct View {
@@ -35,6 +38,9 @@ impl TableText {
     }
 
     /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
+    ///
+    /// What surprises: the first line is padded to the longest cells, counted in bytes and before [`one_line`] cuts them, so
+    /// a column may be wider than what it shows.
     pub fn add(&mut self, table: &Value, more_titles: &[&str], more: &[String]) {
         let columns = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
         let rows = table.get("rows").and_then(Value::as_array).unwrap_or_default();
@@ -47,48 +53,64 @@ impl TableText {
                 self.view.wide || priority == 0
             })
             .collect();
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row, &shown, more)).collect();
+        let mut widths = longest(&rows);
         if !self.headed && !self.view.no_headers {
-            let mut titles: Vec<&str> = Vec::new();
-            titles.extend(self.view.namespace.then_some("Namespace"));
-            let names = shown.iter().filter_map(|i| columns.get(*i));
-            titles.extend(names.map(|column| column.str_at(&["name"]).unwrap_or_default()));
-            titles.extend(self.view.labels.iter().map(|label| label.rsplit('/').next().unwrap_or_default()));
-            titles.extend(self.view.all_labels.then_some("Labels"));
-            titles.extend(more_titles);
-            let titles: Vec<String> = titles.into_iter().map(upper).collect();
-            self.tabs.write(&titles.join("\t"));
-            self.tabs.write("\n");
+            let names = shown.iter().filter_map(|i| columns.get(*i)?.str_at(&["name"]));
+            let titles = self.titles(names, more_titles);
+            self.write(&titles, &std::mem::take(&mut widths));
         }
         self.headed = true;
-        for row in rows {
-            let line = self.row(row, &shown, more);
-            self.tabs.write(&line);
+        for (i, cells) in rows.iter().enumerate() {
+            self.write(cells, &std::mem::take(&mut widths));
+            if (i + 1) % FLUSH == 0 {
+                self.tabs.align();
+            }
         }
     }
 
-    fn row(&self, row: &Value, shown: &[usize], more: &[String]) -> String {
+    fn titles<'a>(&'a self, names: impl Iterator<Item = &'a str>, more: &[&'a str]) -> Vec<String> {
+        let mut titles: Vec<&str> = Vec::new();
+        titles.extend(self.view.namespace.then_some("Namespace"));
+        titles.extend(names);
+        titles.extend(self.view.labels.iter().map(|label| label.rsplit('/').next().unwrap_or_default()));
+        titles.extend(self.view.all_labels.then_some("Labels"));
+        titles.extend(more);
+        titles.into_iter().map(upper).collect()
+    }
+
+    /// The cells of a row as they are.
+    fn cells(&self, row: &Value, shown: &[usize], more: &[String]) -> Vec<String> {
         let mut cells: Vec<String> = Vec::new();
         if self.view.namespace {
-            cells.push(one_line(row.str_at(&["object", "metadata", "namespace"]).unwrap_or_default()));
+            cells.push(row.str_at(&["object", "metadata", "namespace"]).unwrap_or_default().to_owned());
         }
         let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
         for i in shown {
             let text = values.get(*i).map(cell).unwrap_or_default();
             // The name comes first in every Table.
-            let text = match &self.view.kind {
+            cells.push(match &self.view.kind {
                 Some(kind) if *i == 0 => format!("{kind}/{text}"),
                 _ => text,
-            };
-            cells.push(one_line(&text));
+            });
         }
         let labels = row.at(&["object", "metadata", "labels"]);
-        let label = |key: &String| labels.and_then(|l| l.str_at(&[key])).unwrap_or_default();
-        cells.extend(self.view.labels.iter().map(|key| one_line(label(key))));
-        if self.view.all_labels {
-            cells.push(one_line(&all_labels(labels)));
-        }
-        cells.extend(more.iter().map(|text| one_line(text)));
-        cells.join("\t") + "\n"
+        let label = |key: &String| labels.and_then(|l| l.str_at(&[key])).unwrap_or_default().to_owned();
+        cells.extend(self.view.labels.iter().map(label));
+        cells.extend(self.view.all_labels.then(|| all_labels(labels)));
+        cells.extend_from_slice(more);
+        cells
+    }
+
+    /// A line of cells, each filled up to its width if it has one.
+    fn write(&mut self, cells: &[String], widths: &[usize]) {
+        let mut widths = widths.iter();
+        let filled = |text: &String| {
+            let fill = widths.next().map_or(0, |width| width.saturating_sub(text.len()));
+            format!("{}{:fill$}", one_line(text), "")
+        };
+        let line: Vec<String> = cells.iter().map(filled).collect();
+        self.tabs.write(&(line.join("\t") + "\n"));
     }
 
     /// The text so far, aligned; what follows keeps at least its widths.
@@ -100,6 +122,13 @@ impl TableText {
     pub fn finish(mut self) -> String {
         self.flush()
     }
+}
+
+/// How many bytes the longest cell of each column has; the last column is not padded.
+fn longest(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, Vec::len).saturating_sub(1);
+    let of = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
+    (0..columns).map(of).collect()
 }
 
 /// `labels.FormatLabels`
@@ -190,6 +219,32 @@ mod tests {
             ..View::default()
         };
         assert_eq!(print(view, &[], &[]), "foo.x.y/a         3     x           a.b/tier=x,app=y\n");
+    }
+
+    #[test]
+    fn the_first_line_is_as_wide_as_the_longest_cells() {
+        let row = |a: &str, b: &str| object([("cells", Value::Array(vec![a.into(), b.into()]))]);
+        let table = |rows: Vec<Value>| {
+            let columns = vec![column("Name", 0), column("Text", 0)];
+            object([("columnDefinitions", Value::Array(columns)), ("rows", Value::Array(rows))])
+        };
+        let print = |view: View, tables: &[Value]| {
+            let mut text = TableText::new(view);
+            for table in tables {
+                text.add(table, &[], &[]);
+            }
+            text.finish()
+        };
+        // In bytes, what is cut counted in, and the last column not at all; recorded from kubectl 1.37.
+        let odd = [table(vec![row("ü\nmore", "b"), row("aaaa", "a long text")])];
+        assert_eq!(print(View::default(), &odd), "NAME      TEXT\nü...      b\naaaa      a long text\n");
+        let bare = View { no_headers: true, ..View::default() };
+        assert_eq!(print(bare, &odd), "ü...   b\naaaa   a long text\n");
+        // What comes later counts, too.
+        let many = table((0..101).map(|i| row(&"x".repeat(3 + i / 100 * 9), "b")).collect());
+        assert!(print(View::default(), &[many]).starts_with("NAME           TEXT\nxxx            b\n"));
+        let pages = [table(vec![row("xxx", "b")]), table(vec![row("xxxxxxxxxxxx", "b")])];
+        assert!(print(View::default(), &pages).starts_with("NAME           TEXT\nxxx            b\n"));
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl Tabs {
         std::mem::take(&mut self.ready)
     }
 
-    fn align(&mut self) {
+    /// Aligns the lines so far; those that follow keep at least their widths.
+    pub fn align(&mut self) {
         let held = std::mem::take(&mut self.held);
         let lines: Vec<&str> = held.split_inclusive('\n').collect();
         let widths = self.widths(&lines);
