@@ -13,29 +13,31 @@ use std::cmp::Ordering;
 /// Sorts `objects` by the field at `path`, which may be written `.a.b`, `a.b` or `{.a.b}`. `Err` is in kubectl's words,
 /// and so is the order of objects that are equal.
 pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
-    let field = jsonpath::relaxed(path).unwrap_or_else(|_| path.to_owned());
-    let parsed = JsonPath::parse(&field).map_err(|e| format!("sorting error: {e}"))?.allow_missing_keys(true);
-    let mut keyed = Vec::with_capacity(objects.len());
+    let field = jsonpath::relaxed(path)?;
+    let parsed = JsonPath::parse(&field)?.allow_missing_keys(true);
+    let mut keys = Vec::with_capacity(objects.len());
     for object in objects.iter() {
         let found = parsed.find(object)?;
-        let first = found.first().and_then(|items| items.first());
-        keyed.push(
-            first
-                .map(key)
-                .transpose()
-                .map_err(|kind| format!("Field {field} in *unstructured.Unstructured is an unsortable type: {kind}"))?,
-        );
+        keys.push(found.first().and_then(|items| items.first()).map(key));
     }
-    if !objects.is_empty() && keyed.iter().all(Option::is_none) {
+    if !objects.is_empty() && keys.iter().all(Option::is_none) {
         let field = crate::value::quote::go_quote(&field);
         return Err(format!("couldn't find any field with path {field} in the list of objects"));
     }
     let mut order: Vec<usize> = (0..objects.len()).collect();
-    go::sort(&mut order, &mut |a, b| match (keyed.get(a), keyed.get(b)) {
-        (Some(Some(a)), Some(Some(b))) => less(a, b),
+    let mut failed = None;
+    go::sort(&mut order, &mut |a, b| match (keys.get(a), keys.get(b)) {
+        (Some(Some(a)), Some(Some(b))) if failed.is_none() => {
+            less(a, b).map_err(|why| failed = Some(why)).unwrap_or_default()
+        }
         (Some(a), _) => a.is_none(),
         _ => false,
     });
+    if let Some(why) = failed {
+        return Err(format!(
+            "Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {why}"
+        ));
+    }
     let mut taken: Vec<Option<Value>> = std::mem::take(objects).into_iter().map(Some).collect();
     objects.extend(order.into_iter().filter_map(|i| taken.get_mut(i)?.take()));
     Ok(())
@@ -44,35 +46,38 @@ pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
 enum Key {
     Nothing,
     Int(i64),
+    Byte(u8),
     Float(f64),
     Text(String, Option<Quantity>),
+    /// What has no order, as Go calls it.
+    Other(&'static str),
 }
 
-fn key(item: &Item<'_>) -> Result<Key, &'static str> {
+fn key(item: &Item<'_>) -> Key {
     match item {
-        Item::Missing | Item::Value(Value::Null) => Ok(Key::Nothing),
-        Item::Value(Value::Int(i)) | Item::Int(i) => Ok(Key::Int(*i)),
-        Item::Byte(byte) => Ok(Key::Int(i64::from(*byte))),
-        Item::Value(Value::Float(x)) => Ok(Key::Float(*x)),
-        Item::Value(Value::String(text)) => Ok(Key::Text(text.clone(), Quantity::parse(text).ok())),
-        Item::Value(Value::Bool(_)) => Err("bool"),
-        Item::Value(Value::Array(_)) => Err("slice"),
-        Item::Value(Value::Object(_)) => Err("map"),
+        Item::Missing | Item::Value(Value::Null) => Key::Nothing,
+        Item::Value(Value::Int(i)) | Item::Int(i) => Key::Int(*i),
+        Item::Byte(byte) => Key::Byte(*byte),
+        Item::Value(Value::Float(x)) => Key::Float(*x),
+        Item::Value(Value::String(text)) => Key::Text(text.clone(), Quantity::parse(text).ok()),
+        Item::Value(Value::Bool(_)) => Key::Other("bool"),
+        Item::Value(Value::Array(_)) => Key::Other("[]interface {}"),
+        Item::Value(Value::Object(_)) => Key::Other("map[string]interface {}"),
     }
 }
 
-fn less(a: &Key, b: &Key) -> bool {
+/// `isLess`; values of different types have no order.
+fn less(a: &Key, b: &Key) -> Result<bool, String> {
     match (a, b) {
-        (Key::Nothing, b) => !matches!(b, Key::Nothing),
-        (Key::Int(a), Key::Int(b)) => a < b,
-        (Key::Float(a), Key::Float(b)) => a < b,
-        (Key::Text(_, Some(a)), Key::Text(_, Some(b))) => a.compare(b) == Ordering::Less,
-        (Key::Text(a, _), Key::Text(b, _)) => a < b,
-        // kubectl ends here with a message of its log; an order is of more use.
-        (Key::Int(a), Key::Float(b)) => (*a as f64) < *b,
-        (Key::Float(a), Key::Int(b)) => *a < (*b as f64),
-        (Key::Int(_) | Key::Float(_), Key::Text(..)) => true,
-        _ => false,
+        (Key::Nothing, b) => Ok(!matches!(b, Key::Nothing)),
+        (_, Key::Nothing) => Ok(false),
+        (Key::Int(a), Key::Int(b)) => Ok(a < b),
+        (Key::Byte(a), Key::Byte(b)) => Ok(a < b),
+        (Key::Float(a), Key::Float(b)) => Ok(a < b),
+        (Key::Text(_, Some(a)), Key::Text(_, Some(b))) => Ok(a.compare(b) == Ordering::Less),
+        (Key::Text(a, _), Key::Text(b, _)) => Ok(a < b),
+        (Key::Other(kind), _) => Err(format!("unsortable type: {kind}")),
+        _ => Err("unsortable interface: interface".to_owned()),
     }
 }
 
@@ -106,6 +111,20 @@ mod tests {
             sorted(&[None, None], ".spec.x").unwrap_err(),
             "couldn't find any field with path \"{.spec.x}\" in the list of objects"
         );
-        assert!(sorted(&[Some(Value::Bool(true))], ".spec.x").unwrap_err().contains("unsortable type: bool"));
+        // One alone needs no order.
+        let (yes, one) = (Some(Value::Bool(true)), Some(Value::Int(1)));
+        assert_eq!(sorted(&[yes.clone(), None], ".spec.x").as_deref(), Ok("10"));
+        for (values, why) in [
+            ([yes.clone(), yes.clone()], "unsortable type: bool"),
+            ([one.clone(), yes], "unsortable type: bool"),
+            ([one, Some(Value::from("1"))], "unsortable interface: interface"),
+        ] {
+            let said = sorted(&values, ".spec.x").unwrap_err();
+            assert_eq!(
+                said,
+                format!("Field {{.spec.x}} in *unstructured.Unstructured is an unsortable type: interface, err: {why}")
+            );
+        }
+        assert!(sorted(&[None, None], "{.spec").unwrap_err().starts_with("unexpected path string, expected a"));
     }
 }
