@@ -16,6 +16,7 @@ mod definitions;
 mod discovery;
 mod pages;
 mod proxy;
+mod warnings;
 mod watch;
 
 pub use admission::Written;

@@ -2,7 +2,9 @@
 //! refusals, broken answers and silence, and what they keep.
 
 mod fake;
+mod get;
 mod real;
+mod way;
 
 use fake::{Fake, Reply};
 use std::fs;

@@ -181,28 +181,15 @@ fn objects(command: &str, words: &[String], last: &str) -> Result<Offer, Error> 
     Ok(Offer::of(candidates.into_iter(), last))
 }
 
-/// Why no more names are read.
-enum Stop {
-    Enough,
-    Failed(Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
 fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Result<Vec<String>, Error> {
-    let mut names = Vec::new();
-    let read = source.list(resource, namespace.map(String::as_str), &Query::default(), |page| {
-        names.extend(page.iter().filter_map(|o| o.str_at(&["metadata", "name"])).map(str::to_owned));
-        if names.len() >= MOST_NAMES { Err(Stop::Enough) } else { Ok(()) }
-    });
-    match read {
-        Err(Stop::Failed(error)) => Err(error),
-        _ => Ok(names),
+    let (query, mut names) = (Query::default(), Vec::new());
+    for page in source.list(resource, namespace.map(String::as_str), &query) {
+        names.extend(page?.iter().filter_map(|o| o.str_at(&["metadata", "name"])).map(str::to_owned));
+        if names.len() >= MOST_NAMES {
+            break;
+        }
     }
+    Ok(names)
 }
 
 fn namespaces(command: &str, words: &[String], last: &str) -> Result<Offer, Error> {

@@ -1,7 +1,7 @@
 //! Why something is not printed, in kubectl's words where the server or kubectl would say it.
 
 use crate::cli::Exit;
-use crate::cluster::{Error, Resource, Status};
+use crate::cluster::{Error, Status};
 use crate::value::Value;
 
 /// One failure.
@@ -26,17 +26,8 @@ impl Failure {
         Self::Error(Error { status: Some(Status::of(status).unwrap_or_default()), ..Error::default() })
     }
 
-    /// An object that is not there.
-    pub fn not_found(resource: &Resource, name: &str) -> Self {
-        let message = match resource.group.as_str() {
-            "" => format!("{} {name:?} not found", resource.plural),
-            group => format!("{}.{group} {name:?} not found", resource.plural),
-        };
-        let status = Status { reason: "NotFound".to_owned(), message };
-        Self::Error(Error { status: Some(status), ..Error::default() })
-    }
-
-    fn is_not_found(&self) -> bool {
+    /// Whether something is not there.
+    pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Error(error) if error.status.as_ref().is_some_and(|s| s.reason == "NotFound"))
     }
 }

@@ -62,7 +62,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     let source = Source::open(&args.filenames, &args.crds, args.recursive, &args.cluster, failures)?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
-    let rows = Rows::new(&args.tomorrow, terminal::now())?;
+    let rows = Rows::new(&args.tomorrow, terminal::now)?;
     let mut get = Get { args, source, rows, namespace, query, out };
     if args.words.is_empty() {
         let found = get.in_files()?;
@@ -139,7 +139,7 @@ impl Get<'_> {
         let mut found = Vec::new();
         for (resource, namespace, name) in files.objects() {
             let object = files.get(&resource.object_path(Some(namespace), name))?;
-            found.extend(object.map(|object| Named { resource: resource.clone(), object }));
+            found.push(Named { resource: resource.clone(), object });
         }
         Ok(found)
     }
@@ -202,31 +202,20 @@ impl Get<'_> {
                 return Err(Failure::message("a resource cannot be retrieved by name across all namespaces"));
             }
             match self.one(resource, name) {
-                Ok(Some(object)) => found.push(Named { resource: resource.clone(), object }),
-                Ok(None) if self.args.ignore_not_found => {}
-                Ok(None) => failures.push(Failure::not_found(resource, name)),
+                Ok(object) => found.push(Named { resource: resource.clone(), object }),
+                Err(failure) if self.args.ignore_not_found && failure.is_not_found() => {}
                 Err(failure) => failures.push(failure),
             }
         }
         Ok(found)
     }
 
-    fn one(&self, resource: &Resource, name: &str) -> Result<Option<Value>, Failure> {
+    fn one(&self, resource: &Resource, name: &str) -> Result<Value, Failure> {
         let found = self.source.get(resource, self.place(resource).as_deref(), name)?;
-        Ok(self.rows.read(resource, found.into_iter().collect())?.pop())
+        self.rows.read(resource, found)
     }
+}
 
-    /// Hands on the pages of a resource's objects, and gives the revision of the list.
-    fn list(
-        &self,
-        resource: &Resource,
-        mut each: impl FnMut(Vec<Value>) -> Result<(), Failure>,
-    ) -> Result<String, Failure> {
-        let place = self.place(resource);
-        self.source.list(resource, place.as_deref(), &self.query, |page| each(self.rows.read(resource, page)?))
-    }
-
-    fn print(&mut self, text: &str) -> Result<(), Failure> {
-        self.out.write_all(text.as_bytes()).map_err(|_| Failure::Output)
-    }
+fn print(out: &mut dyn Write, texts: &[&str]) -> Result<(), Failure> {
+    texts.iter().try_for_each(|text| out.write_all(text.as_bytes())).map_err(|_| Failure::Output)
 }

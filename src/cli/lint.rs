@@ -49,7 +49,8 @@ fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit>
             Err(item) => show.add(&Linted::untold(*item))?,
         }
     }
-    let mut live = args.live.then(|| Live { connection: Connection::open(&args.cluster.target()), old: None });
+    let mut live =
+        args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
     let now = terminal::now();
     for read in read(&args.filenames, args.recursive) {
         let object = match read {

@@ -66,9 +66,13 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>,
     for (word, name) in names {
         let resource = source.resource(&word)?;
         let place = Some(namespace.as_str()).filter(|_| resource.namespaced);
-        let Some(found) = source.get(&resource, place, &name)? else {
-            failures.push(Failure::not_found(&resource, &name));
-            continue;
+        let found = match source.get(&resource, place, &name).map_err(Failure::from) {
+            Ok(found) => found,
+            Err(failure) if failure.is_not_found() => {
+                failures.push(failure);
+                continue;
+            }
+            Err(failure) => return Err(failure),
         };
         // A server of its own: what happens to one object is of no concern to the next.
         let server = Server::new(0);

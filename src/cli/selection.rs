@@ -82,8 +82,7 @@ fn unique(words: impl Iterator<Item = String>) -> Vec<String> {
 /// The types of a category, as kubectl would write them; `None` when there is no such category.
 pub fn category(resources: &[Resource], word: &str) -> Option<Vec<String>> {
     let called = resources.iter().filter(|r| r.categories.iter().any(|c| c == word));
-    let name = |r: &Resource| if r.group.is_empty() { r.plural.clone() } else { format!("{}.{}", r.plural, r.group) };
-    let types = unique(called.map(name));
+    let types = unique(called.map(Resource::qualified));
     (!types.is_empty()).then_some(types)
 }
 

@@ -6,7 +6,8 @@ pub use files::Files;
 
 use crate::cli::args;
 use crate::cli::failure::Failure;
-use crate::cluster::{self, Connection, Error, JSON, Query, Resource};
+use crate::cli::terminal;
+use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Status};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl Source {
                 "give objects with -f",
             ));
         }
-        Ok(Self::Live(Box::new(Connection::open(&cluster.target())?)))
+        Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))
     }
 
     /// All that is served.
@@ -62,9 +63,12 @@ impl Source {
             Self::Live(connection) => connection.resource(word)?,
             Self::Files(files) => cluster::find(&files.resources(), word).cloned(),
         };
-        let name = word.split('.').next().unwrap_or_default();
-        let missing =
-            || Error { message: format!("the server doesn't have a resource type \"{name}\""), ..Error::default() };
+        let missing = || {
+            let (name, group) = word.split_once('.').unwrap_or((word, ""));
+            let group = if group.is_empty() { String::new() } else { format!(" in group \"{group}\"") };
+            let message = format!("the server doesn't have a resource type \"{name}\"{group}");
+            Error { message, ..Error::default() }
+        };
         found.ok_or_else(missing)
     }
 
@@ -77,40 +81,72 @@ impl Source {
         }
     }
 
-    /// Hands on the pages of a list, and gives its revision.
-    pub fn list<E: From<Error>>(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        query: &Query,
-        mut each: impl FnMut(Vec<Value>) -> Result<(), E>,
-    ) -> Result<String, E> {
+    /// Reads a list.
+    pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&str>, query: &'a Query) -> Listing<'a> {
         let path = resource.path(namespace);
-        let told = |error| E::from(of_list(error, resource, query));
-        match self {
-            Self::Live(connection) => {
-                let mut revision = String::new();
-                for page in connection.pages(&path, query.clone(), JSON) {
-                    let mut page = page.map_err(told)?;
-                    page.resource_version().clone_into(&mut revision);
-                    each(typed(page.take_items(), resource))?;
-                }
-                Ok(revision)
-            }
-            Self::Files(files) => {
-                each(files.list(&query.of(&path, &[])).map_err(told)?)?;
-                Ok(String::new())
-            }
-        }
+        let pages = match self {
+            Self::Live(connection) => Listed::Live(connection.pages(&path, query.clone(), JSON)),
+            Self::Files(files) => Listed::Files(Some(files.list(&query.of(&path, &[])))),
+        };
+        Listing { resource, query, pages, revision: String::new() }
     }
 
-    /// One object; `None` when it is not there.
-    pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Option<Value>, Error> {
+    /// One object; that it is not there is an error.
+    pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
         let path = resource.object_path(namespace, name);
         match self {
-            Self::Live(connection) => connection.get(&path, JSON),
+            Self::Live(connection) => connection.object(&path).map_err(|error| {
+                let error = unserved(error, &format!(" (get {} {name})", resource.qualified()));
+                let namespace = namespace.filter(|_| resource.namespaced && error.code == Some(404));
+                namespace.and_then(|namespace| missing(connection, namespace)).unwrap_or(error)
+            }),
             Self::Files(files) => files.get(&path),
         }
+    }
+}
+
+/// Why a namespace is not there; kubectl says that, rather than that an object is not in it.
+fn missing(connection: &Connection, namespace: &str) -> Option<Error> {
+    let namespaces = Resource { version: "v1".to_owned(), plural: "namespaces".to_owned(), ..Resource::default() };
+    let asked = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
+    let error = connection.object(&namespaces.object_path(None, asked)).err()?;
+    Some(unserved(error, "")).filter(|error| error.code == Some(404))
+}
+
+/// The pages of a list, as they come.
+pub struct Listing<'a> {
+    resource: &'a Resource,
+    query: &'a Query,
+    pages: Listed<'a>,
+    revision: String,
+}
+
+enum Listed<'a> {
+    Live(Pages<'a>),
+    /// All that there is; `None` when it was taken.
+    Files(Option<Result<Vec<Value>, Error>>),
+}
+
+impl Listing<'_> {
+    /// The revision of the pages so far, from which a watch may go on.
+    pub fn revision(self) -> String {
+        self.revision
+    }
+}
+
+impl Iterator for Listing<'_> {
+    type Item = Result<Vec<Value>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let page = match &mut self.pages {
+            Listed::Live(pages) => pages.next()?.map(|mut page| {
+                page.resource_version().clone_into(&mut self.revision);
+                typed(page.take_items(), self.resource)
+            }),
+            Listed::Files(all) => all.take()?,
+        };
+        let asked = || format!(" (get {})", self.resource.qualified());
+        Some(page.map_err(|error| of_list(unserved(error, &asked()), self.resource, self.query)))
     }
 }
 
@@ -142,6 +178,15 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
         members.insert("kind".to_owned(), resource.kind.as_str().into());
     }
     items
+}
+
+/// What kubectl makes of a 404 that is no `Status`: the path itself is unknown to the server.
+fn unserved(mut error: Error, asked: &str) -> Error {
+    if error.code == Some(404) && error.status.is_none() {
+        let message = format!("the server could not find the requested resource{asked}");
+        error.status = Some(Status { reason: "NotFound".to_owned(), message });
+    }
+    error
 }
 
 /// kubectl says which list was refused (`EnhanceListError`).

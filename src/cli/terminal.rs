@@ -37,6 +37,15 @@ fn colored(color: Color, terminal: bool) -> bool {
     }
 }
 
+/// Says what the server warns of, as kubectl says it.
+pub fn warn(text: &str) {
+    if colored(Color::Auto, io::stderr().is_terminal()) {
+        eprintln!("\x1b[33;1mWarning:\x1b[0m {text}");
+    } else {
+        eprintln!("Warning: {text}");
+    }
+}
+
 /// The time.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -4,11 +4,12 @@ use super::answer::Answer;
 use super::cache::Cache;
 use super::configuration::{configuration, root_cause, unusable};
 use super::discovery::Discovered;
-use super::{Error, Target};
+use super::{Error, JSON, Target, warnings};
 use crate::value::Value;
-use http::header::{ACCEPT, RETRY_AFTER};
+use http::header::{ACCEPT, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// Without `--request-timeout`, a server that says nothing for so long is taken for gone.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -76,8 +77,9 @@ impl Asked {
 }
 
 impl Connection {
-    /// Reads the configuration and makes ready to ask; the first request opens the socket.
-    pub fn open(target: &Target) -> Result<Self, Error> {
+    /// Reads the configuration and makes ready to ask; the first request opens the socket. `warn` gets each text of which
+    /// the server warns once.
+    pub fn open(target: &Target, warn: fn(&str)) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -97,6 +99,8 @@ impl Connection {
             at_once: Semaphore::new(AT_ONCE),
             reached: AtomicBool::new(false),
             gone: Mutex::default(),
+            warn,
+            warned: Mutex::default(),
         };
         let handle = runtime.handle().clone();
         Ok(Self { runtime: Some(runtime), handle, line: Arc::new(line), cache, discovered: Mutex::default() })
@@ -112,6 +116,12 @@ impl Connection {
         self.ask(path, accept).wait()
     }
 
+    /// Reads the object at `path`. That it is not there is an error, in the server's words.
+    pub fn object(&self, path: &str) -> Result<Value, Error> {
+        let answer = self.ask(path, JSON).answer()?;
+        answer.read(path)?.ok_or_else(|| answer.refusal(path))
+    }
+
     /// Sends a request and does not wait for its answer. Any number may be asked; a few at a time are on their way.
     pub fn ask(&self, path: &str, accept: &str) -> Asked {
         let (line, asked, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
@@ -120,7 +130,7 @@ impl Connection {
     }
 
     /// Begins an answer that comes bit by bit for as long as the server likes.
-    pub(super) fn stream(&self, path: &str, accept: &str) -> Result<(Handle, Body), Error> {
+    pub(super) fn stream(&self, path: &str, accept: &str) -> Result<Stream, Error> {
         let line = &self.line;
         let body = self.handle.block_on(async {
             let response = timeout(line.patience(), line.send(path, accept)).await.map_err(|_| line.silent(path))??;
@@ -131,7 +141,30 @@ impl Connection {
             let body = line.collect(path, response.into_body()).await?;
             Err(Answer { code, retry_after: None, body }.refusal(path))
         })?;
-        Ok((self.handle.clone(), body))
+        let until = line.timeout.map(|limit| Instant::now() + limit);
+        Ok(Stream { handle: self.handle.clone(), body, until })
+    }
+}
+
+/// An answer that comes bit by bit.
+pub(super) struct Stream {
+    handle: Handle,
+    body: Body,
+    /// When `--request-timeout` is over.
+    until: Option<Instant>,
+}
+
+impl Stream {
+    /// Waits for the next bit; `None` when the answer or its time has ended.
+    pub fn next(&mut self) -> Option<Result<Vec<u8>, kube::Error>> {
+        let Self { handle, body, until } = self;
+        handle.block_on(async {
+            let frame = match until {
+                Some(until) => timeout_at(*until, body.frame()).await.ok()?,
+                None => body.frame().await,
+            };
+            Some(frame?.map(|frame| frame.data_ref().map_or_else(Vec::new, |data| data.to_vec())))
+        })
     }
 }
 
@@ -145,6 +178,9 @@ struct Line {
     reached: AtomicBool,
     /// Why asking on is of no use.
     gone: Mutex<Option<Error>>,
+    warn: fn(&str),
+    /// What was warned of.
+    warned: Mutex<HashSet<String>>,
 }
 
 impl Line {
@@ -204,7 +240,18 @@ impl Line {
             .header(ACCEPT, accept)
             .body(Body::empty())
             .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be asked for: {e}")) })?;
-        self.client.send(request).await.map_err(|e| self.failed(path, &e))
+        let response = self.client.send(request).await.map_err(|e| self.failed(path, &e))?;
+        self.hear(response.headers());
+        Ok(response)
+    }
+
+    /// Hands on what the server warns of.
+    fn hear(&self, headers: &HeaderMap) {
+        for text in headers.get_all(WARNING).iter().flat_map(|header| warnings::texts(header.as_bytes())) {
+            if self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+                (self.warn)(&text);
+            }
+        }
     }
 
     async fn collect(&self, path: &str, mut body: Body) -> Result<Vec<u8>, Error> {

@@ -51,6 +51,11 @@ impl Resource {
         }
     }
 
+    /// The plural name with the group, as the server writes it.
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+    }
+
     /// The path of one object.
     pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
         format!("{}/{}", self.path(namespace), segment(name))

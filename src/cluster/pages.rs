@@ -107,7 +107,7 @@ impl Pages<'_> {
         let Some(list) = answer.read(&self.path)? else {
             let message = format!("the cluster does not serve {}", self.path);
             let help = Some("kubectl api-resources lists what it serves".to_owned());
-            return Err(Error { help, code: Some(404), ..Error::new(message) });
+            return Err(Error { message, help, ..answer.refusal(&self.path) });
         };
         let token = list.str_at(&["metadata", "continue"]).unwrap_or_default().to_owned();
         if !token.is_empty() {

@@ -1,21 +1,19 @@
 //! Watches: events as they come, each a line of JSON.
 
+use super::connection::Stream;
 use super::{Connection, Error, Query};
 use crate::text::json;
 use crate::value::Value;
-use http_body_util::BodyExt;
-use kube::client::Body;
 use std::marker::PhantomData;
-use tokio::runtime::Handle;
 
 /// An event longer than this is no event.
 const LONGEST: usize = 64 << 20;
 
-/// Events, each `{"type": …, "object": …}`, until the server ends the watch, which it does after a while. An event of type
+/// Events, each `{"type": …, "object": …}`, until the server ends the watch, which it does after a while, or
+/// `--request-timeout` does. An event of type
 /// `ERROR` holds a Status and is the last.
 pub struct Watch<'a> {
-    handle: Handle,
-    body: Body,
+    stream: Stream,
     /// What came behind the last line break.
     rest: Vec<u8>,
     done: bool,
@@ -26,8 +24,8 @@ impl Connection {
     /// Watches the collection at `path` for what happens after `resource_version`.
     pub fn watch(&self, path: &str, query: &Query, resource_version: &str, accept: &str) -> Result<Watch<'_>, Error> {
         let path = query.of(path, &[("watch", "true"), ("resourceVersion", resource_version)]);
-        let (handle, body) = self.stream(&path, accept)?;
-        Ok(Watch { handle, body, rest: Vec::new(), done: false, connection: PhantomData })
+        let stream = self.stream(&path, accept)?;
+        Ok(Watch { stream, rest: Vec::new(), done: false, connection: PhantomData })
     }
 }
 
@@ -46,11 +44,11 @@ impl Watch<'_> {
                 help: Some("run it again".to_owned()),
                 ..Error::new(format!("the watch broke: {why}"))
             };
-            match self.handle.block_on(self.body.frame()) {
+            match self.stream.next() {
                 None if self.rest.trim_ascii().is_empty() => return Ok(None),
                 None => return Err(broke(&"it ended in the middle of an event")),
                 Some(Err(error)) => return Err(broke(&super::configuration::root_cause(&error))),
-                Some(Ok(frame)) => self.rest.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+                Some(Ok(bytes)) => self.rest.extend_from_slice(&bytes),
             }
             if self.rest.len() > LONGEST {
                 return Err(broke(&"an event is longer than 64 MiB"));

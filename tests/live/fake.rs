@@ -9,6 +9,8 @@ use std::thread;
 pub enum Reply {
     /// A code and a body.
     Json(u16, String),
+    /// A 200 with more headers, each with its line break, and a body.
+    Headed(&'static str, String),
     /// `Retry-After` in seconds, with this code.
     Later(u16, u64),
     /// A body whose end never comes: the connection breaks.
@@ -33,14 +35,23 @@ pub struct Fake {
 impl Fake {
     /// Serves on a free port until the test ends; `answer` gets the path with its query, and how often it was asked before.
     pub fn serve(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Self {
+        Self::serve_over("http", |stream| stream, answer)
+    }
+
+    /// The same over another kind of stream.
+    pub fn serve_over<S: Read + Write>(
+        scheme: &str,
+        over: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+        answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let asked = Arc::<Mutex<Vec<Asked>>>::default();
-        let (answer, log) = (Arc::new(answer), Arc::clone(&asked));
+        let (over, answer, log) = (Arc::new(over), Arc::new(answer), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
-                thread::spawn(move || talk(&stream, &*answer, &log));
+                let (over, answer, log) = (Arc::clone(&over), Arc::clone(&answer), Arc::clone(&log));
+                thread::spawn(move || talk(over(stream), &*answer, &log));
             }
         });
         Self { url, asked }
@@ -64,9 +75,8 @@ impl Fake {
     }
 }
 
-fn talk(stream: &TcpStream, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<Vec<Asked>>) {
+fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<Vec<Asked>>) {
     let mut reader = BufReader::new(stream);
-    let mut out = stream;
     loop {
         let mut head = String::new();
         loop {
@@ -89,10 +99,12 @@ fn talk(stream: &TcpStream, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<V
             let head = format!(
                 "HTTP/1.1 {code} x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{more}\r\n"
             );
-            out.write_all((head + body).as_bytes()).is_ok()
+            let out = reader.get_mut();
+            out.write_all((head + body).as_bytes()).and_then(|()| out.flush()).is_ok()
         };
         let goes_on = match answer(&path, before) {
             Reply::Json(code, body) => send(code, "", body.len(), &body),
+            Reply::Headed(more, body) => send(200, more, body.len(), &body),
             Reply::Later(code, seconds) => send(code, &format!("retry-after: {seconds}\r\n"), 2, "{}"),
             Reply::Cut(body) => {
                 send(200, "", body.len() + 100, &body);

@@ -86,6 +86,11 @@ pub struct Get {
 impl Get {
     /// How many objects a page has; 0 when everything is asked for at once, as kubectl does to sort.
     pub fn page(&self) -> usize {
-        if self.sort_by.is_some() { 0 } else { self.chunk_size }
+        if self.order().is_some() { 0 } else { self.chunk_size }
+    }
+
+    /// The field that gives the order.
+    pub fn order(&self) -> Option<&str> {
+        self.sort_by.as_deref().filter(|field| !field.is_empty())
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::{Server, Timestamp};
 use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
-use crate::cluster::Resource;
+use crate::cluster::{Error, Resource};
 use crate::crd;
 use crate::input::{Entry, Input};
 use crate::value::Value;
@@ -15,13 +15,14 @@ pub struct Rows {
     known: HashSet<String>,
     /// CRDs that stand in for those of the source.
     tomorrow: HashSet<String>,
-    now: Timestamp,
+    /// A watch lasts, and ages are of when a row is printed.
+    clock: fn() -> Timestamp,
 }
 
 impl Rows {
     /// No CRDs yet but those in the files at `tomorrow`.
-    pub fn new(tomorrow: &[String], now: Timestamp) -> Result<Self, Failure> {
-        let mut rows = Self { server: Server::new(0), known: HashSet::new(), tomorrow: HashSet::new(), now };
+    pub fn new(tomorrow: &[String], clock: fn() -> Timestamp) -> Result<Self, Failure> {
+        let mut rows = Self { server: Server::new(0), known: HashSet::new(), tomorrow: HashSet::new(), clock };
         for entry in Input::open(tomorrow, false) {
             let document = match entry {
                 Entry::Document(document) => document,
@@ -36,7 +37,7 @@ impl Rows {
                 );
             }
             rows.server
-                .seed_definition(&document.value, now)
+                .seed_definition(&document.value, clock())
                 .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;
             rows.tomorrow.insert(name.clone());
             rows.known.insert(name);
@@ -44,13 +45,13 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Objects as they are read; with another CRD as they would be.
-    pub fn read(&self, resource: &Resource, objects: Vec<Value>) -> Result<Vec<Value>, Failure> {
+    /// An object as it is read; with another CRD as it would be.
+    pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if !self.tomorrow.contains(&name) {
-            return Ok(objects);
+            return Ok(object);
         }
-        let read = |object: Value| match self.server.read_of(&name, &resource.version, &object) {
+        match self.server.read_of(&name, &resource.version, &object) {
             Some(Ok(shown)) => Ok(shown),
             Some(Err(why)) => {
                 let which = object.str_at(&["metadata", "name"]).unwrap_or_default();
@@ -62,26 +63,30 @@ impl Rows {
                 let help = "name a version that it has: TYPE.VERSION.GROUP";
                 Err(problem(&format!("the CRD {name} of --crd has no version {version}"), help).into())
             }
-        };
-        objects.into_iter().map(read).collect()
+        }
+    }
+
+    /// A page of objects, each as [`Self::read`] has it.
+    pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, Error>) -> Result<Vec<Value>, Failure> {
+        page?.into_iter().map(|object| self.read(resource, object)).collect()
     }
 
     /// The Table of some objects.
     pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if resource.group == crd::GROUP && resource.plural == "customresourcedefinitions" {
-            return Ok(Server::table_of_definitions(objects, self.now));
+            return Ok(Server::table_of_definitions(objects, (self.clock)()));
         }
         if !self.known.contains(&name) {
             let Some(crd) = source.definition(resource)? else {
                 return Err(problem(&format!("{name} is not a custom resource"), "kubectl get prints it").into());
             };
-            self.server.seed_definition(&crd, self.now).map_err(|why| {
+            self.server.seed_definition(&crd, (self.clock)()).map_err(|why| {
                 problem(&format!("the cluster's CRD {name} cannot be used: {why}"), "-o yaml needs no CRD")
             })?;
             self.known.insert(name.clone());
         }
-        self.server.table_of(&name, &resource.version, objects, self.now).ok_or_else(|| {
+        self.server.table_of(&name, &resource.version, objects, (self.clock)()).ok_or_else(|| {
             let message = format!("the CRD {name} has no version {}", resource.version);
             problem(&message, "name a version that it has: TYPE.VERSION.GROUP").into()
         })

@@ -17,8 +17,12 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     if matches!(get.source, Source::Files(_)) {
         return Err(problem("files do not change under a watch", "leave out -w").into());
     }
-    if let (Some(_), false) = (&get.args.sort_by, get.args.watch_only) {
-        eprintln!("warning: --watch requested, --sort-by will be ignored for watch events received");
+    match get.args.order() {
+        Some(_) if get.args.watch => {
+            eprintln!("warning: --watch requested, --sort-by will be ignored for watch events received");
+        }
+        Some(_) => eprintln!("warning: --watch-only requested, --sort-by will be ignored"),
+        None => {}
     }
     let (word, name) = match selection {
         Selection::Types(types) => match types.as_slice() {
@@ -35,16 +39,19 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     };
     let resource = get.resource(word)?;
     let place = get.place(&resource);
-    let (now, revision) = start(get, &resource, name)?;
+    let (now, revision) = match start(get, &resource, name) {
+        Err(failure) if get.args.ignore_not_found && failure.is_not_found() => return Ok(()),
+        started => started?,
+    };
     let mut printer = match output {
         Output::Table { wide } => {
-            let view = tables::view(get, &resource, wide);
+            let view = tables::view(get.args, wide);
             Printer::Table(TableText::new(view))
         }
         Output::Whole(form) => Printer::Whole { form, printed: 0 },
     };
     if !get.args.watch_only {
-        let now = match &get.args.sort_by {
+        let now = match get.args.order() {
             Some(field) if name.is_none() => {
                 let mut now = now;
                 sort::sort(&mut now, field).map_err(Failure::message)?;
@@ -71,7 +78,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
             }
             "BOOKMARK" => {}
             _ => {
-                let objects = rows.read(&resource, vec![object])?;
+                let objects = vec![rows.read(&resource, object)?];
                 let text = printer
                     .text(objects, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
                 out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|_| Failure::Output)?;
@@ -84,16 +91,17 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
 /// What is there now, and the revision from which to watch.
 fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Failure> {
     if let Some(name) = name {
-        let object = get.one(resource, name)?.ok_or_else(|| Failure::not_found(resource, name))?;
+        let object = get.one(resource, name)?;
         let revision = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();
         return Ok((vec![object], revision));
     }
+    let place = get.place(resource);
+    let mut list = get.source.list(resource, place.as_deref(), &get.query);
     let mut now = Vec::new();
-    let revision = get.list(resource, |page| {
-        now.extend(page);
-        Ok(())
-    })?;
-    Ok((now, revision))
+    for page in &mut list {
+        now.extend(get.rows.page(resource, page)?);
+    }
+    Ok((now, list.revision()))
 }
 
 enum Printer {
@@ -105,7 +113,7 @@ impl Printer {
     fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Failure> {
         let Get { args, source, rows, .. } = get;
         let text = self.text(objects, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
-        get.print(&text)?;
+        super::print(get.out, &[&text])?;
         get.out.flush().map_err(|_| Failure::Output)
     }
 

@@ -4,6 +4,7 @@ use crate::api::{Response, ResponseBody, Server, Timestamp};
 use crate::cli::args::{self, FieldValidation};
 use crate::cli::builtin;
 use crate::cli::request::{self, Manner};
+use crate::cli::terminal;
 use crate::cli::validate::object::Object;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
@@ -116,7 +117,7 @@ fn plurals(server: &Server, manner: Manner) -> HashMap<(String, String), (String
 
 /// Copies a cluster's CRDs and their objects. What may not be read is told and left out.
 pub fn cluster(server: &Server, target: &Target, now: Timestamp) -> Result<(), String> {
-    let cluster = Connection::open(target).map_err(|e| e.text())?;
+    let cluster = Connection::open(target, terminal::warn).map_err(|e| e.text())?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {
         // Items of a typed list do not say what they are.

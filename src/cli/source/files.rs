@@ -111,7 +111,11 @@ impl Files {
 
     /// The CRD that is called `name`.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
-        self.get(&request::object(request::DEFINITIONS, name))
+        match self.get(&request::object(request::DEFINITIONS, name)) {
+            Ok(crd) => Ok(Some(crd)),
+            Err(error) if error.code == Some(404) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// What a list has.
@@ -136,13 +140,9 @@ impl Files {
         object
     }
 
-    /// One object; `None` when it is not there.
-    pub fn get(&self, path: &str) -> Result<Option<Value>, Error> {
-        match self.ask(path) {
-            Ok(object) => Ok(Some(self.as_given(object))),
-            Err(error) if error.code == Some(404) => Ok(None),
-            Err(error) => Err(error),
-        }
+    /// One object; that it is not there is an error.
+    pub fn get(&self, path: &str) -> Result<Value, Error> {
+        Ok(self.as_given(self.ask(path)?))
     }
 
     fn ask(&self, path: &str) -> Result<Value, Error> {
