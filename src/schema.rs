@@ -110,7 +110,7 @@ pub struct Schema {
 /// The names of fields that were written as an empty list or map. The server tells them from absent ones in a few odd
 /// places, but does not take schemas for different because of them.
 #[derive(Clone, Debug, Default)]
-pub struct Empty(pub Vec<&'static str>);
+pub struct Empty(pub Vec<String>);
 
 impl PartialEq for Empty {
     fn eq(&self, _: &Self) -> bool {
@@ -121,7 +121,7 @@ impl PartialEq for Empty {
 impl Empty {
     /// Whether the field was written so.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains(&name)
+        self.0.iter().any(|known| known == name)
     }
 }
 

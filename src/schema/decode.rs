@@ -163,62 +163,29 @@ fn field(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
     Ok(())
 }
 
-/// The fields of which it is known whether they were written empty.
+/// Lists and maps: it is known of them whether they were written empty.
 fn collection(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
-    let name = match key {
-        "enum" => {
-            s.enum_ = list(v, |v| Ok(v.clone()))?;
-            "enum"
-        }
-        "required" => {
-            s.required = names(v)?;
-            "required"
-        }
-        "allOf" => {
-            s.all_of = list(v, |v| schema(v, depth))?;
-            "allOf"
-        }
-        "oneOf" => {
-            s.one_of = list(v, |v| schema(v, depth))?;
-            "oneOf"
-        }
-        "anyOf" => {
-            s.any_of = list(v, |v| schema(v, depth))?;
-            "anyOf"
-        }
-        "properties" => {
-            s.properties = map(v, |v| boxed(v, depth))?;
-            "properties"
-        }
-        "patternProperties" => {
-            s.pattern_properties = map(v, |v| boxed(v, depth))?;
-            "patternProperties"
-        }
-        "dependencies" => {
-            s.dependencies = map(v, |v| schema_or_names(v, depth))?;
-            "dependencies"
-        }
-        "definitions" => {
-            s.definitions = map(v, |v| boxed(v, depth))?;
-            "definitions"
-        }
-        "x-kubernetes-list-map-keys" => {
-            s.x_list_map_keys = names(v)?;
-            "x-kubernetes-list-map-keys"
-        }
-        "x-kubernetes-validations" => {
-            s.x_validations = list(v, rule)?;
-            "x-kubernetes-validations"
-        }
+    match key {
+        "enum" => s.enum_ = list(v, |v| Ok(v.clone()))?,
+        "required" => s.required = names(v)?,
+        "allOf" => s.all_of = list(v, |v| schema(v, depth))?,
+        "oneOf" => s.one_of = list(v, |v| schema(v, depth))?,
+        "anyOf" => s.any_of = list(v, |v| schema(v, depth))?,
+        "properties" => s.properties = map(v, |v| boxed(v, depth))?,
+        "patternProperties" => s.pattern_properties = map(v, |v| boxed(v, depth))?,
+        "dependencies" => s.dependencies = map(v, |v| schema_or_names(v, depth))?,
+        "definitions" => s.definitions = map(v, |v| boxed(v, depth))?,
+        "x-kubernetes-list-map-keys" => s.x_list_map_keys = names(v)?,
+        "x-kubernetes-validations" => s.x_validations = list(v, rule)?,
         _ => return Ok(()),
-    };
+    }
     let is_empty = match v {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
         _ => false,
     };
     if is_empty {
-        s.empty.0.push(name);
+        s.empty.0.push(key.to_owned());
     }
     Ok(())
 }
