@@ -47,11 +47,6 @@ impl Definitions {
         let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
         Self { objects: Arc::new(objects), writing: std::sync::Mutex::default() }
     }
-
-    /// All definitions, in order.
-    pub fn all(&self, revision: &super::store::Revision) -> Vec<CustomResourceDefinition> {
-        self.objects.list("", "", revision).0.iter().filter_map(|(_, stored)| typed(stored)).collect()
-    }
 }
 
 /// A stored definition, typed.

@@ -21,15 +21,12 @@ impl Server {
             rounds += 1;
             let Some(stored) = self.definitions.objects.get(&name) else { continue };
             let Some(mut definition) = typed(&stored) else { continue };
-            let others = self.definitions.all(&self.revision);
-            let changed =
-                crd::conditions::settle(&mut definition, others.iter().filter(|o| o.name() != name), &now_text);
+            let rivals = self.rivals(&name, &definition.spec.group);
+            let changed = crd::conditions::settle(&mut definition, rivals.iter().map(|r| &**r), &now_text);
             if changed {
                 self.store_definition(&name, &stored, &definition, &now_text);
                 if rounds < 1000 {
-                    let group = &definition.spec.group;
-                    let rivals = others.iter().filter(|o| o.name() != name && o.spec.group == *group);
-                    waiting.extend(rivals.map(|o| o.name().to_owned()));
+                    waiting.extend(without_names(&rivals).map(|r| r.name().to_owned()));
                 }
             }
             self.serve_definition(&name);
@@ -128,10 +125,24 @@ impl Server {
         let gone = self.serving.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         let Some(gone) = gone else { return };
         gone.retire();
-        let rivals = self.definitions.all(&self.revision).into_iter().filter(|d| d.spec.group == gone.group);
-        for rival in rivals.filter(|d| !d.is_true("NamesAccepted")) {
+        for rival in without_names(&self.rivals(name, &gone.group)) {
             self.settle_definition(rival.name(), now);
         }
+    }
+
+    /// The other definitions of a group, in order. Reading one takes long, so what is served is taken where it is the same.
+    fn rivals(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
+        let stored = self.definitions.objects.list("", "", &self.revision).0;
+        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |(key, stored): &(String, Arc<Stored>)| {
+            let crd = served.get(key).map(|serving| &serving.crd);
+            let revision = stored.revision.to_string();
+            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
+                Some(crd) => Some(Arc::clone(crd)),
+                None => typed(stored).map(Arc::new),
+            }
+        };
+        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
     }
 
     /// An object is gone; it may have been the last one that held its definition.
@@ -146,4 +157,11 @@ impl Server {
     pub(in crate::api) fn serving_of(&self, name: &str) -> Option<Arc<Serving>> {
         self.serving.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
+}
+
+/// Those that may have names when others give theirs up.
+fn without_names(
+    definitions: &[Arc<CustomResourceDefinition>],
+) -> impl Iterator<Item = &Arc<CustomResourceDefinition>> {
+    definitions.iter().filter(|definition| !definition.is_true("NamesAccepted"))
 }
