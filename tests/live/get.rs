@@ -16,7 +16,8 @@ fn answer(path: &str) -> Reply {
     match path.strip_prefix(ALL).unwrap_or(path) {
         "/api/v1/namespaces/gone" => status(404, "NotFound", "namespaces \\\"gone\\\" not found"),
         "/api/v1/namespaces/here" => Reply::Json(200, "{}".to_owned()),
-        path if path.ends_with("e/widgets/a") => status(404, "NotFound", "no a"),
+        "/apis/fake.example.com/v1/namespaces/gone/widgets/a"
+        | "/apis/fake.example.com/v1/namespaces/here/widgets/a" => status(404, "NotFound", "no a"),
         "/api" => Reply::Json(200, groups(&[])),
         "/apis" => Reply::Json(200, groups(&[group("fake.example.com", "v1", &resources)])),
         DEFINITION => Reply::Json(200, crd("1", 10)),
