@@ -47,7 +47,7 @@ pub(super) fn check_size(body: &Body) -> Result<(), Refusal> {
 pub(super) enum Unreadable {
     /// Before its type was known.
     Early(String),
-    /// When its type was known already: a number that no float64 holds.
+    /// When its type was known already: a number that no float64 holds, a message inside one of Protobuf.
     Late(String),
 }
 
@@ -95,7 +95,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
             Ok(Document { value: read.value, strict })
         }
         Input::Protobuf => {
-            let value = protobuf::read(bytes).map_err(Unreadable::Early)?;
+            let value = protobuf::read(bytes)?;
             Ok(Document { value, strict: Vec::new() })
         }
         Input::Yaml => {

@@ -4,6 +4,7 @@
 //! What is read becomes the value that the same object has in JSON. Go writes out fields that are zero, where JSON leaves
 //! them out; so those are left out here, except behind pointers.
 
+use super::body::Unreadable;
 use crate::crd::base64;
 use crate::text;
 use crate::value::time::{self, Timestamp};
@@ -235,9 +236,23 @@ fn message_of(api_version: &str, kind: &str) -> Option<Message> {
     }
 }
 
-/// Reads a body. `Err` holds the server's words. Of a type that is not known only the type is told, which is all that
-/// whoever refuses it needs.
-pub(super) fn read(body: &[u8]) -> Result<Value, String> {
+/// Reads a body. Of a type that is not known only the type is told, which is all that whoever refuses it needs.
+pub(super) fn read(body: &[u8]) -> Result<Value, Unreadable> {
+    let (mut types, raw) = open(body).map_err(Unreadable::Early)?;
+    let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("kind").is_empty() && !raw.is_empty() {
+        // The server takes it for what the path asks for; every client tells.
+        let missing = r#"Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'"#;
+        return Err(Unreadable::Early(missing.to_owned()));
+    }
+    let fields = message_of(text("apiVersion"), text("kind")).unwrap_or_default();
+    let mut object = message(fields, raw, 0).map_err(Unreadable::Late)?;
+    object.append(&mut types);
+    Ok(Value::Object(object))
+}
+
+/// The type and the bytes of what a body holds (`runtime.Unknown`).
+fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     if body.is_empty() {
         return Err("empty data".to_owned());
     }
@@ -256,11 +271,7 @@ pub(super) fn read(body: &[u8]) -> Result<Value, String> {
             _ => {}
         }
     }
-    let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
-    let fields = message_of(text("apiVersion"), text("kind")).unwrap_or_default();
-    let mut object = message(fields, raw, 0)?;
-    object.append(&mut types);
-    Ok(Value::Object(object))
+    Ok((types, raw))
 }
 
 /// The value of a field as it stands in the bytes.
@@ -484,7 +495,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told() {
-        let text = |bytes: &[u8]| read(bytes).unwrap_err();
+        let text = |bytes: &[u8]| read(bytes).unwrap_err().into_text();
         assert_eq!(text(b""), "empty data");
         assert_eq!(text(b"k8s\0"), "empty body");
         assert!(text(b"{}").starts_with("provided data does not appear to be a protobuf message"));

@@ -1,7 +1,7 @@
 //! A definition from a body or a patch: typed, with defaults and strictness.
 
 use crate::api::Body;
-use crate::api::body;
+use crate::api::body::{self, Unreadable};
 use crate::api::context::Context;
 use crate::api::negotiate::Input;
 use crate::api::options::WriteOptions;
@@ -22,6 +22,9 @@ pub(super) fn request(
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, Refusal> {
     let document = ctx.body_object(input, options.field_validation).map_err(|e| {
+        if let (Input::Protobuf, Unreadable::Late(text)) = (input, &e) {
+            return Refusal::bad_request(format!("{KIND} in version \"v1\" cannot be handled as a {KIND}: {text}"));
+        }
         let text = e.into_text();
         let summary = body::bytes(&ctx.request.body).map(|b| body::summary(&b)).unwrap_or_default();
         Refusal::bad_request(format!(
