@@ -52,7 +52,7 @@ use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 pub use crate::value::time::Timestamp;
 pub use namespaces::Namespaces;
-pub use watch::Watch;
+pub use watch::{Bell, Watch};
 
 use crate::value::Value;
 use std::collections::HashMap;

@@ -12,10 +12,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`connections`] takes them and bounds them, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
+//! [`bell`] wakes watches, [`connections`] takes them and bounds them, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
 //! [`record`] writes exchanges down and [`state`] keeps what is stored. Requests are answered on threads with large stacks, because values may nest 10,000 deep
 //! and recursion follows them; such a thread lives only as long as there is work.
 
+mod bell;
 mod connections;
 mod http;
 mod kubeconfig;
@@ -91,6 +92,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         .thread_stack_size(STACK)
         .enable_all()
         .build()?;
+    server.ring_with(Arc::new(bell::InTurns(runtime.handle().clone())));
     let listener = runtime.block_on(tokio::net::TcpListener::bind(SocketAddr::new(options.address, options.port)))?;
     let address = listener.local_addr()?;
     let service = Arc::new(Service {

@@ -1,5 +1,6 @@
 //! What outlives a server: every commit is told to a [`Journal`], and [`Server::keep_in`] puts back what one kept.
 
+use super::watch::Bell;
 use super::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::BTreeSet;
@@ -46,6 +47,8 @@ pub struct Kept {
 pub(super) struct Keeping {
     /// The journal, once there is one.
     pub journal: OnceLock<Arc<dyn Journal>>,
+    /// Who wakes many, if not whoever commits.
+    pub bell: OnceLock<Arc<dyn Bell>>,
     packs: AtomicBool,
 }
 

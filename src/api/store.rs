@@ -63,6 +63,9 @@ pub(super) struct Collection {
 /// How many of the objects that were last written stay trees, where the others are packed.
 const RECENT: usize = 256;
 
+/// How many wait at most for them to be woken by whoever commits.
+const MANY: usize = 64;
+
 /// Objects, each with its key.
 pub(super) type Found = Vec<(String, Arc<Stored>)>;
 
@@ -170,7 +173,10 @@ impl Collection {
     /// Wakes all who wait.
     pub fn wake(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        waiting.into_values().for_each(Waker::wake);
+        match self.keeping.bell.get().filter(|_| waiting.len() > MANY) {
+            Some(bell) => bell.ring(waiting.into_values().collect()),
+            None => waiting.into_values().for_each(Waker::wake),
+        }
     }
 
     /// The latest revision, when all events of this collection up to it can be seen.

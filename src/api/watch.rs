@@ -19,12 +19,26 @@ use super::route::Target;
 use super::status::Refusal;
 use super::store::{Collection, Next, Revision, Stored};
 use super::update::parse_revision;
-use super::{Format, Method, Reply, Timestamp};
+use super::{Format, Method, Reply, Server, Timestamp};
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{self, Poll};
+use std::task::{self, Poll, Waker};
 use view::{Source, View};
+
+/// Wakes those who wait for an event where they are many, so that whoever brought it about need not.
+pub trait Bell: Debug + Send + Sync {
+    /// Wakes them, each at some time soon.
+    fn ring(&self, waiting: Vec<Waker>);
+}
+
+impl Server {
+    /// Lets `bell` wake many watches at once from now on; only the first one counts.
+    pub fn ring_with(&self, bell: Arc<dyn Bell>) {
+        let _ = self.keeping.bell.set(bell);
+    }
+}
 
 /// What one client is told of a collection, event by event.
 #[derive(Debug)]

@@ -1,0 +1,73 @@
+//! Wakes many watches in turns, so that the answers to other clients come between them.
+
+use crate::api::Bell;
+use std::task::Waker;
+use tokio::runtime::Handle;
+
+/// How many are woken at once.
+const TURN: usize = 128;
+
+/// Wakes on this runtime.
+#[derive(Debug)]
+pub(super) struct InTurns(pub Handle);
+
+impl Bell for InTurns {
+    fn ring(&self, waiting: Vec<Waker>) {
+        let mut sleepers = Sleepers(waiting);
+        self.0.spawn(async move {
+            while !sleepers.0.is_empty() {
+                sleepers.wake(TURN);
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+}
+
+/// They are woken in any case: the runtime may have ended, while others still serve.
+struct Sleepers(Vec<Waker>);
+
+impl Sleepers {
+    fn wake(&mut self, most: usize) {
+        self.0.drain(self.0.len().saturating_sub(most)..).for_each(Waker::wake);
+    }
+}
+
+impl Drop for Sleepers {
+    fn drop(&mut self) {
+        self.wake(usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+    use std::time::Duration;
+
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn everybody_is_woken_also_when_the_runtime_is_gone() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let bell = InTurns(runtime.handle().clone());
+        let count = Arc::new(Count(AtomicUsize::new(0)));
+        let many = || vec![Waker::from(Arc::clone(&count)); 3 * TURN + 1];
+        bell.ring(many());
+        let all = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            count.0.load(Ordering::SeqCst) == many().len()
+        });
+        assert!(all);
+        drop(runtime);
+        bell.ring(many());
+        assert_eq!(count.0.load(Ordering::SeqCst), 2 * many().len());
+    }
+}
