@@ -82,8 +82,8 @@ async fn main() -> Result<(), Failure> {
     })
     .await?;
 
-    let discovery = kube::discovery::pinned_kind(&client, &kube::api::GroupVersionKind::gvk("toys.example.com", "v1", "Kite"));
-    let (resource, capabilities) = discovery.await?;
+    let kind = kube::api::GroupVersionKind::gvk("toys.example.com", "v1", "Kite");
+    let (resource, capabilities) = kube::discovery::pinned_kind(&client, &kind).await?;
     println!("discovered {} {:?}", resource.plural, capabilities.scope);
     let kites: Api<DynamicObject> = Api::namespaced_with(client.clone(), "default", &resource);
     let kite = |name: &str, length: i64| -> Result<DynamicObject, Failure> {
@@ -93,7 +93,8 @@ async fn main() -> Result<(), Failure> {
     };
 
     // A store kept by a watch, as every controller has one.
-    let (reader, writer) = reflector::store_shared_dt(&resource);
+    let writer = reflector::store::Writer::new(resource.clone());
+    let reader = writer.as_reader();
     let stream = reflector(writer, watcher(kites.clone(), watcher::Config::default())).default_backoff().applied_objects();
     let reflecting = tokio::spawn(stream.for_each(|_| async {}));
 
