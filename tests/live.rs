@@ -194,6 +194,16 @@ fn live_objects_tell_create_update_and_unchanged() {
 }
 
 #[test]
+fn the_revision_of_another_cluster_is_left_out_of_a_create() {
+    let place = Place::new("revision");
+    let fake = Fake::serve(|path, _| cluster(path));
+    place.write("b.yaml", &object("b", 1).replace("name: b", "name: b\n  resourceVersion: '5'"));
+    for flag in ["", " --create"] {
+        place.run(&format!("validate -f b.yaml -s {}{flag}", fake.url)).ends(0, &["1 accepted"]);
+    }
+}
+
+#[test]
 fn a_crd_of_the_input_goes_before_the_live_one() {
     let place = Place::new("input-first");
     let fake = Fake::serve(|path, _| cluster(path));

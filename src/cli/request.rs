@@ -40,8 +40,13 @@ pub fn create(path: &str, object: Value, manner: Manner) -> Request {
     create_by(path, object, "kubectl-create", manner)
 }
 
-/// A create by a field manager.
-pub fn create_by(path: &str, object: Value, by: &str, manner: Manner) -> Request {
+/// A create by a field manager. The revision that an object had elsewhere kubectl takes away (`Helper.Create`).
+pub fn create_by(path: &str, mut object: Value, by: &str, manner: Manner) -> Request {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("resourceVersion").is_some_and(|revision| revision.as_str().is_some())
+    {
+        metadata.remove("resourceVersion");
+    }
     let by = format!("fieldManager={}", encoded(by));
     write(Method::Post, path, "application/json", &by, object, manner)
 }
