@@ -165,7 +165,15 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
     let place = Place::new("real-diff");
     let subjects = loaded(&place);
     let mut rng = Rng::new(setting("CRDX_SEED", 1) as u64);
-    let mut all: Vec<Value> = subjects.iter().flat_map(|s| s.objects.clone()).collect();
+    // Conversion webhooks are not there to be called.
+    let stored_as = |subject: &Subject, object: &Value| {
+        let storage =
+            subject.crd["spec"]["versions"].as_array().unwrap().iter().find(|v| v["storage"] == true).unwrap();
+        object["apiVersion"].as_str().unwrap().rsplit('/').next() == storage["name"].as_str()
+    };
+    let converts = |subject: &Subject| subject.crd["spec"]["conversion"]["strategy"] == "Webhook";
+    let of = |s: &Subject| s.objects.iter().filter(|o| !converts(s) || stored_as(s, o)).cloned().collect::<Vec<_>>();
+    let mut all: Vec<Value> = subjects.iter().flat_map(of).collect();
     let mut chosen = BTreeMap::new();
     while chosen.len() < setting("CRDX_ROUNDS", 400) && !all.is_empty() {
         let object = all.swap_remove(rng.below(all.len()));
@@ -175,11 +183,12 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
         }
         chosen.insert(name(&new), new);
     }
+    // One behind the other: this server has no core group, so that kubectl knows no List.
     let write = |file: &str, objects: &[&Value]| {
-        place.write(file, &json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string());
+        place.write(file, &objects.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n---\n"));
     };
-    write("changed.json", &chosen.values().collect::<Vec<_>>());
-    let ours = place.run(&format!("diff -f changed.json -o json --show-bookkeeping -s {}", server()));
+    write("changed.yaml", &chosen.values().collect::<Vec<_>>());
+    let ours = place.run(&format!("diff -f changed.yaml -o json --show-bookkeeping -s {}", server()));
     let report: Value = serde_json::from_str(&ours.out).unwrap_or_else(|e| panic!("{e}: {ours:?}"));
     let items = report["items"].as_array().unwrap();
     assert_eq!(items.len(), chosen.len());
@@ -188,15 +197,15 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
     let (accepted, rejected) = (with("accepted"), with("rejected"));
     let mut wrong: Vec<String> = with("cannotTell").iter().map(|item| format!("not told: {item}")).collect();
 
-    write("accepted.json", &accepted.iter().map(|i| &chosen[&called(i)]).collect::<Vec<_>>());
-    let applied = kubectl(&place, "apply --dry-run=server -o json -f accepted.json");
+    write("accepted.yaml", &accepted.iter().map(|i| &chosen[&called(i)]).collect::<Vec<_>>());
+    let applied = kubectl(&place, "apply --dry-run=server -o json -f accepted.yaml");
     if applied.code != Some(0) {
         wrong.push(format!("kubectl apply refuses what we accept: {}", applied.err));
     }
     let list: Value = serde_json::from_str(&applied.out).unwrap_or_default();
     let stored: BTreeMap<String, &Value> =
         list["items"].as_array().into_iter().flatten().map(|object| (name(object), object)).collect();
-    let differing = kubectl(&place, "diff -f accepted.json");
+    let differing = kubectl(&place, "diff -f accepted.yaml");
     let mut fates = BTreeMap::<&str, usize>::new();
     let mut compared = 0;
     for item in &accepted {
@@ -210,7 +219,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
         }
     }
     // The files that kubectl diff compares are called GROUP.VERSION.KIND.NAMESPACE.NAME.
-    let place_diff = place.run(&format!("diff -f accepted.json -s {}", server()));
+    let place_diff = place.run(&format!("diff -f accepted.yaml -s {}", server()));
     let files = |text: &str, mark: &str| {
         let lines = text.lines().filter_map(|l| l.strip_prefix(mark)?.split('\t').next()?.rsplit('/').next());
         lines.map(str::to_owned).collect::<BTreeSet<_>>()
@@ -223,8 +232,8 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
         wrong.push(format!("exit codes {:?} and {:?}: {}", differing.code, place_diff.code, differing.err));
     }
 
-    write("rejected.json", &rejected.iter().map(|i| &chosen[&called(i)]).collect::<Vec<_>>());
-    let refused = kubectl(&place, "apply --dry-run=server -o name -f rejected.json");
+    write("rejected.yaml", &rejected.iter().map(|i| &chosen[&called(i)]).collect::<Vec<_>>());
+    let refused = kubectl(&place, "apply --dry-run=server -o name -f rejected.yaml");
     if !refused.out.is_empty() {
         wrong.push(format!("kubectl apply takes what we reject: {}", refused.out));
     }
@@ -278,7 +287,7 @@ fn every_command_only_reads() {
     };
     let before = all();
     let stored = before.1.iter().filter_map(|items| Some(items.as_array()?.len())).sum::<usize>();
-    let certificates = subject.objects.len().to_string();
+    let certificates = http_list("/apis/cert-manager.io/v1/certificates").as_array().unwrap().len();
     let proxy = Proxy::before(&server());
     let clusters = "clusters.postgresql.cnpg.io";
     let cluster = named(clusters).objects[0]["metadata"]["name"].as_str().unwrap();
