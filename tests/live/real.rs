@@ -198,7 +198,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
     let mut wrong: Vec<String> = with("cannotTell").iter().map(|item| format!("not told: {item}")).collect();
 
     write("accepted.yaml", &accepted.iter().map(|i| &chosen[&called(i)]).collect::<Vec<_>>());
-    let applied = kubectl(&place, "apply --dry-run=server -o json -f accepted.yaml");
+    let applied = kubectl(&place, "apply --dry-run=server -o json --show-managed-fields -f accepted.yaml");
     if applied.code != Some(0) {
         wrong.push(format!("kubectl apply refuses what we accept: {}", applied.err));
     }
