@@ -350,7 +350,8 @@ fn every_command_only_reads() {
     }
 
     // The shell's questions take the cluster from words of the unfinished line.
-    for (words, offered) in [("get certifi", "certificates"), ("get certificates ", name), ("scale clusters/", cluster)]
+    for (words, offered) in
+        [("get certifi", "certificates"), ("get certificates ", name), ("scale clusters.postgresql.cnpg.io/", cluster)]
     {
         let mut words: Vec<&str> = words.split(' ').collect();
         let last = words.pop().unwrap();
