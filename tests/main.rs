@@ -23,6 +23,7 @@ mod properties;
 mod properties_cel;
 mod properties_cel_types;
 mod properties_patterns;
+mod properties_protobuf;
 mod schemas;
 mod serve;
 mod text;

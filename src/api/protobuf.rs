@@ -7,6 +7,7 @@
 use super::body::Unreadable;
 use crate::crd::base64;
 use crate::text;
+use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
@@ -391,7 +392,14 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         (BoolThere, Wire::Number(number)) => Some(Value::Bool(number != 0)),
         (Int, Wire::Number(number)) => (number != 0).then_some(Value::Int(number as i64)),
         (IntThere, Wire::Number(number)) => Some(Value::Int(number as i64)),
-        (Double, Wire::Eight(bytes)) => Some(json_number(f64::from_le_bytes(bytes))),
+        (Double, Wire::Eight(bytes)) => {
+            let number = f64::from_le_bytes(bytes);
+            if !number.is_finite() {
+                // No JSON has it, and what is stored is JSON.
+                return Err(format!("json: unsupported value: {}", number::format_v(number)));
+            }
+            Some(json_number(number))
+        }
         (Time, Wire::Bytes([])) => None,
         (Time, Wire::Bytes(bytes)) => {
             let seconds = message(&[(1, "seconds", Int)], bytes, depth + 1)?;
@@ -491,6 +499,14 @@ mod tests {
                 r#"{"additionalProperties":true,"default":{"a":[1]},"items":{"type":"string"},"maximum":1.5}}}]}}"#
             )
         );
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_refused() {
+        let maximum = [&[73][..], &f64::NAN.to_le_bytes()].concat();
+        let raw = f(2, f(7, f(4, f(1, maximum))));
+        let error = read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw)).unwrap_err();
+        assert_eq!(error.into_text(), "json: unsupported value: NaN");
     }
 
     #[test]
