@@ -303,7 +303,8 @@ fn bad_requests_are_answered_or_refused() {
     let long = vec![b' '; 3 * 1024 * 1024 + 1];
     let answer = post(json, &long);
     assert!(
-        answer.starts_with("HTTP/1.1 413 ") && answer.contains("Request entity too large: limit is 3145728"),
+        answer.starts_with("HTTP/1.1 413 Request Entity Too Large\r\n")
+            && answer.contains("Request entity too large: limit is 3145728"),
         "{answer}"
     );
     // One that does not end is cut off in the end.

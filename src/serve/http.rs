@@ -9,6 +9,7 @@ use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::ext::ReasonPhrase;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use std::convert::Infallible;
@@ -164,6 +165,10 @@ fn write(answer: api::Response) -> Answer {
     let told = !text.is_empty();
     let mut response = whole(text);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        // Go names it as older standards do.
+        response.extensions_mut().insert(ReasonPhrase::from_static(b"Request Entity Too Large"));
+    }
     let headers = response.headers_mut();
     for (name, value) in answer.headers {
         if let Ok(value) = HeaderValue::from_str(&value) {
