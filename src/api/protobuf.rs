@@ -398,7 +398,7 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
                 // No JSON has it, and what is stored is JSON.
                 return Err(format!("json: unsupported value: {}", number::format_v(number)));
             }
-            Some(json_number(number))
+            Some(number::to_value(number))
         }
         (Time, Wire::Bytes([])) => None,
         (Time, Wire::Bytes(bytes)) => {
@@ -427,12 +427,6 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (_, wire) => return Err(wrong(wire)),
     })
-}
-
-/// A float64 as it is in JSON, where whole ones are integers.
-fn json_number(number: f64) -> Value {
-    let whole = number as i64;
-    if whole as f64 == number && number.abs() < 1e15 { Value::Int(whole) } else { Value::Float(number) }
 }
 
 fn wrong(wire: Wire<'_>) -> String {

@@ -68,37 +68,24 @@ pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
         Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
         None => Value::Object(Map::new()),
     };
-    let members = |v: &'_ Value| v.as_object().cloned().unwrap_or_default();
+    let members = |v: &Value| -> Map {
+        let mut members = v.as_object().cloned().unwrap_or_default();
+        members.values_mut().for_each(round_numbers);
+        members
+    };
     let (original, modified, live) = (members(&original), members(modified), members(live));
     let changes = only(&difference(&live, &modified), false);
     let deletions = only(&difference(&original, &modified), true);
-    let mut patch = Value::Object(combine(deletions, changes));
-    round_numbers(&mut patch);
-    Ok(patch)
+    Ok(Value::Object(combine(deletions, changes)))
 }
 
 /// Every integer as the server reads it after Go wrote the nearest float64.
 fn round_numbers(value: &mut Value) {
     match value {
-        Value::Int(i) => {
-            let x = *i as f64;
-            *value = number::format_json(x).parse().map_or(Value::Float(x), Value::Int);
-        }
+        Value::Int(i) => *value = number::to_value(*i as f64),
         Value::Array(items) => items.iter_mut().for_each(round_numbers),
         Value::Object(members) => members.values_mut().for_each(round_numbers),
         _ => {}
-    }
-}
-
-/// Equality of JSON whose numbers are float64.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => *a as f64 == *b as f64,
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
-        }
-        _ => equal(a, b),
     }
 }
 
@@ -113,7 +100,7 @@ fn difference(from: &Map, to: &Map) -> Map {
                     out.insert(name.clone(), Value::Object(below));
                 }
             }
-            (Some(old), new) if same(old, new) => {}
+            (Some(old), new) if equal(old, new) => {}
             _ => {
                 out.insert(name.clone(), new.clone());
             }

@@ -5,7 +5,7 @@
 use super::Exit;
 use super::args::{self, Args};
 use super::source::Source;
-use crate::cluster::{self, Error, Query, Resource};
+use crate::cluster::{Error, Query, Resource};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use std::time::Duration;
 
@@ -196,13 +196,7 @@ fn namespaces(command: &str, words: &[String], last: &str) -> Result<Offer, Erro
     // The flag waits for its value.
     let words = words.split_last().map_or([].as_slice(), |(_, words)| words);
     let source = Source::live(&typed(command, words)?.cluster)?;
-    let namespaces = cluster::Resource {
-        version: "v1".to_owned(),
-        plural: "namespaces".to_owned(),
-        kind: "Namespace".to_owned(),
-        ..Resource::default()
-    };
-    Ok(Offer::of(names(&source, &namespaces, None)?.into_iter().map(|name| (name, String::new())), last))
+    Ok(Offer::of(names(&source, &Resource::namespaces(), None)?.into_iter().map(|name| (name, String::new())), last))
 }
 
 #[cfg(test)]

@@ -107,9 +107,8 @@ impl Source {
 
 /// Why a namespace is not there; kubectl says that, rather than that an object is not in it.
 fn missing(connection: &Connection, namespace: &str) -> Option<Error> {
-    let namespaces = Resource { version: "v1".to_owned(), plural: "namespaces".to_owned(), ..Resource::default() };
     let asked = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
-    let error = connection.object(&namespaces.object_path(None, asked)).err()?;
+    let error = connection.object(&Resource::namespaces().object_path(None, asked)).err()?;
     Some(unserved(error, "")).filter(|error| error.code == Some(404))
 }
 

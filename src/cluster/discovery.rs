@@ -38,6 +38,12 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// The namespaces, whose group has no discovery that is needed here.
+    pub fn namespaces() -> Self {
+        let word = str::to_owned;
+        Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
+    }
+
     /// The path of its objects, in one namespace or in all.
     pub fn path(&self, namespace: Option<&str>) -> String {
         let (version, plural) = (segment(&self.version), segment(&self.plural));

@@ -1,5 +1,6 @@
 //! Numbers as Go prints them.
 
+use super::Value;
 use std::fmt::Write as _;
 
 /// The shortest digits that read back as `x`, and the decimal exponent of the first digit; `x` is finite.
@@ -102,6 +103,20 @@ pub fn format_json(x: f64) -> String {
     } else {
         plain_form(negative, &digits, exponent)
     }
+}
+
+/// The value that JSON text gives back for a float: an integer if it is written as one.
+pub fn to_value(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 1e19 {
+        // Below 2^53 every integral float is written digit by digit.
+        if x.abs() < 9_007_199_254_740_992.0 {
+            return Value::Int(x as i64);
+        }
+        if let Ok(i) = format_json(x).parse() {
+            return Value::Int(i);
+        }
+    }
+    Value::Float(x)
 }
 
 /// `int64(x)` on amd64: the fraction is dropped, what does not fit is the smallest integer.

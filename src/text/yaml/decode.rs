@@ -99,20 +99,6 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
     Outline { nodes: places }
 }
 
-/// The value JSON text gives back for a float: an integer if it is written as one.
-pub fn float(x: f64) -> Value {
-    if x.fract() == 0.0 && x.abs() < 1e19 {
-        // Below 2^53 every integral float is written digit by digit.
-        if x.abs() < 9_007_199_254_740_992.0 {
-            return Value::Int(x as i64);
-        }
-        if let Ok(i) = number::format_json(x).parse() {
-            return Value::Int(i);
-        }
-    }
-    Value::Float(x)
-}
-
 /// The key text of a scalar; `None` if it cannot be a key.
 fn key_text(scalar: &Scalar<'_>) -> Option<String> {
     Some(match scalar {
@@ -413,7 +399,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
             Scalar::Uint(u) => Value::Float(u as f64),
             Scalar::Float(x) => {
                 self.infinite |= !x.is_finite();
-                float(x)
+                number::to_value(x)
             }
             Scalar::Text(text) => Value::String(text.into_owned()),
         }
