@@ -43,6 +43,7 @@ use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
 use crate::value::Value;
+use crate::value::group_version::api_version;
 use compiled::{Dialect, Node};
 use metadata::{Metadata, NameRule};
 use std::sync::{Arc, OnceLock};
@@ -142,8 +143,7 @@ impl ResourceVersion {
     /// Compiles a version.
     pub fn compile(facts: Facts) -> Self {
         let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects));
-        let api_version =
-            if facts.group.is_empty() { facts.version.clone() } else { format!("{}/{}", facts.group, facts.version) };
+        let api_version = api_version(&facts.group, &facts.version);
         Self { facts, api_version, root, rules: OnceLock::new() }
     }
     /// The schema's rules, if it has any.

@@ -10,6 +10,7 @@ use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::value::Value;
+use crate::value::group_version::api_version;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -187,7 +188,7 @@ impl Serving {
 
     /// `group/version`, or the version alone in the core group.
     pub fn api_version(&self, version: &Version) -> String {
-        if self.group.is_empty() { version.name.clone() } else { format!("{}/{}", self.group, version.name) }
+        api_version(&self.group, &version.name)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::api::{Response, ResponseBody, Server};
 use crate::cluster::Resource;
 use crate::output::difference::{self, Sides};
 use crate::output::{Aligned, Cell};
+use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
 use std::io::Write;
 
@@ -176,7 +177,7 @@ fn report(changes: &[Change]) -> String {
         let Change { resource, namespace, name, before, .. } = change;
         let mut item = Map::new();
         let mut put = |key: &str, value: Value| item.insert(key.to_owned(), value);
-        put("apiVersion", format!("{}/{}", resource.group, resource.version).into());
+        put("apiVersion", api_version(&resource.group, &resource.version).into());
         put("kind", resource.kind.as_str().into());
         put("name", name.as_str().into());
         if !namespace.is_empty() {

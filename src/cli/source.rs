@@ -9,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Status};
 use crate::value::Value;
+use crate::value::group_version::api_version;
 use std::sync::Arc;
 
 /// A source of objects.
@@ -171,9 +172,7 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
         if members.contains_key("kind") {
             continue;
         }
-        let group = &resource.group;
-        let version = if group.is_empty() { resource.version.clone() } else { format!("{group}/{}", resource.version) };
-        members.insert("apiVersion".to_owned(), version.into());
+        members.insert("apiVersion".to_owned(), api_version(&resource.group, &resource.version).into());
         members.insert("kind".to_owned(), resource.kind.as_str().into());
     }
     items

@@ -1,6 +1,7 @@
 //! Discovery one document at a time: `APIVersions`, `APIGroupList`, `APIGroup`, `APIResourceList`.
 
 use super::groups::{Group, GroupVersion, Kind, Resource, SUBRESOURCE_VERBS};
+use crate::value::group_version::api_version;
 use crate::value::{Map, Value, object};
 
 /// `/api`
@@ -48,10 +49,7 @@ pub(super) fn resource_list(group: &str, version: &GroupVersion) -> Value {
     object([
         ("kind", Value::from("APIResourceList")),
         ("apiVersion", "v1".into()),
-        (
-            "groupVersion",
-            if group.is_empty() { version.name.clone() } else { format!("{group}/{}", version.name) }.into(),
-        ),
+        ("groupVersion", api_version(group, &version.name).into()),
         ("resources", resources.collect::<Vec<_>>().into()),
     ])
 }

@@ -15,6 +15,7 @@ use crate::input::shelf::Shelf;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
+use crate::value::group_version::api_version;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
@@ -201,10 +202,7 @@ impl Known {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
-        let none = || {
-            let version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
-            format!("no CRD for {version} {name}")
-        };
+        let none = || format!("no CRD for {} {name}", api_version(group, version));
         let reason = refusal.map_or_else(none, |error| error.message.clone());
         let help = match (refusal, &judge.settings.cluster) {
             (Some(error), _) => {
