@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare `kubectl-crdx validate` with other validators on the same objects, in one run: CPU seconds, MB/s and peak memory, and the ratios.
 
-usage: rivals.py [--binary target/release/kubectl-crdx] [--objects 1000] [--runs 5] [--rules] [--bin-dir DIR]
+usage: rivals.py [--binary target/dist/kubectl-crdx] [--objects 1000] [--runs 5] [--rules] [--bin-dir DIR]
 
 The objects are made from `gadgets.crd.yaml` beside this script. kubeconform v0.8.0 and kubectl-validate v0.0.4 are looked for in --bin-dir (or
 `go env GOPATH`/bin) and left out when they are not there:
@@ -74,7 +74,7 @@ def measure(command, runs):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--binary", default=os.path.join(HERE, "../target/release/kubectl-crdx"))
+    ap.add_argument("--binary", default=os.path.join(HERE, "../target/dist/kubectl-crdx"))
     ap.add_argument("--objects", type=int, default=1000)
     ap.add_argument("--runs", type=int, default=5)
     ap.add_argument("--rules", action="store_true")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `kubectl-crdx serve` next to the real server, in the same run on the same machine.
 
-usage: serve.py --binary target/release/kubectl-crdx [--apiserver PATH] [--seconds N] [--objects N] [--watchers N] [--json FILE]
+usage: serve.py --binary target/dist/kubectl-crdx [--apiserver PATH] [--seconds N] [--objects N] [--watchers N] [--json FILE]
 
 ready      from the start of the process to the first answer           create    creates per second, 1, 2 and 4 connections
 memory     resident memory of stored objects, in multiples of their JSON    watch     from the answer of a create to its event

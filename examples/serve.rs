@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example serve`
 
-use crdx::api::{Method, Request, Server};
+use crdx::server::{Method, Request, Server};
 use crdx::{serve, text};
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -28,9 +28,9 @@ build() {
     rustup target add "$target" >/dev/null 2>&1 || fail "cannot get the target $target"
     # A linker for another processor comes with zig.
     if [ "$(uname -m)" != "${target%%-*}" ] && command -v cargo-zigbuild >/dev/null; then command=zigbuild; fi
-    cargo "$command" --release --locked --target "$target" --bin kubectl-crdx
+    cargo "$command" --profile dist --locked --target "$target" --bin kubectl-crdx
     mkdir -p "dist/bin/$platform"
-    cp "${CARGO_TARGET_DIR:-target}/$target/release/kubectl-crdx" "dist/bin/$platform/"
+    cp "${CARGO_TARGET_DIR:-target}/$target/dist/kubectl-crdx" "dist/bin/$platform/"
     check "dist/bin/$platform/kubectl-crdx"
 }
 

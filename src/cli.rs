@@ -1,7 +1,6 @@
 //! The command line: [`args`] says what can be asked, and one file per command answers it.
 
 pub mod args;
-mod builtin;
 mod cases;
 mod cel;
 mod complete;
@@ -15,13 +14,11 @@ mod lint;
 mod openapi;
 mod rbac;
 mod rehearse;
-mod request;
 mod scale;
 mod selection;
 mod serve;
 mod source;
 mod terminal;
-mod update;
 mod validate;
 
 pub use exit::Exit;

@@ -1,6 +1,6 @@
 //! kubectl-crdx: what the Kubernetes API server would do with a custom resource, told before anything reaches the cluster.
 //!
-//! The heart is a CRD API server as a pure function, [`api`]; every command is a client of it. Data flows one way and a
+//! The heart is a CRD API server as a pure function, [`server`]; every command is a client of it. Data flows one way and a
 //! module imports only what stands above it here (`tests/architecture.rs` holds this).
 
 pub mod version;
@@ -27,7 +27,9 @@ pub mod apply;
 
 pub mod crd;
 
-pub mod api;
+pub mod server;
+
+pub mod kubectl;
 
 pub mod lint;
 
@@ -40,5 +42,7 @@ pub mod input;
 pub mod cluster;
 
 pub mod serve;
+
+pub mod simulation;
 
 pub mod cli;

@@ -9,8 +9,8 @@ mod difference;
 pub use columns::ColumnChange;
 pub use difference::Difference;
 
-use crate::api::{Body, Method, Request, Response, ResponseBody, Server, Timestamp, address};
 use crate::field::ErrorList;
+use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp, address};
 use crate::value::{Value, object};
 use std::sync::Arc;
 

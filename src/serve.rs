@@ -1,8 +1,8 @@
-//! The simulated server on a loopback port: HTTP around [`api::Server`](crate::api::Server). Nothing outside this machine can
+//! The simulated server on a loopback port: HTTP around [`api::Server`](crate::server::Server). Nothing outside this machine can
 //! reach it.
 //!
 //! ```
-//! use crdx::{api::Server, serve};
+//! use crdx::{server::Server, serve};
 //! use std::sync::Arc;
 //!
 //! let running = serve::start(Arc::new(Server::new(1)), serve::Options::default())?;
@@ -25,7 +25,7 @@ mod record;
 mod state;
 mod stream;
 
-use crate::api::Server;
+use crate::server::Server;
 use record::Record;
 pub use state::State;
 use std::fs::File;

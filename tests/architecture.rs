@@ -15,11 +15,13 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline"],
     &["apply"],
     &["crd"],
-    &["api"],
+    &["server"],
+    &["kubectl"],
     &["lint"],
     &["rehearsal"],
     &["output"],
     &["input", "cluster", "serve"],
+    &["simulation"],
     &["cli"],
 ];
 
@@ -42,7 +44,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("regex_automata", &["regexp"]),
-    ("ring", &["api"]),
+    ("ring", &["server"]),
     ("rustix", &["serve"]),
     ("similar", &["output"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),

@@ -1,4 +1,4 @@
-//! Replays the recorded exchanges of `tests/conformance/` against `crdx::api::Server`, or records them anew from the
+//! Replays the recorded exchanges of `tests/conformance/` against `crdx::server::Server`, or records them anew from the
 //! real server when `CRDX_RECORD` holds its URL (`tests/apiserver/README.md`). `CRDX_ONLY` keeps to files with that in
 //! their name.
 

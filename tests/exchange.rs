@@ -36,12 +36,12 @@ pub fn parse(text: &str) -> Value {
 
 /// Our server, without sockets.
 pub struct InProcess {
-    server: crdx::api::Server,
+    server: crdx::server::Server,
 }
 
 impl Default for InProcess {
     fn default() -> Self {
-        Self { server: crdx::api::Server::new(1) }
+        Self { server: crdx::server::Server::new(1) }
     }
 }
 
@@ -54,7 +54,7 @@ impl Client for InProcess {
         content_type: Option<&str>,
         accept: &str,
     ) -> Reply {
-        use crdx::api::{Body, Method, Request, ResponseBody, Timestamp};
+        use crdx::server::{Body, Method, Request, ResponseBody, Timestamp};
         let method = match method {
             "GET" => Method::Get,
             "POST" => Method::Post,

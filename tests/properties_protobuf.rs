@@ -1,6 +1,6 @@
 //! What must hold for every body in Protobuf: it gets an answer.
 
-use crdx::api::{Body, Method, Request, Server};
+use crdx::server::{Body, Method, Request, Server};
 use proptest::prelude::*;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

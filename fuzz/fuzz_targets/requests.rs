@@ -2,7 +2,7 @@
 //! `METHOD PATH CONTENT-TYPE` and the body below it.
 #![no_main]
 
-use crdx::api::{Body, Method, Request, ResponseBody, Server, Timestamp};
+use crdx::server::{Body, Method, Request, ResponseBody, Server, Timestamp};
 use crdx::text::json;
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;

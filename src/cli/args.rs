@@ -32,7 +32,7 @@ pub use rehearse::Rehearse;
 pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
 pub use scale::Scale;
 pub use serve::Serve;
-pub use updates::{Subresource, Updates, Verb};
+pub use updates::{Subresource, Updates};
 pub use validate::Validate;
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -6,12 +6,13 @@ use super::args;
 use super::cases::Cases;
 use super::external_diff::ExternalDiff;
 use super::terminal::{self, Writer};
-use super::update::without_books;
-use super::validate::{self, Compares, Run};
+use super::validate;
+use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Note, Verdict, json};
+use crate::simulation::{self, Compares, Plan};
 use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
@@ -61,14 +62,11 @@ fn diff(
     if json {
         show.out.write_all(json::head("DiffReport").as_bytes())?;
     }
-    let run = Run {
-        inputs: &args.inputs,
-        table: false,
-        updates: &args.updates,
+    let plan = Plan {
         compares: Some(Compares { books: args.show_bookkeeping }),
-        cluster: &args.cluster,
+        ..validate::plan(&args.inputs, &args.updates, &args.cluster)
     };
-    let notes = validate::items(&run, &mut |item| show.item(&item))?;
+    let notes = simulation::run(&plan, &mut |item| show.item(&item))?;
     show.finish(&notes)
 }
 

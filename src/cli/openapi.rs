@@ -2,9 +2,9 @@
 
 use super::Exit;
 use super::args;
-use super::validate::object::Object;
 use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::input::{Entry, Input};
+use crate::simulation::object::Object;
 use crate::text::json;
 use crate::value::Value;
 use std::io::{self, Write};

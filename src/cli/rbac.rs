@@ -2,8 +2,8 @@
 
 use super::Exit;
 use super::args::{self, OnlyJson};
-use super::validate::object::Object;
 use crate::input::{Entry, Input};
+use crate::simulation::object::Object;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};

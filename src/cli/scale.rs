@@ -3,17 +3,17 @@
 
 use super::Exit;
 use super::args;
-use super::args::FieldValidation;
 use super::failure::{Failure, told};
-use super::request::{self, Manner};
 use super::selection::{self, Selection};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
-use super::update::without_books;
-use crate::api::{Response, ResponseBody, Server};
 use crate::cluster::Resource;
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
+use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::{Aligned, Cell};
+use crate::server::{Response, ResponseBody, Server};
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Standard output and error, and the clock: where the program meets the world.
 
 use super::args::Color;
-use crate::api::Timestamp;
+use crate::server::Timestamp;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 

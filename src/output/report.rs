@@ -6,6 +6,7 @@ pub mod pipeline;
 pub mod text;
 
 use super::excerpt::Spot;
+pub use crate::kubectl::Action;
 use crate::value::Value;
 
 /// What the server would do, as far as it can be told.
@@ -36,29 +37,6 @@ impl Verdict {
         match self {
             Self::CannotTell => "cannotTell",
             _ => self.words(),
-        }
-    }
-}
-
-/// What would happen to an object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
-    /// It would be new.
-    #[default]
-    Create,
-    /// What is there would be changed.
-    Update,
-    /// Nothing that matters would change.
-    Unchanged,
-}
-
-impl Action {
-    /// The word that everybody reads.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Unchanged => "unchanged",
         }
     }
 }

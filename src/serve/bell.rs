@@ -1,6 +1,6 @@
 //! Wakes many watches in turns, so that the answers to other clients come between them.
 
-use crate::api::Bell;
+use crate::server::Bell;
 use std::task::Waker;
 use tokio::runtime::Handle;
 

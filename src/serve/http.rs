@@ -1,9 +1,9 @@
-//! From HTTP to [`api::Request`](crate::api::Request) and back.
+//! From HTTP to [`server::Request`](crate::server::Request) and back.
 
 use super::stream::Stream;
 use super::{Service, read_only};
-use crate::api::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
 use crate::crd::openapi;
+use crate::server::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
 use crate::text;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
@@ -61,13 +61,13 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
     let Ok(bytes) = body else { return plain(StatusCode::BAD_REQUEST, "the body of the request did not arrive") };
     let working = permit(&service.intake.working, bytes.len() > SMALL).await;
     let text = |name: HeaderName| header_text(&parts.headers, &name);
-    let request = api::Request {
+    let request = server::Request {
         method,
         path: parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
         content_type: text(header::CONTENT_TYPE),
         accept: text(header::ACCEPT),
         user_agent: text(header::USER_AGENT),
-        body: if bytes.is_empty() { api::Body::Empty } else { api::Body::Bytes(bytes) },
+        body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };
     let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
@@ -82,7 +82,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
     }
 }
 
-fn handle(service: &Service, request: &api::Request) -> Answer {
+fn handle(service: &Service, request: &server::Request) -> Answer {
     if service.read_only && read_only::writes(request.method, &request.path) {
         return refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL);
     }
@@ -108,7 +108,7 @@ async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphoreP
 
 /// Reads a body, or as much of it as shows that it is too long.
 async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
-    let expected = body.size_hint().lower().min(api::BODY_LIMIT as u64 + 1) as usize;
+    let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
     // What is only announced costs nothing.
     let mut bytes = Vec::with_capacity(expected.min(SMALL));
@@ -118,7 +118,7 @@ async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Err
         if bytes.len() + data.len() > SMALL && place.is_none() {
             place = permit(&intake.reading, true).await;
         }
-        let room = data.len().min((api::BODY_LIMIT + 1).saturating_sub(bytes.len()));
+        let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
         bytes.extend_from_slice(data.get(..room).unwrap_or_default());
         // Who is cut off while sending does not get to read why.
         dropped += data.len() - room;
@@ -152,14 +152,14 @@ pub(super) fn now() -> Timestamp {
     Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }
 }
 
-fn write(answer: api::Response) -> Answer {
+fn write(answer: server::Response) -> Answer {
     let (content_type, text) = match answer.body {
         ResponseBody::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
         ResponseBody::Json(value) => match answer.format {
-            Format::Json => ("application/json", (api::wire::compact(&value) + "\n").into_bytes()),
-            Format::PrettyJson => ("application/json", api::wire::pretty(&value).into_bytes()),
+            Format::Json => ("application/json", (server::wire::compact(&value) + "\n").into_bytes()),
+            Format::PrettyJson => ("application/json", server::wire::pretty(&value).into_bytes()),
             Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value).into_bytes()),
-            Format::Protobuf => (api::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
+            Format::Protobuf => (server::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
         },
     };
     let told = !text.is_empty();
@@ -244,7 +244,7 @@ fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
         ("reason", reason.into()),
         ("code", i64::from(code.as_u16()).into()),
     ]);
-    let mut response = whole(api::wire::compact(&status) + "\n");
+    let mut response = whole(server::wire::compact(&status) + "\n");
     *response.status_mut() = code;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -1,7 +1,7 @@
 //! `--read-only`: whatever would change something is refused. A dry run changes nothing, so `kubectl diff` and
 //! `kubectl apply --dry-run=server` still get their answers.
 
-use crate::api::Method;
+use crate::server::Method;
 
 /// Why a request is not even looked at.
 pub(super) const REFUSAL: &str = "kubectl crdx serve was started with --read-only and stores nothing: start it without, or add dryRun=All to the request";

@@ -4,7 +4,7 @@
 //! is JSON stands as such, another as a string. The resourceVersion and uid that a request took from an earlier answer are
 //! written `{{resourceVersion}}` and `{{uid}}`, so that the lines can be replayed in order against an empty server.
 
-use crate::api::{Body, Method, Request, Response, ResponseBody};
+use crate::server::{Body, Method, Request, Response, ResponseBody};
 use crate::text;
 use crate::value::{Map, Value, json, object};
 use std::collections::HashMap;

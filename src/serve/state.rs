@@ -11,7 +11,7 @@
 
 mod line;
 
-use crate::api::{Commit, Journal, Server, Timestamp};
+use crate::server::{Commit, Journal, Server, Timestamp};
 use line::Index;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -257,7 +257,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Method, Request, ResponseBody};
+    use crate::server::{Method, Request, ResponseBody};
     use crate::value::Value;
 
     const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",

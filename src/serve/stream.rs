@@ -2,7 +2,7 @@
 //! watches cost little.
 
 use super::http::now;
-use crate::api::Watch;
+use crate::server::Watch;
 use hyper::body::{Body, Bytes, Frame};
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -1,5 +1,6 @@
 //! Which objects are judged, by which CRDs.
 
+use crate::kubectl;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
 
@@ -38,13 +39,12 @@ pub enum FieldValidation {
     Ignore,
 }
 
-impl FieldValidation {
-    /// The word in a request.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Strict => "Strict",
-            Self::Warn => "Warn",
-            Self::Ignore => "Ignore",
+impl From<FieldValidation> for kubectl::FieldValidation {
+    fn from(flag: FieldValidation) -> Self {
+        match flag {
+            FieldValidation::Strict => Self::Strict,
+            FieldValidation::Warn => Self::Warn,
+            FieldValidation::Ignore => Self::Ignore,
         }
     }
 }

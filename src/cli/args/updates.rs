@@ -1,5 +1,7 @@
 //! Which request an input becomes, and what it meets.
 
+use crate::kubectl::update::Way;
+use crate::kubectl::{self, Verb};
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// Old objects, and the request that is made of an old and a new one.
@@ -33,33 +35,20 @@ pub struct Updates {
 
 impl Updates {
     /// The request that is asked for.
-    pub fn verb(&self) -> Verb {
-        match (self.server_side, self.replace, self.create) {
+    pub fn way(&self) -> Way {
+        let verb = match (self.server_side, self.replace, self.create) {
             (true, ..) => Verb::ServerSide,
             (_, true, _) => Verb::Replace,
             (_, _, true) => Verb::Create,
             _ => Verb::Apply,
+        };
+        Way {
+            verb,
+            subresource: self.subresource.map(Into::into),
+            force: self.force_conflicts,
+            manager: self.field_manager.clone(),
         }
     }
-
-    /// Whether anything but a plain create is asked for.
-    pub fn is_asked_for(&self) -> bool {
-        !self.old.is_empty() || self.server_side || self.replace || self.subresource.is_some()
-    }
-}
-
-/// What kubectl is told to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verb {
-    /// `kubectl apply`
-    #[default]
-    Apply,
-    /// `kubectl apply --server-side`
-    ServerSide,
-    /// `kubectl replace`
-    Replace,
-    /// `kubectl create`
-    Create,
 }
 
 /// `--subresource`
@@ -69,4 +58,13 @@ pub enum Subresource {
     Status,
     /// The replicas
     Scale,
+}
+
+impl From<Subresource> for kubectl::Subresource {
+    fn from(flag: Subresource) -> Self {
+        match flag {
+            Subresource::Status => Self::Status,
+            Subresource::Scale => Self::Scale,
+        }
+    }
 }

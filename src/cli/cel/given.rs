@@ -1,14 +1,15 @@
 //! What `cel` is given: an object, what it replaces, and the schema of its kind. Object and old object are decoded and
 //! defaulted first, as rules see them.
 
-use crate::api::{ResponseBody, Server};
-use crate::cli::args::{self, FieldValidation};
-use crate::cli::request::{self, Manner};
+use crate::cli::args;
 use crate::cli::terminal;
 use crate::crd;
 use crate::input::{Entry, Input};
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
 use crate::schema::Schema;
+use crate::server::{ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 

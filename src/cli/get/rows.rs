@@ -1,11 +1,11 @@
 //! Tables, computed here from the CRDs, and objects as another CRD would show them.
 
-use crate::api::{Server, Timestamp};
 use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
 use crate::cluster::{Error, Resource};
 use crate::crd;
 use crate::input::{Entry, Input};
+use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
 

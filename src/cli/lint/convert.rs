@@ -1,12 +1,12 @@
 //! `lint --convert`: CRDs of v1beta1 as v1 on standard output, what changes and what is still wrong on standard error.
 
 use super::{judge, read};
-use crate::cli::validate::object::Object;
 use crate::cli::{Exit, args, terminal};
 use crate::crd;
 use crate::input::{Entry, Input};
 use crate::lint::convert::convert;
 use crate::output::report::Verdict;
+use crate::simulation::object::Object;
 use crate::text::yaml;
 use std::io::{self, Write};
 

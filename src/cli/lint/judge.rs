@@ -1,16 +1,16 @@
 //! One CRD: sent to a server of its own, as new or over the old one.
 
 use super::Old;
-use crate::api::{Method, Server, Timestamp};
-use crate::cli::args::FieldValidation;
-use crate::cli::request::{self, Manner};
-use crate::cli::validate::judge::{Namespace, Places, answered, identity};
-use crate::cli::validate::object::Object;
 use crate::crd::{self, CustomResourceDefinition, conditions, validation};
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
+use crate::server::{Method, Server, Timestamp};
+use crate::simulation::judge::{Namespace, Places, answered, identity};
+use crate::simulation::object::Object;
 use crate::value::Value;
 
 /// All that is known of a CRD.
@@ -78,7 +78,7 @@ fn ask(new: &Object, old: Option<&Old>, now: Timestamp) -> Item {
     }
     let path = request::object(request::DEFINITIONS, &identity.name);
     let stored = server.handle(&request::read(&path, manner));
-    if let crate::api::ResponseBody::Json(stored) = &stored.body
+    if let crate::server::ResponseBody::Json(stored) = &stored.body
         && let Some(revision) = stored.at(&["metadata", "resourceVersion"])
         && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
     {

@@ -1,9 +1,9 @@
 //! What the cluster stores, one object at a time, with a bar on a terminal that says how far it is.
 
-use crate::cli::validate::judge::Places;
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Note, Verdict};
+use crate::simulation::judge::Places;
 use crate::value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -1,15 +1,16 @@
 //! What a server begins with: files, as if they were applied, or a cluster's CRDs and objects, as they are stored there.
 
-use crate::api::{Response, ResponseBody, Server, Timestamp};
-use crate::cli::args::{self, FieldValidation};
-use crate::cli::builtin;
-use crate::cli::request::{self, Manner};
+use crate::cli::args;
 use crate::cli::terminal;
-use crate::cli::validate::object::Object;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
 use crate::input::{Entry, Input};
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
 use crate::lint::convert;
+use crate::server::{Response, ResponseBody, Server, Timestamp};
+use crate::simulation::builtin;
+use crate::simulation::object::Object;
 use crate::value::Value;
 use std::collections::HashMap;
 
@@ -88,7 +89,8 @@ fn apply(server: &Server, collection: &str, mut object: Value, manner: Manner) -
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let path = request::object(collection, &name);
     let query = "fieldManager=kubectl-create&force=true";
-    let apply = request::write(crate::api::Method::Patch, &path, "application/apply-patch+yaml", query, object, manner);
+    let apply =
+        request::write(crate::server::Method::Patch, &path, "application/apply-patch+yaml", query, object, manner);
     judged(&server.handle(&apply))
 }
 

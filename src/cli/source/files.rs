@@ -1,15 +1,15 @@
 //! Objects of files, read as if a server had stored them.
 
 use super::problem;
-use crate::api::{Request, ResponseBody, Server};
-use crate::cli::args::FieldValidation;
-use crate::cli::builtin;
-use crate::cli::request::{self, Manner};
 use crate::cli::terminal;
-use crate::cli::validate::judge::Places;
-use crate::cli::validate::object::Object;
 use crate::cluster::{AGGREGATED, Error, Resource, Status, aggregated};
 use crate::input::{Entry, Input};
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
+use crate::server::{Request, ResponseBody, Server};
+use crate::simulation::builtin;
+use crate::simulation::judge::Places;
+use crate::simulation::object::Object;
 use crate::value::Value;
 use std::collections::HashSet;
 use std::sync::Arc;

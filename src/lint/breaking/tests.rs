@@ -1,8 +1,8 @@
 //! What is said of ratcheting is tried: an object that was fine under the old CRD is stored under the new one and edited.
 
 use super::*;
-use crate::api::{Method, Request, Server, Timestamp};
 use crate::crd;
+use crate::server::{Method, Request, Server, Timestamp};
 use crate::text::json;
 use crate::value::{Value, json::to_string};
 

@@ -1,7 +1,7 @@
 //! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, with `null` for what was removed, and
 //! `{"revision":…}` for a resourceVersion that was given although nothing of it is left.
 
-use crate::api::{Commit, DEFINITIONS, Kept};
+use crate::server::{Commit, DEFINITIONS, Kept};
 use crate::text::json;
 use crate::value::{Value, json::to_string};
 use std::collections::BTreeMap;

@@ -1,0 +1,69 @@
+//! The flags of kubectl that decide which request is sent.
+
+/// `--validate`: how the server treats unknown and duplicate fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// The request is rejected.
+    Strict,
+    /// The fields are dropped with a warning.
+    Warn,
+    /// The fields are dropped silently.
+    Ignore,
+}
+
+impl FieldValidation {
+    /// The value of the `fieldValidation` query parameter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
+}
+
+/// The kubectl command whose request is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verb {
+    /// `kubectl apply`
+    #[default]
+    Apply,
+    /// `kubectl apply --server-side`
+    ServerSide,
+    /// `kubectl replace`
+    Replace,
+    /// `kubectl create`
+    Create,
+}
+
+/// `--subresource`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subresource {
+    /// `/status`
+    Status,
+    /// `/scale`
+    Scale,
+}
+
+/// What a request does to the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// It creates it.
+    #[default]
+    Create,
+    /// It changes it.
+    Update,
+    /// It changes nothing but metadata that the server and kubectl write.
+    Unchanged,
+}
+
+impl Action {
+    /// The word in tables and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The requests that kubectl would send, made for [`api::Server::handle`].
+
+use super::FieldValidation;
+use crate::server::{Body, Method, Request, Timestamp};
+use crate::value::{Value, json, object as json_object};
+
+pub use crate::server::address::{DEFINITIONS, collection, encoded, object};
+
+/// A longer body is not read by the server (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
+const LIMIT: usize = 3 * 1024 * 1024 - 1;
+
+/// What a write asks besides its object.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// `fieldValidation`
+    pub level: FieldValidation,
+    /// `dryRun=All`
+    pub dry_run: bool,
+    /// Whether the answer should be the object's Table.
+    pub table: bool,
+    /// The time of the request.
+    pub now: Timestamp,
+}
+
+/// A read of one object.
+pub fn read(path: &str, manner: Manner) -> Request {
+    Request {
+        method: Method::Get,
+        path: path.to_owned(),
+        content_type: None,
+        accept: Some("application/json".to_owned()),
+        user_agent: Some("kubectl".to_owned()),
+        body: Body::Empty,
+        now: manner.now,
+    }
+}
+
+/// A create.
+pub fn create(path: &str, object: Value, manner: Manner) -> Request {
+    create_by(path, object, "kubectl-create", manner)
+}
+
+/// A create by a field manager. The revision that an object had elsewhere kubectl takes away (`Helper.Create`).
+pub fn create_by(path: &str, mut object: Value, by: &str, manner: Manner) -> Request {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("resourceVersion").is_some_and(|revision| revision.as_str().is_some())
+    {
+        metadata.remove("resourceVersion");
+    }
+    let by = format!("fieldManager={}", encoded(by));
+    write(Method::Post, path, "application/json", &by, object, manner)
+}
+
+/// A write. `query` is what it asks besides what all writes ask.
+pub fn write(method: Method, path: &str, content_type: &str, query: &str, object: Value, manner: Manner) -> Request {
+    let dry_run = if manner.dry_run { "&dryRun=All" } else { "" };
+    let (accept, whole) = if manner.table {
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
+    } else {
+        ("application/json", "")
+    };
+    let and = if query.is_empty() { "" } else { "&" };
+    Request {
+        method,
+        path: format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", manner.level.word()),
+        content_type: Some(content_type.to_owned()),
+        accept: Some(accept.to_owned()),
+        user_agent: Some("kubectl".to_owned()),
+        body: if json::is_longer_than(&object, LIMIT) {
+            // The server refuses it by its length.
+            Body::Bytes(json::to_string(&object).into_bytes())
+        } else {
+            Body::Value(object)
+        },
+        now: manner.now,
+    }
+}
+
+/// The merge patch of `kubectl scale` to the object at `path`. `by` is the field manager, if it is not the client's name.
+pub fn scale(path: &str, replicas: Value, by: Option<&str>, manner: Manner) -> Request {
+    let patch = json_object([("spec", json_object([("replicas", replicas)]))]);
+    let by = by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)));
+    write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, manner)
+}
+
+/// Drops what a CRD that was read from a cluster says about its life there.
+pub fn forget_its_past(crd: &mut Value) {
+    if let Some(members) = crd.as_object_mut() {
+        members.remove("status");
+    }
+    forget_identity(crd);
+}
+
+/// Drops what only a server writes into the metadata of an object.
+pub fn forget_identity(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+            metadata.remove(key);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! One object sent to the server as kubectl sends it, whether it is there already or not. The request is the one that
+//! `kubectl apply`, `apply --server-side`, `replace`, `create` or `scale` makes of what it has read before.
+
+use super::request::{self, Manner};
+use super::{Action, Subresource, Verb};
+use crate::apply::client_side;
+use crate::apply::field_manager::LAST_APPLIED;
+use crate::server::{Format, Method, Request, Response, ResponseBody, Server, Trace};
+use crate::value::{Map, Value};
+use std::sync::Arc;
+
+/// Which request is made; by default that of `kubectl apply`.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// What kubectl is told to do.
+    pub verb: Verb,
+    /// The subresource it is told to write.
+    pub subresource: Option<Subresource>,
+    /// `--force-conflicts`
+    pub force: bool,
+    /// `--field-manager`
+    pub manager: Option<String>,
+}
+
+/// Where an object is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The name of its CRD.
+    pub definition: &'a str,
+    /// The version it is written in.
+    pub version: &'a str,
+    /// The path of its resource.
+    pub collection: &'a str,
+    /// Its name; empty when the server is to make one.
+    pub name: &'a str,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Sent {
+    /// What happened, or would have happened.
+    pub action: Action,
+    /// The object as it was read before.
+    pub before: Option<Arc<Value>>,
+    /// The answer; what it holds when all went well is the object as it is afterwards.
+    pub response: Response,
+}
+
+/// Sends `object`. `Err` says why kubectl would send nothing.
+pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Result<Sent, String> {
+    let path = if place.name.is_empty() { String::new() } else { request::object(place.collection, place.name) };
+    let before = (!path.is_empty()).then(|| read(server, &path, manner)).flatten();
+    let creates = before.is_none() || way.verb == Verb::Create;
+    let action = if creates { Action::Create } else { Action::Update };
+    let request = match (way.subresource, way.verb, &before) {
+        (Some(Subresource::Scale), ..) => Some(scale(server, place, &path, &object, way, manner)?),
+        (Some(Subresource::Status), Verb::ServerSide, _) => {
+            Some(server_side(&format!("{path}/status"), object, way, manner))
+        }
+        (Some(Subresource::Status), ..) => {
+            Some(replace(&format!("{path}/status"), object, before.as_deref(), way, manner))
+        }
+        (None, Verb::ServerSide, _) if !path.is_empty() => Some(server_side(&path, object, way, manner)),
+        (None, Verb::Replace, Some(_)) => Some(replace(&path, object, before.as_deref(), way, manner)),
+        (None, Verb::Apply, Some(live)) => apply(&path, live, &object, way, manner)?,
+        (None, verb, _) => {
+            let (object, by) = match verb {
+                Verb::Apply => (client_side::to_create(&object), CLIENT_SIDE),
+                _ => (object, "kubectl-create"),
+            };
+            Some(request::create_by(place.collection, object, way.manager.as_deref().unwrap_or(by), manner))
+        }
+    };
+    let mut response = match (&request, &before) {
+        (Some(request), _) => server.handle(request),
+        // kubectl sees that nothing changes and sends nothing.
+        (None, live) => answered(live.clone().unwrap_or_default()),
+    };
+    if way.subresource == Some(Subresource::Scale)
+        && response.code == 200
+        && let Some(after) = read(server, &path, manner)
+    {
+        response.body = ResponseBody::Json(after);
+    }
+    let action = match (&before, &response.body) {
+        (Some(before), ResponseBody::Json(after)) if response.code == 200 && same(before, after) => Action::Unchanged,
+        _ => action,
+    };
+    Ok(Sent { action, before, response })
+}
+
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// The object at `path`, if there is one that can be read.
+fn read(server: &Server, path: &str, manner: Manner) -> Option<Arc<Value>> {
+    match server.handle(&request::read(path, manner)) {
+        Response { code: 200, body: ResponseBody::Json(object), .. } => Some(object),
+        _ => None,
+    }
+}
+
+fn answered(object: Arc<Value>) -> Response {
+    Response {
+        code: 200,
+        body: ResponseBody::Json(object),
+        format: Format::Json,
+        headers: Vec::new(),
+        warnings: Vec::new(),
+        trace: Trace::default(),
+    }
+}
+
+/// The merge patch of `kubectl apply`; `None` when there is nothing to patch.
+fn apply(path: &str, live: &Value, new: &Value, way: &Way, manner: Manner) -> Result<Option<Request>, String> {
+    let patch = client_side::patch(live, &client_side::with_last_applied(new))
+        .map_err(|why| format!("the last-applied annotation of the old object is not JSON: {why}"))?;
+    if patch.as_object().is_some_and(Map::is_empty) {
+        return Ok(None);
+    }
+    let by = format!("fieldManager={}", request::encoded(way.manager.as_deref().unwrap_or(CLIENT_SIDE)));
+    Ok(Some(request::write(Method::Patch, path, "application/merge-patch+json", &by, patch, manner)))
+}
+
+fn server_side(path: &str, object: Value, way: &Way, manner: Manner) -> Request {
+    let by = request::encoded(way.manager.as_deref().unwrap_or("kubectl"));
+    let query = format!("fieldManager={by}&force={}", way.force);
+    request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, manner)
+}
+
+/// A PUT; kubectl takes the resourceVersion of what is there when the object tells none.
+fn replace(path: &str, mut object: Value, before: Option<&Value>, way: &Way, manner: Manner) -> Request {
+    let revision = before.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
+    let own = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default();
+    if own.is_empty()
+        && let (Some(revision), Some(metadata)) = (revision, object.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.insert("resourceVersion".to_owned(), revision.into());
+    }
+    let by = format!("fieldManager={}", request::encoded(way.manager.as_deref().unwrap_or("kubectl-replace")));
+    request::write(Method::Put, path, "application/json", &by, object, manner)
+}
+
+/// The merge patch of `kubectl scale`, with the replicas of `object`.
+fn scale(
+    server: &Server,
+    place: Place<'_>,
+    path: &str,
+    new: &Value,
+    way: &Way,
+    manner: Manner,
+) -> Result<Request, String> {
+    let scale = server.scale_of(place.definition, place.version, new);
+    let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
+    let replicas = replicas.ok_or("its CRD has no scale subresource in this version, or the object no replicas")?;
+    Ok(request::scale(path, replicas, way.manager.as_deref(), manner))
+}
+
+/// Whether two states of an object differ in nothing but the server's and kubectl's books.
+fn same(before: &Value, after: &Value) -> bool {
+    let revision = |o: &Value| o.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
+    revision(before) == revision(after) || without_books(before.clone()) == without_books(after.clone())
+}
+
+/// The object without what the server and kubectl note for themselves in its metadata.
+pub fn without_books(mut object: Value) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+            metadata.remove(key);
+        }
+        let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+        if let Some(annotations) = annotations
+            && annotations.remove(LAST_APPLIED).is_some()
+            && annotations.is_empty()
+        {
+            metadata.remove("annotations");
+        }
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+
+    #[test]
+    fn books_are_not_part_of_an_object() {
+        let read = |text: &str| json::read(text.as_bytes()).unwrap();
+        let kept = read(
+            r#"{"metadata":{"name":"a","uid":"u","generation":3,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},"spec":1}"#,
+        );
+        assert_eq!(without_books(kept), read(r#"{"metadata":{"name":"a"},"spec":1}"#));
+        let own = read(r#"{"metadata":{"annotations":{"a":"b"}}}"#);
+        assert_eq!(without_books(own.clone()), own);
+    }
+}

@@ -1,0 +1,101 @@
+//! A definition from a body or a patch: typed, with defaults and strictness.
+
+use crate::crd::{self, CustomResourceDefinition};
+use crate::server::Body;
+use crate::server::body::{self, Unreadable};
+use crate::server::context::Context;
+use crate::server::negotiate::Input;
+use crate::server::options::WriteOptions;
+use crate::server::status::Refusal;
+use crate::text::Syntax;
+use crate::text::spans::Spans;
+use crate::value::{Map, Value, quote};
+use std::cell::OnceCell;
+
+const KIND: &str = "CustomResourceDefinition";
+const VERSION: &str = "apiextensions.k8s.io/v1";
+
+/// The definition of a POST or PUT.
+pub(super) fn request(
+    ctx: &mut Context<'_>,
+    input: Input,
+    options: &WriteOptions,
+) -> Result<CustomResourceDefinition, Refusal> {
+    let document = ctx.body_object(input, options.field_validation).map_err(|e| {
+        if let (Input::Protobuf, Unreadable::Late(text)) = (input, &e) {
+            return Refusal::bad_request(format!("{KIND} in version \"v1\" cannot be handled as a {KIND}: {text}"));
+        }
+        let text = e.into_text();
+        let summary = body::bytes(&ctx.request.body).map(|b| body::summary(&b)).unwrap_or_default();
+        Refusal::bad_request(format!(
+            "the object provided is unrecognized (must be of type {KIND}): {text} ({summary})"
+        ))
+    })?;
+    let (kind, api_version) = types(&document.value);
+    let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
+    let version = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
+    let refuse = |text: String| {
+        let version = quote::go_quote(&version);
+        Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
+    };
+    let definition = read(ctx, document.value, document.strict, input == Input::Json, options).map_err(refuse)?;
+    if api_version != VERSION {
+        return Err(Refusal::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({VERSION})"
+        )));
+    }
+    Ok(definition)
+}
+
+/// Reads a value; the error is the text of the decoder. With `from_json` the value is that of a body of JSON, whose
+/// faults are told in the order of the text.
+pub(super) fn read(
+    ctx: &mut Context<'_>,
+    value: Value,
+    mut strict: Vec<String>,
+    from_json: bool,
+    options: &WriteOptions,
+) -> Result<CustomResourceDefinition, String> {
+    let (kind, api_version) = types(&value);
+    if kind != KIND || !matches!(api_version, VERSION | "apiextensions.k8s.io/v1beta1") {
+        return Err(format!(
+            "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            quote::go_quote(kind),
+            quote::go_quote(api_version)
+        ));
+    }
+    let value = if value.is_null() { Value::Object(Map::new()) } else { value };
+    let decoded = match &ctx.request.body {
+        Body::Bytes(text) if from_json => {
+            let spans = OnceCell::new();
+            let place = |path: &str| {
+                let spans = spans.get_or_init(|| Spans::of(text, Syntax::Json));
+                let found = spans.locate(path);
+                found.key.map_or(found.value.range.start, |key| key.range.start)
+            };
+            let decoded = crd::decode_text(&value, &place)?;
+            strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
+            decoded
+        }
+        _ => crd::decode(&value)?,
+    };
+    if options.field_validation.looks() {
+        strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
+    }
+    ctx.trace.pruned = decoded.unknown;
+    ctx.strict_errors(&strict, options)?;
+    Ok(decoded.crd)
+}
+
+/// Whether an error tells of a duplicate key below `path`.
+fn is_duplicate_below(error: &str, path: &str) -> bool {
+    let rest = error.strip_prefix("duplicate field \"").and_then(|rest| rest.strip_prefix(path));
+    rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
+/// Kind and apiVersion, with the defaults of a body that does not tell them.
+fn types(value: &Value) -> (&str, &str) {
+    let kind = value.str_at(&["kind"]).filter(|k| !k.is_empty()).unwrap_or(KIND);
+    let api_version = value.str_at(&["apiVersion"]).filter(|v| !v.is_empty()).unwrap_or(VERSION);
+    (kind, api_version)
+}

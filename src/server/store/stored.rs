@@ -1,0 +1,89 @@
+//! A stored object: a tree while it is in use, and the text of its JSON when it has rested for a while, which takes about a
+//! tenth of the memory and has to be read before it is used.
+
+use crate::text::json;
+use crate::value::{Value, json::to_string};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A stored object.
+#[derive(Debug)]
+pub(in crate::server) struct Stored {
+    /// Its resourceVersion.
+    pub revision: u64,
+    form: Mutex<Form>,
+}
+
+#[derive(Debug)]
+enum Form {
+    Tree {
+        raw: Arc<Value>,
+        /// What reading it gave under a tag.
+        read: Option<(u64, Arc<Value>)>,
+    },
+    Text(Box<str>),
+}
+
+impl Stored {
+    /// An object in its storage version, with its resourceVersion.
+    pub fn new(raw: Value, revision: u64) -> Self {
+        Self { revision, form: Mutex::new(Form::Tree { raw: Arc::new(raw), read: None }) }
+    }
+
+    fn form(&self) -> MutexGuard<'_, Form> {
+        self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The object in its storage version, with its resourceVersion.
+    pub fn raw(&self) -> Arc<Value> {
+        match &*self.form() {
+            Form::Tree { raw, .. } => Arc::clone(raw),
+            // It was written here, so it can be read.
+            Form::Text(text) => Arc::new(json::read(text.as_bytes()).unwrap_or_default()),
+        }
+    }
+
+    /// The object as it was read before under `tag`: decoding a stored object again gives the same.
+    pub fn remembered(&self, tag: u64) -> Option<Arc<Value>> {
+        match &*self.form() {
+            Form::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
+            _ => None,
+        }
+    }
+
+    /// Remembers what reading gave under `tag`.
+    pub fn remember(&self, tag: u64, object: &Arc<Value>) {
+        if let Form::Tree { read, .. } = &mut *self.form() {
+            *read = Some((tag, Arc::clone(object)));
+        }
+    }
+
+    /// Roughly its memory; `of_tree` tells that of a tree.
+    pub fn weight(&self, of_tree: impl FnOnce(&Value) -> usize) -> usize {
+        match &*self.form() {
+            Form::Tree { raw, .. } => of_tree(raw),
+            Form::Text(text) => text.len(),
+        }
+    }
+
+    /// Keeps it as text from now on.
+    pub fn pack(&self) {
+        let text = to_string(&self.raw()).into_boxed_str();
+        *self.form() = Form::Text(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_object_is_the_same() {
+        let object = json::read(br#"{"a":[1,2.5,1e30,null,"\u0000\ud83e\ude81"],"b":{"":{}}}"#).unwrap();
+        let stored = Stored::new(object.clone(), 3);
+        stored.remember(1, &stored.raw());
+        assert!(stored.remembered(1).is_some() && stored.remembered(2).is_none());
+        stored.pack();
+        assert_eq!(*stored.raw(), object);
+        assert_eq!(stored.remembered(1), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the server would do with every document of an input: the engine of `validate` and `diff`.
+//!
+//! [`run`](self::run()) takes a [`Plan`] and reports one [`Item`] per document, in the order of the input. Below it: `stream` reads documents and
+//! hands them to threads, [`shared`] is what those threads share, [`live`] the cluster, `olds` the existing objects,
+//! `turns` the order of objects with one name, [`judge`] one request and its answer, `met` what is reported at the end.
+
+pub mod builtin;
+mod definitions;
+pub mod judge;
+pub mod live;
+mod met;
+pub mod object;
+mod olds;
+pub mod ordered;
+mod shared;
+mod stream;
+mod turns;
+
+use crate::cluster;
+use crate::input::Input;
+use crate::input::shelf::Shelf;
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::Manner;
+use crate::kubectl::update::Way;
+use crate::output::report::{Item, Note};
+use crate::server::{Server, Timestamp};
+use judge::Updates;
+use live::Live;
+use met::Met;
+use olds::Olds;
+use shared::{Judge, Known, Settings};
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What is simulated: inputs, and the request that each object becomes.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Files and directories with objects; `-` is standard input.
+    pub filenames: Vec<String>,
+    /// Files and directories with CRDs.
+    pub crds: Vec<String>,
+    /// Files and directories with the objects as they are now. If there are any, the cluster is not asked for objects.
+    pub old: Vec<String>,
+    /// Whether directories below those given are read.
+    pub recursive: bool,
+    /// How the server treats unknown and duplicate fields.
+    pub field_validation: FieldValidation,
+    /// Whether objects without a CRD are skipped.
+    pub ignore_missing_crds: bool,
+    /// The number of threads; by default one per processor.
+    pub jobs: Option<NonZeroUsize>,
+    /// Whether each object's Table is wanted.
+    pub table: bool,
+    /// The request that is sent.
+    pub way: Way,
+    /// Whether the objects before and after are wanted, to be compared.
+    pub compares: Option<Compares>,
+    /// The cluster.
+    pub target: cluster::Target,
+    /// Whether the cluster is never asked.
+    pub offline: bool,
+    /// The namespace of objects without one; by default that of the context.
+    pub namespace: Option<String>,
+    /// The time of all requests.
+    pub now: Timestamp,
+}
+
+impl Plan {
+    /// Whether anything but a plain create is asked for.
+    fn is_update(&self) -> bool {
+        use crate::kubectl::Verb;
+        !self.old.is_empty()
+            || matches!(self.way.verb, Verb::ServerSide | Verb::Replace)
+            || self.way.subresource.is_some()
+    }
+}
+
+/// What is wanted for comparing.
+#[derive(Clone, Copy, Debug)]
+pub struct Compares {
+    /// Whether with what the server notes in the metadata.
+    pub books: bool,
+}
+
+/// Judges everything and shows the items in order; gives what is to be said of the run as a whole.
+pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<Note>> {
+    let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
+    if reads_stdin(&plan.filenames) && reads_stdin(&plan.old) {
+        return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
+    }
+    let mut notes = Vec::new();
+    let mut met = Met::default();
+    let mut show = |item: Item| {
+        met.add(&item, plan.way.subresource);
+        show(item);
+    };
+    let target = plan.target.clone();
+    let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
+    let olds = match &cluster {
+        _ if !plan.old.is_empty() => Some(Olds::given(Input::open(&plan.old, plan.recursive), &mut show)),
+        // Who asks for a difference wants to know between what.
+        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Some(Olds::Live(Arc::clone(live))),
+        None if plan.compares.is_some() || plan.is_update() => Some(Olds::Given(Mutex::default())),
+        Some(_) => {
+            let message = "no cluster is configured, so every object is taken to be new".to_owned();
+            notes.push(Note { kind: "noCluster", message });
+            plan.is_update().then(|| Olds::Given(Mutex::default()))
+        }
+        None => None,
+    };
+    let updates = olds.map(|olds| Updates { way: plan.way.clone(), olds, compares: plan.compares });
+    // Only server-side apply asks who owns what.
+    let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
+    let server = if owners { Server::new(0) } else { Server::new(0).without_managed_fields() };
+    let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
+    let settings = Settings {
+        namespace: namespace.unwrap_or_else(|| "default".to_owned()),
+        manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
+        jobs: plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
+        ignore_missing: plan.ignore_missing_crds,
+        cluster: cluster.clone(),
+    };
+    let judge = Judge { settings, server, updates, shelf: Shelf::default() };
+    let mut known = Known::default();
+    if !plan.crds.is_empty() {
+        let input = Input::open(&plan.crds, plan.recursive);
+        stream::take_definitions(&judge, &mut known, input, &mut show);
+    }
+    let input = Input::open(&plan.filenames, plan.recursive);
+    stream::judge_all(&judge, &mut known, input, &mut show)?;
+    if let Some(left) = judge.updates.and_then(|updates| updates.olds.left()) {
+        notes.push(Note { kind: "oldObjects", message: left.words() });
+    }
+    notes.extend(met.notes(known.definitions(), cluster.as_deref()));
+    Ok(notes)
+}

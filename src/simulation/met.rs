@@ -1,0 +1,88 @@
+//! What kinds a run met, and what is to be said of them that the simulation cannot know.
+
+use super::definitions::Definitions;
+use super::live::Live;
+use crate::cluster::Written;
+use crate::crd;
+use crate::kubectl::Subresource;
+use crate::output::report::{Action, Item, Note, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was met so far.
+#[derive(Debug, Default)]
+pub struct Met {
+    /// By group and kind; what is not known of them before the end is left empty.
+    kinds: BTreeMap<(String, String), Written>,
+    /// Namespaces among the inputs.
+    namespaces: BTreeSet<String>,
+}
+
+impl Met {
+    /// Takes note of an item.
+    pub fn add(&mut self, item: &Item, subresource: Option<Subresource>) {
+        let identity = &item.identity;
+        if identity.kind == "Namespace" && identity.api_version == "v1" {
+            self.namespaces.insert(identity.name.clone());
+        }
+        if item.answer.is_none() || !matches!(item.verdict, Verdict::Accepted | Verdict::Rejected) {
+            return;
+        }
+        let kind = self.kinds.entry((identity.group().to_owned(), identity.kind.clone())).or_default();
+        if let Some((_, version)) = identity.api_version.split_once('/')
+            && !kind.versions.contains(version)
+        {
+            kind.versions.insert(version.to_owned());
+        }
+        kind.creates |= item.action == Action::Create && subresource.is_none();
+        // kubectl sends nothing that changes nothing.
+        kind.updates |= item.action == Action::Update;
+        kind.subresource = match subresource {
+            Some(Subresource::Status) => "status",
+            Some(Subresource::Scale) => "scale",
+            None => "",
+        };
+        if let Some(namespace) = &identity.namespace
+            && !kind.namespaces.contains(namespace)
+        {
+            kind.namespaces.insert(namespace.clone());
+        }
+    }
+
+    /// What is to be said; the cluster is asked only if it was asked for something before.
+    pub fn notes(self, definitions: &Definitions, live: Option<&Live>) -> Vec<Note> {
+        let mut converted = Vec::new();
+        let mut written = Vec::new();
+        for ((group, kind), mut met) in self.kinds {
+            if group == crd::GROUP {
+                met.served = vec!["v1".to_owned()];
+                "customresourcedefinitions".clone_into(&mut met.plural);
+            } else if let Some(route) = definitions.route(&group, &kind) {
+                met.plural.clone_from(&route.plural);
+                met.served.clone_from(&route.versions);
+                if route.converts_by_webhook && met.versions.iter().any(|v| *v != route.storage) {
+                    converted.push(format!("{}.{group}", route.plural));
+                }
+            } else {
+                continue;
+            }
+            met.group = group;
+            if met.creates || met.updates {
+                written.push(met);
+            }
+        }
+        let mut notes = Vec::new();
+        if !converted.is_empty() {
+            let message = format!(
+                "conversion webhooks are not called: versions of {} convert as with strategy None",
+                converted.join(", ")
+            );
+            notes.push(Note { kind: "conversion", message });
+        }
+        if let Some(connection) = live.and_then(Live::opened)
+            && !written.is_empty()
+        {
+            notes.extend(connection.unsimulated(&written, &self.namespaces));
+        }
+        notes
+    }
+}

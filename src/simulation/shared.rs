@@ -1,0 +1,274 @@
+//! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
+
+use super::builtin;
+use super::definitions::{Definitions, Installed, Route};
+use super::judge::{self, Before, Court, Namespace, Updates};
+use super::live::Live;
+use super::object::{Kind, Object};
+use super::olds::Coming;
+use super::turns::{Left, Turn, Turns};
+use crate::cluster;
+use crate::input::shelf::Shelf;
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
+use crate::output::excerpt::Spot;
+use crate::output::report::{Identity, Item, Verdict};
+use crate::server::{ResponseBody, Server};
+use crate::value::Value;
+use crate::value::group_version::api_version;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+/// What a run is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The namespace of objects that name none.
+    pub namespace: String,
+    /// How creates are sent.
+    pub manner: Manner,
+    /// How many threads judge.
+    pub jobs: NonZeroUsize,
+    /// Whether a missing CRD makes a kind one to skip.
+    pub ignore_missing: bool,
+    /// The cluster to ask for missing CRDs, if any may be asked.
+    pub cluster: Option<Arc<Live>>,
+}
+
+/// What needs no order: judging an object whose CRD is known.
+#[derive(Debug)]
+pub struct Judge {
+    /// What the run was told.
+    pub settings: Settings,
+    /// The server.
+    pub server: Server,
+    /// What is done with objects that may be there already.
+    pub updates: Option<Updates>,
+    /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
+    pub shelf: Shelf,
+}
+
+impl Judge {
+    /// What the server would do with an object.
+    pub fn judge(&self, ready: Ready) -> Item {
+        let Ready { mut object, route, turn, coming } = ready;
+        let left = turn.as_ref().and_then(Turn::wait);
+        let sent = turn.as_ref().filter(|_| self.updates.is_none() && left.is_none());
+        let sent = sent.and_then(|_| self.shelf.put(object.value()).ok()).map(Left::Sent);
+        let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
+        let identity = judge::identity(object.value(), namespace);
+        let warnings = std::mem::take(&mut object.warnings);
+        let value = object.take_value();
+        let finder = object.finder();
+        let known = identity.clone();
+        // One object must never take the others with it.
+        let before = Before { left, coming };
+        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
+            judge::judge(self.court(), &route, value, identity, before, &finder)
+        }));
+        let mut item = judged.unwrap_or_else(|_| {
+            let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
+            item
+        });
+        item.warnings.extend(warnings);
+        if let Some(turn) = turn {
+            let sent = sent.filter(|_| item.verdict == Verdict::Accepted);
+            turn.leave(self.clear(&route, &item.identity).or(sent));
+        }
+        item
+    }
+
+    /// Takes an object out of the server, and puts it where the next input of its name finds it.
+    fn clear(&self, route: &Route, identity: &Identity) -> Option<Left> {
+        let definition = format!("{}.{}", route.plural, identity.group());
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let stored = self.server.stored(&definition, namespace, &identity.name)?;
+        let place = self.shelf.put(&stored).ok()?;
+        self.server.withdraw(&definition, namespace, &identity.name);
+        Some(Left::Stored(place))
+    }
+
+    fn court(&self) -> Court<'_> {
+        Court {
+            server: &self.server,
+            manner: self.settings.manner,
+            shelf: &self.shelf,
+            updates: self.updates.as_ref(),
+            namespace: &self.settings.namespace,
+        }
+    }
+}
+
+/// What needs order: the CRDs, and names that come again.
+#[derive(Debug, Default)]
+pub struct Known {
+    definitions: Definitions,
+    /// Why the cluster did not give the CRD of a group and kind.
+    refused: BTreeMap<(String, String), cluster::Error>,
+    turns: Turns,
+}
+
+/// An object that is to be judged.
+#[derive(Debug)]
+pub struct Ready {
+    object: Object,
+    route: Arc<Route>,
+    /// Its turn among the inputs of its name, if there may be several.
+    turn: Option<Turn>,
+    /// The object as it is in the cluster, on its way.
+    coming: Option<Coming>,
+}
+
+/// Where an object goes.
+pub enum Way {
+    /// Judged already.
+    Item(Box<Item>),
+    /// To the server.
+    Judge(Box<Object>, Arc<Route>),
+    /// Its CRD is not known.
+    Unknown(Box<Object>, Kind),
+}
+
+impl Known {
+    /// Where an object goes; a CRD is created on the way.
+    pub fn way(&mut self, judge: &Judge, mut object: Object) -> Way {
+        if object.is_definition() {
+            let update = judge.updates.as_ref().and_then(|_| {
+                let identity = judge::identity(object.value(), Namespace::None);
+                judge::judge_definition(judge.court(), object.value(), &identity, &object.finder())
+            });
+            // Also one that is there already has to be known for the objects behind it.
+            let mut item = self.install(judge, object, judge.settings.manner.level);
+            if let Some(mut update) = update
+                && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
+            {
+                update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
+                item = update;
+            }
+            return Way::Item(Box::new(item));
+        }
+        let kind = match object.kind() {
+            Ok(kind) => kind,
+            Err(item) => return Way::Item(item),
+        };
+        if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
+            return Way::Judge(Box::new(object), Arc::clone(route));
+        }
+        if builtin::owns(&kind.0) {
+            let identity = judge::identity(object.value(), Namespace::Own);
+            return Way::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
+        }
+        Way::Unknown(Box::new(object), kind)
+    }
+
+    /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update. One whose
+    /// name is yet to be made needs neither.
+    pub fn ready(&mut self, judge: &Judge, object: Object, route: Arc<Route>) -> Ready {
+        let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
+        let identity = judge::identity(object.value(), namespace);
+        if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
+            return Ready { object, route, turn: None, coming: None };
+        }
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
+        // Who comes later mostly finds what the first leaves behind.
+        let updates = judge.updates.as_ref().filter(|_| turn.is_first());
+        let coming = updates.and_then(|updates| updates.olds.ask(&identity, &route.plural));
+        Ready { object, route, turn: Some(turn), coming }
+    }
+
+    /// The CRDs.
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    /// Whether a CRD defines the kind.
+    pub fn knows(&self, kind: &Kind) -> bool {
+        self.definitions.route(&kind.0, &kind.2).is_some()
+    }
+
+    /// Remembers why the cluster did not give a CRD.
+    pub fn refuse(&mut self, kind: &Kind, error: cluster::Error) {
+        self.refused.insert((kind.0.clone(), kind.2.clone()), error);
+    }
+
+    /// What is said of an object whose CRD did not come.
+    pub fn without_definition(&self, judge: &Judge, mut object: Object, kind: &Kind) -> Item {
+        let identity = judge::identity(object.value(), Namespace::Own);
+        let (group, version, name) = kind;
+        if judge.settings.ignore_missing {
+            return object.item(identity, Verdict::Skipped, "no CRD for it");
+        }
+        let refusal = self.refused.get(&(group.clone(), name.clone()));
+        let none = || format!("no CRD for {} {name}", api_version(group, version));
+        let reason = refusal.map_or_else(none, |error| error.message.clone());
+        let help = match (refusal, &judge.settings.cluster) {
+            (Some(error), _) => {
+                Some(error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or ")) + OFFLINE)
+            }
+            (None, Some(_)) => Some(format!("the cluster has none either; {GIVE_IT}")),
+            (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
+        };
+        let mut item = object.item(identity, Verdict::CannotTell, reason);
+        item.help = help;
+        item
+    }
+
+    /// Creates a CRD of the input.
+    pub fn install(&mut self, judge: &Judge, mut object: Object, level: FieldValidation) -> Item {
+        let identity = judge::identity(object.value(), Namespace::None);
+        if identity.api_version != "apiextensions.k8s.io/v1" {
+            let reason = format!("CRDs of {} cannot be read", identity.api_version);
+            let mut item = object.item(identity, Verdict::CannotTell, reason);
+            item.help = Some("write it as apiextensions.k8s.io/v1".to_owned());
+            return item;
+        }
+        let manner = Manner { level, dry_run: false, table: false, ..judge.settings.manner };
+        let crd = object.take_value();
+        let warnings = std::mem::take(&mut object.warnings);
+        let finder = object.finder();
+        let spot = judge::Places::start(&finder);
+        let mut item = match self.definitions.install(&judge.server, crd, &spot, manner) {
+            Installed::Answered(response) => {
+                let mut item = judge::answered(*response, identity, &finder);
+                item.object.as_mut().map(request::forget_its_past);
+                item
+            }
+            Installed::Same(first) => {
+                let mut item = Item::new(spot, Verdict::Skipped, format!("the same CRD as at {first}"));
+                item.identity = identity;
+                item
+            }
+            Installed::Conflict(first) => {
+                let mut item = Item::new(spot, Verdict::CannotTell, format!("another CRD of this name is at {first}"));
+                item.identity = identity;
+                item.help = Some("leave one of them out: only the first is used here".to_owned());
+                item
+            }
+        };
+        item.warnings.extend(warnings);
+        item
+    }
+
+    /// Creates a CRD of the cluster.
+    pub fn install_from_cluster(&mut self, judge: &Judge, kind: &Kind, crd: Value) {
+        let spot = Spot::source(&Arc::from("the cluster"));
+        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, ..judge.settings.manner };
+        let message = match self.definitions.install(&judge.server, crd, &spot, manner) {
+            Installed::Same(_) => return,
+            Installed::Answered(response) if response.code == 201 => return,
+            Installed::Answered(response) => match &response.body {
+                ResponseBody::Json(body) => body.str_at(&["message"]).unwrap_or_default().to_owned(),
+                ResponseBody::Text(text) => text.trim().to_owned(),
+            },
+            Installed::Conflict(first) => format!("another CRD of this name is at {first}"),
+        };
+        let message = format!("the CRD that the cluster has cannot be used: {message}");
+        self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });
+    }
+}
+
+const OFFLINE: &str = "give the CRD in a file with --crds and --offline";
+const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";
