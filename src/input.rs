@@ -6,10 +6,12 @@
 
 pub mod files;
 pub mod held;
+pub mod required;
 pub mod shelf;
 pub mod spool;
 pub mod watch;
 
+use crate::crd;
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks};
 use crate::text::spans::{Cache, Found, Spans};
@@ -45,6 +47,15 @@ pub struct Note {
     pub chunk: Option<Arc<Chunk>>,
 }
 
+impl Note {
+    /// The message for output without source lines: behind its position if it has one, with the hint on a line of its own.
+    pub fn text(&self) -> String {
+        let place = self.position.map_or_else(String::new, |at| format!("{}:{at}: ", self.source));
+        let help = self.hint.as_ref().map_or_else(String::new, |hint| format!("\nhelp: {hint}"));
+        format!("{place}{}{help}", self.message)
+    }
+}
+
 /// An object of the input and where it stands.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -61,6 +72,12 @@ pub struct Document {
 }
 
 impl Document {
+    /// Whether this is a CRD, of any version.
+    pub fn is_definition(&self) -> bool {
+        let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
+        self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
+    }
+
     /// Where it stands in its chunk: empty, or `items[3]`.
     pub fn prefix(&self) -> String {
         self.item.map_or_else(String::new, |i| format!("items[{i}]"))

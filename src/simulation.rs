@@ -18,6 +18,7 @@ mod turns;
 
 use crate::cluster;
 use crate::input::Input;
+use crate::input::required::{Required, Sources};
 use crate::input::shelf::Shelf;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::Manner;
@@ -86,9 +87,9 @@ pub struct Compares {
 
 /// Judges everything and shows the items in order; gives what is to be said of the run as a whole.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<Note>> {
-    let reads_stdin = |paths: &[String]| paths.iter().any(|path| path == "-");
-    if reads_stdin(&plan.filenames) && reads_stdin(&plan.old) {
-        return Err(io::Error::other("standard input can be read once: give it to -f or to --old"));
+    let readers = [&plan.filenames, &plan.crds, &plan.old].into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
+    if readers.count() > 1 {
+        return Err(io::Error::other("standard input can be read once: give `-` to one of -f, --crds and --old"));
     }
     let mut notes = Vec::new();
     let mut met = Met::default();
@@ -99,7 +100,9 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let target = plan.target.clone();
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
     let olds = match &cluster {
-        _ if !plan.old.is_empty() => Some(Olds::given(Input::open(&plan.old, plan.recursive), &mut show)),
+        _ if !plan.old.is_empty() => {
+            Some(Olds::given(Sources::open(&plan.old, plan.recursive, Required::Object, "--old"), &mut show))
+        }
         // Who asks for a difference wants to know between what.
         Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Some(Olds::Live(Arc::clone(live))),
         None if plan.compares.is_some() || plan.is_update() => Some(Olds::Given(Mutex::default())),
@@ -125,7 +128,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let judge = Judge { settings, server, updates, shelf: Shelf::default() };
     let mut known = Known::default();
     if !plan.crds.is_empty() {
-        let input = Input::open(&plan.crds, plan.recursive);
+        let input = Sources::open(&plan.crds, plan.recursive, Required::Definition, "--crds");
         stream::take_definitions(&judge, &mut known, input, &mut show);
     }
     let input = Input::open(&plan.filenames, plan.recursive);

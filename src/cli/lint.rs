@@ -10,7 +10,8 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::cluster::{self, Connection};
-use crate::input::{Entry, Input};
+use crate::input::Entry;
+use crate::input::required::{Required, Sources};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
 use crate::simulation::judge::Places as _;
@@ -39,7 +40,7 @@ pub fn run(args: &args::Lint, color: args::Color) -> Exit {
 fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit> {
     let mut show = show::Show::new(args.output, color, out);
     let mut given = BTreeMap::new();
-    for read in read(&args.old, args.recursive) {
+    for read in read(&args.old, args.paths.recursive, "--old") {
         match read {
             Ok(mut object) => {
                 let spot = object.finder().start();
@@ -52,7 +53,7 @@ fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit>
     let mut live =
         args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
     let now = terminal::now();
-    for read in read(&args.filenames, args.recursive) {
+    for read in read(&args.paths.all(), args.paths.recursive, "") {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
@@ -104,9 +105,9 @@ impl Live {
 }
 
 /// The CRDs of the input, and what could not be read of it. Other objects are passed over.
-fn read(paths: &[String], recursive: bool) -> Vec<Result<Object, Box<Item>>> {
+fn read(paths: &[String], recursive: bool, flag: &'static str) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
-    for entry in Input::open(paths, recursive) {
+    for entry in Sources::open(paths, recursive, Required::Definition, flag) {
         match entry {
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
@@ -124,12 +125,6 @@ fn read(paths: &[String], recursive: bool) -> Vec<Result<Object, Box<Item>>> {
                 }
             }
         }
-    }
-    if found.is_empty()
-        && let Some(path) = paths.first()
-    {
-        let spot = Spot::source(&path.as_str().into());
-        found.push(Err(Box::new(Item::new(spot, Verdict::CannotTell, "there is no CustomResourceDefinition"))));
     }
     found
 }

@@ -2,7 +2,8 @@
 
 use super::Exit;
 use super::args::{self, OnlyJson};
-use crate::input::{Entry, Input};
+use crate::input::Entry;
+use crate::input::required::{Required, Sources};
 use crate::simulation::object::Object;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
@@ -21,7 +22,7 @@ pub fn run(args: &args::Rbac) -> Exit {
         };
         wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
     }
-    for entry in Input::open(&args.crds, true) {
+    for entry in Sources::open(&args.crds, true, Required::Definition, "--crds") {
         match entry {
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
@@ -32,7 +33,7 @@ pub fn run(args: &args::Rbac) -> Exit {
                 }
             }
             Entry::Problem(note) => {
-                eprintln!("error: {}: {}", note.source, note.message);
+                eprintln!("error: {}", note.text());
                 exit = Exit::CannotTell;
             }
             Entry::Warning(_) => {}

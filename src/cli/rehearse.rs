@@ -8,6 +8,7 @@ use super::args::{self, RehearseFormat};
 use super::terminal::{self, Writer};
 use crate::cluster;
 use crate::input::held::Held;
+use crate::input::required::{Required, Sources};
 use crate::input::{Entry as InputEntry, Input};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::html;
@@ -118,7 +119,8 @@ fn rehearse(
             notes.push(Note { kind: "noObjects", message });
         }
     } else {
-        let entries = Input::open(&args.filenames, args.recursive).filter_map(|entry| work.task(entry));
+        let entries =
+            Sources::open(&args.filenames, args.recursive, Required::Object, "-f").filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     }
     show.finish(&said, &plan, &notes)

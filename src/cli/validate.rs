@@ -57,10 +57,10 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
 /// What the flags that `validate` and `diff` share ask for.
 pub fn plan(inputs: &args::Inputs, updates: &args::Updates, cluster: &args::Cluster) -> Plan {
     Plan {
-        filenames: inputs.filenames.clone(),
+        filenames: inputs.paths.all(),
         crds: inputs.crds.clone(),
         old: updates.old.clone(),
-        recursive: inputs.recursive,
+        recursive: inputs.paths.recursive,
         field_validation: inputs.field_validation.into(),
         ignore_missing_crds: inputs.ignore_missing_crds,
         jobs: inputs.jobs,

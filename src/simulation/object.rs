@@ -1,7 +1,6 @@
 //! An object of the input on its way to the server.
 
 use super::judge::Places;
-use crate::crd;
 use crate::input::{self, Document, Note};
 use crate::lint;
 use crate::output::excerpt::Spot;
@@ -37,8 +36,7 @@ impl Object {
 
     /// Whether this is a CRD.
     pub fn is_definition(&self) -> bool {
-        let group = self.value().str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
-        self.value().str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
+        self.document.is_definition()
     }
 
     /// Its group, version and kind; kubectl sends nothing that does not say them.

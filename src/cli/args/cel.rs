@@ -23,8 +23,8 @@ pub struct Cel {
     /// A file with the object that is `self` (YAML or JSON), `-` for standard input; CRDs in it count, too
     #[arg(short = 'f', long, value_name = "PATH")]
     pub filename: Option<String>,
-    /// Files or directories with CustomResourceDefinitions
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "filename")]
+    /// A file or directory with CustomResourceDefinitions; may be repeated
+    #[arg(long, value_name = "PATH", requires = "filename")]
     pub crds: Vec<String>,
     /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
     #[arg(long, value_name = "FIELD", requires = "filename")]

@@ -42,11 +42,11 @@ pub struct Get {
     /// How many objects to ask for at once; 0 for all
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
-    /// The objects that these files hold, instead of live ones
-    #[arg(short = 'f', long = "filename", value_name = "PATH", num_args = 1.., help_heading = "Files")]
+    /// A file or directory with objects, read instead of live ones; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
     pub filenames: Vec<String>,
-    /// Files or directories with CustomResourceDefinitions, for objects in files
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "filenames", help_heading = "Files")]
+    /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
+    #[arg(long, value_name = "PATH", requires = "filenames", help_heading = "Files")]
     pub crds: Vec<String>,
     /// Show objects as they would be read with the CRDs in these files in place of today's
     #[arg(long = "crd", value_name = "PATH", conflicts_with = "filenames", help_heading = "Files")]

@@ -1,5 +1,6 @@
 //! Which objects are judged, by which CRDs.
 
+use super::Paths;
 use crate::kubectl;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
@@ -7,15 +8,12 @@ use std::num::NonZeroUsize;
 /// What `validate` and `diff` judge, and how.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct Inputs {
-    /// Files or directories with objects (YAML or JSON), `-` for standard input
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true, num_args = 1..)]
-    pub filenames: Vec<String>,
-    /// Files or directories with CustomResourceDefinitions
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// Where the objects are.
+    #[command(flatten)]
+    pub paths: Paths,
+    /// A file or directory with CustomResourceDefinitions, `-` for standard input; may be repeated
+    #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long)]
-    pub recursive: bool,
     /// Judge duplicate and unknown fields as kubectl's `--validate` does
     #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
     pub field_validation: FieldValidation,

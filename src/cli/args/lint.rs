@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx lint`.
 
-use super::{Cluster, LintFormat};
+use super::{Cluster, LintFormat, Paths};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -20,11 +20,11 @@ use clap::Args as ClapArgs;
 
 Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old or --live, 2 it could not be told.")]
 pub struct Lint {
-    /// Files or directories with CustomResourceDefinitions, `-` for standard input
-    #[arg(value_name = "CRD", required = true)]
-    pub filenames: Vec<String>,
-    /// Files or directories with the CRDs as they are now: those of the same name are updated
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "convert")]
+    /// Where the CRDs are.
+    #[command(flatten)]
+    pub paths: Paths,
+    /// A file or directory with the existing CRDs, which those of the same name update; may be repeated
+    #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,
     /// Compare with the CRDs of the same name in the cluster; without this no cluster is asked anything
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
@@ -32,9 +32,6 @@ pub struct Lint {
     /// Print CRDs of v1beta1 as v1, and say on standard error what that changes
     #[arg(long)]
     pub convert: bool,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long)]
-    pub recursive: bool,
     /// What to print: json (documented in docs/output.md), html (a page to send around), or for pipelines sarif, junit,
     /// github (annotations) or tap [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]

@@ -17,8 +17,8 @@ pub struct Rbac {
     /// Custom resources that may be read; everything of a group as *.GROUP
     #[arg(value_name = "PLURAL.GROUP")]
     pub resources: Vec<String>,
-    /// Files or directories with CustomResourceDefinitions whose resources may be read
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// A file or directory with CustomResourceDefinitions whose resources may be read; may be repeated
+    #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,
     /// The name of the role
     #[arg(long, value_name = "NAME", default_value = "crdx")]

@@ -24,9 +24,9 @@ pub struct Rehearse {
     /// A file with the CRD as it is [default: that of the cluster; with --offline none, and objects are taken as they are]
     #[arg(long, value_name = "OLD_CRD")]
     pub old: Option<String>,
-    /// Files or directories with the stored objects, `-` for standard input; other kinds are passed over [default: all
-    /// that the cluster stores]
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required_if_eq("offline", "true"), num_args = 1..)]
+    /// A file or directory with stored objects, `-` for standard input; may be repeated; objects of other kinds are left
+    /// out [default: all objects that the cluster stores]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required_if_eq("offline", "true"))]
     pub filenames: Vec<String>,
     /// Go into the directories below those given
     #[arg(short = 'R', long)]

@@ -22,11 +22,11 @@ pub struct Scale {
     /// Only say what would happen; it is never done
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
-    /// The objects that these files hold, instead of live ones
-    #[arg(short = 'f', long = "filename", value_name = "PATH", num_args = 1.., help_heading = "Files")]
+    /// A file or directory with objects, read instead of live ones; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
     pub filenames: Vec<String>,
-    /// Files or directories with CustomResourceDefinitions, for objects in files
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "filenames", help_heading = "Files")]
+    /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
+    #[arg(long, value_name = "PATH", requires = "filenames", help_heading = "Files")]
     pub crds: Vec<String>,
     /// Go into the directories below those given
     #[arg(short = 'R', long, help_heading = "Files")]

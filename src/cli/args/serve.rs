@@ -27,8 +27,8 @@ pub struct Serve {
     /// The address; only the loopback is served
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub address: IpAddr,
-    /// Files or directories with CRDs and objects to begin with (`-` for standard input); the same as applying them
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// A file or directory with CRDs and objects to apply at the start, `-` for standard input; may be repeated
+    #[arg(long, value_name = "PATH")]
     pub load: Vec<String>,
     /// Go into the directories below those given
     #[arg(short = 'R', long)]

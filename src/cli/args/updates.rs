@@ -8,10 +8,10 @@ use clap::{Args as ClapArgs, ValueEnum};
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Updates")]
 pub struct Updates {
-    /// Files or directories with the objects as they are now, `-` for standard input: a new object of the same kind,
-    /// namespace and name updates them as `kubectl apply` does, one without an old object is created [default: what the
-    /// cluster has; with --offline nothing]
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// A file or directory with the existing objects, `-` for standard input; may be repeated. A new object updates the
+    /// existing one of the same kind, namespace and name, or is created if there is none [default: the objects of the
+    /// cluster; with --offline none]
+    #[arg(long, value_name = "PATH")]
     pub old: Vec<String>,
     /// Send what `kubectl apply --server-side` sends
     #[arg(long, group = "request")]

@@ -4,7 +4,8 @@
 use crate::cli::args;
 use crate::cli::terminal;
 use crate::crd;
-use crate::input::{Entry, Input};
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Input, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
@@ -62,7 +63,7 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(Wrong::new("standard input can be read once"));
     }
-    let (mut definitions, mut objects) = parts(documents(std::slice::from_ref(filename))?);
+    let (mut definitions, mut objects) = parts(documents(Input::open(std::slice::from_ref(filename), false))?);
     let new = match (objects.pop(), objects.len()) {
         (Some(only), 0) => only,
         (None, _) => return Err(Wrong::new(format!("there is no object in {filename}"))),
@@ -72,10 +73,11 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
         }
     };
     if !args.crds.is_empty() {
-        definitions.extend(parts(documents(&args.crds)?).0);
+        let sources = Sources::open(&args.crds, false, Required::Definition, "--crds");
+        definitions.extend(parts(documents(sources)?).0);
     }
     let old = match &args.old {
-        Some(path) => Some(old_of(&new, parts(documents(std::slice::from_ref(path))?).1, path)?),
+        Some(path) => Some(old_of(&new, parts(documents(Input::open(std::slice::from_ref(path), false))?).1, path)?),
         None => None,
     };
     if definitions.is_empty() && args.crds.is_empty() {
@@ -92,15 +94,14 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
     })
 }
 
-fn documents(paths: &[String]) -> Result<Vec<Value>, Wrong> {
+fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, Wrong> {
     let mut found = Vec::new();
-    for entry in Input::open(paths, false) {
+    for entry in entries {
         match entry {
             Entry::Document(document) => found.push(document.value),
             Entry::Problem(note) => {
-                let place = note.position.map_or_else(String::new, |at| format!(":{at}"));
-                let message = format!("{}{place}: {}", note.source, note.message);
-                return Err(Wrong { message, help: note.hint });
+                let hint = note.hint.clone();
+                return Err(Wrong { message: Note { hint: None, ..note }.text(), help: hint });
             }
             Entry::Warning(_) => {}
         }

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut begun = false;
-    for read in read(&args.filenames, args.recursive) {
+    for read in read(&args.paths.all(), args.paths.recursive, "") {
         let object = match read {
             Ok(object) => object,
             Err(item) => {

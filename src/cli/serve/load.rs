@@ -4,7 +4,8 @@ use crate::cli::args;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
-use crate::input::{Entry, Input};
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::lint::convert;
@@ -20,11 +21,10 @@ pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), 
         return Ok(());
     }
     let (mut crds, mut objects, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-    for entry in Input::open(&args.load, args.recursive) {
+    for entry in Sources::open(&args.load, args.recursive, Required::Object, "--load") {
         match entry {
-            Entry::Problem(note) => {
-                let place = note.position.map(|p| format!(":{p}")).unwrap_or_default();
-                problems.push(format!("{}{place}: {}", note.source, note.message));
+            Entry::Problem(note) | Entry::Warning(note @ Note { position: None, .. }) => {
+                problems.push(note.text());
             }
             Entry::Warning(note) => eprintln!("warning: {}: {}", note.source, note.message),
             Entry::Document(document) => {

@@ -3,7 +3,8 @@
 use super::problem;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Resource, Status, aggregated};
-use crate::input::{Entry, Input};
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::server::{Request, ResponseBody, Server};
@@ -37,12 +38,12 @@ impl Files {
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
         let server = Server::new(0);
         let mut held = Vec::new();
-        let paths: Vec<String> = crds.iter().chain(filenames).cloned().collect();
-        for entry in Input::open(&paths, recursive) {
+        let definitions = Sources::open(crds, recursive, Required::Definition, "--crds");
+        for entry in definitions.chain(Sources::open(filenames, recursive, Required::Object, "-f")) {
             let document = match entry {
                 Entry::Document(document) => document,
-                Entry::Problem(problem) => {
-                    note(format!("error: {}: {}", problem.source, problem.message));
+                Entry::Problem(problem) | Entry::Warning(problem @ Note { position: None, .. }) => {
+                    note(format!("error: {}", problem.text()));
                     continue;
                 }
                 Entry::Warning(_) => continue,

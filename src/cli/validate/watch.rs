@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Judges again and again with `judge`; ends when nobody reads any more, or with the last exit code at Ctrl-C.
 pub fn run(args: &args::Validate, mut judge: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
-    let paths: Vec<String> =
-        [&args.inputs.filenames, &args.inputs.crds, &args.updates.old].into_iter().flatten().cloned().collect();
+    let others = args.inputs.crds.iter().chain(&args.updates.old).cloned();
+    let paths: Vec<String> = args.inputs.paths.all().into_iter().chain(others).collect();
     if paths.iter().any(|path| path == "-") {
         return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
     }
     let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
     let told = Arc::clone(&last);
     ctrlc::set_handler(move || process::exit(i32::from(told.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
-    let watched = Watched { paths: &paths, recursive: args.inputs.recursive };
+    let watched = Watched { paths: &paths, recursive: args.inputs.paths.recursive };
     loop {
         let before = watched.look();
         let exit = judge()?;
