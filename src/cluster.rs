@@ -1,8 +1,8 @@
-//! The live cluster, through kube. Everything here reads: the only request it can send is a GET.
+//! The live cluster, through kube. The only request this module can send is a GET.
 //!
-//! Nothing async leaves this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] says
-//! which cluster and who asks, [`connection`] sends, [`pages`] and [`watch`] are the two long answers, [`cache`] keeps what
-//! changes rarely, [`discovery`], [`definitions`] and [`admission`] know what is asked for.
+//! Nothing async leaves this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
+//! the cluster and user, [`connection`] sends requests, [`pages`] and [`watch`] read long answers, [`cache`] stores what
+//! changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves.
 //!
 //! [`configuration`]: self::configuration
 
@@ -31,12 +31,12 @@ use crate::value::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// An object or a list as it is.
+/// `Accept` for JSON.
 pub const JSON: &str = "application/json";
-/// The server's own Table; JSON where it has none.
+/// `Accept` for a Table, or JSON if the server has none.
 pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
-/// Which cluster, and who asks. What is `None` or empty is as the kubeconfig says.
+/// The flags that select a cluster and user. `None` or empty means the kubeconfig's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// `--kubeconfig`
@@ -67,28 +67,28 @@ pub struct Target {
     pub as_groups: Vec<String>,
     /// `--as-uid`
     pub as_uid: Option<String>,
-    /// `--request-timeout`; `None` waits while the server says something now and then
+    /// `--request-timeout`; `None` waits as long as data keeps arriving
     pub request_timeout: Option<Duration>,
-    /// Where discovery and CRDs are kept between runs; `None` keeps nothing
+    /// The cache directory for discovery and CRDs; `None` disables the cache
     pub cache: Option<PathBuf>,
 }
 
-/// Why the cluster did not tell.
+/// An error of a cluster or of its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
     /// What went wrong.
     pub message: String,
-    /// What can be done about it.
+    /// What the user can do.
     pub help: Option<String>,
     /// The HTTP status code, if there was an answer.
     pub code: Option<u16>,
-    /// What the server itself said, if it did.
+    /// The server's `Status`, if it sent one.
     pub status: Option<Status>,
-    /// Whether asking for something else is of no use either.
+    /// Whether all further requests would fail, too.
     pub unreachable: bool,
 }
 
-/// The words of a `Status`, with which a server refuses.
+/// Reason and message of a `Status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// The reason, such as `Forbidden`; may be empty.
@@ -114,7 +114,7 @@ impl Error {
         Self { message: message.into(), help: Some(help.into()), unreachable: true, ..Self::default() }
     }
 
-    /// The message, and what can be done, as a person reads them.
+    /// The message and the help, as printed.
     pub fn text(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("help: {help}\n"));
         format!("error: {}\n{help}", self.message)

@@ -1,6 +1,6 @@
-//! What a write would meet in this cluster and is not simulated: webhooks, admission policies, quota, another version.
+//! Cluster behaviour that a write would meet and that is not simulated: webhooks, admission policies, quota, another version.
 //!
-//! Rules are matched as the server's `rules.Matcher` does; selectors and conditions may still let a request pass.
+//! Rules are matched as the server's `rules.Matcher` does; selectors and conditions are not evaluated.
 
 use super::connection::{Asked, segment};
 use super::{Connection, Error, JSON, Resource};
@@ -10,27 +10,27 @@ use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 
 const GROUP: &str = "admissionregistration.k8s.io";
-/// In more namespaces than this quota is not looked for.
+/// The maximum number of namespaces whose quota is read.
 const MOST_NAMESPACES: usize = 50;
 
-/// Objects of one resource that would be written.
+/// The writes to one resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The group.
     pub group: String,
     /// The plural name.
     pub plural: String,
-    /// The versions that the requests name.
+    /// The versions in the requests' paths.
     pub versions: BTreeSet<String>,
-    /// Every version in which the resource is served.
+    /// The served versions.
     pub served: Vec<String>,
-    /// Whether some would be created.
+    /// Whether there is a create.
     pub creates: bool,
-    /// Whether some would be updated.
+    /// Whether there is an update.
     pub updates: bool,
-    /// The subresource that is written; empty for the objects themselves.
+    /// The subresource; empty for the main resource.
     pub subresource: &'static str,
-    /// The namespaces of the objects; empty if they are in none.
+    /// The namespaces of the objects; empty for a cluster-scoped resource.
     pub namespaces: BTreeSet<String>,
 }
 
@@ -40,12 +40,12 @@ impl Written {
     }
 }
 
-/// A list that says what intercepts requests.
+/// A list of webhook configurations or policies.
 struct Kind {
     plural: &'static str,
-    /// The list that makes its entries count, if there is one.
+    /// The list of bindings without which a policy has no effect.
     bindings: Option<&'static str>,
-    /// The word in a report.
+    /// The type in a report.
     note: &'static str,
     words: &'static str,
 }
@@ -78,7 +78,7 @@ const KINDS: [Kind; 4] = [
 ];
 
 impl Connection {
-    /// What is to be said of writing `written`. Namespaces in `made` come with the run itself.
+    /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
     pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>) -> Vec<Note> {
         let version = self.ask("/version", JSON);
         let mut unread = Unread::default();
@@ -138,7 +138,7 @@ impl Connection {
     }
 }
 
-/// What could not be read, by what was said.
+/// The lists that could not be read, by error message.
 #[derive(Default)]
 struct Unread(BTreeMap<Option<u16>, BTreeSet<String>>);
 
@@ -180,14 +180,14 @@ fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     value.at(path).and_then(Value::as_array).unwrap_or_default()
 }
 
-/// What a webhook or a policy intercepts.
+/// The requests that a webhook or policy matches.
 struct Hook<'a> {
-    /// What a person calls it.
+    /// The name in reports.
     name: String,
     rules: &'a [Value],
-    /// What it leaves out all the same.
+    /// The excluded rules.
     except: &'a [Value],
-    /// Whether it wants the very version of its rules.
+    /// Whether `matchPolicy` is Exact.
     exact: bool,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Hook<'a> {
     }
 }
 
-/// The webhooks of a configuration, or the policy that `item` is, if something binds it.
+/// The webhooks of a configuration, or the policy if it has a binding.
 fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
     let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
     if let Some(hooks) = item.get("webhooks").and_then(Value::as_array) {
@@ -218,7 +218,7 @@ fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
     hook.into_iter().collect()
 }
 
-/// What of a list intercepts what is written.
+/// The entries of a list that match the writes.
 fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<Note> {
     let hooks: Vec<Hook<'_>> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
     let each = written.iter().filter_map(|written| {
@@ -231,13 +231,13 @@ fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[
     (!each.is_empty()).then_some(Note { kind: kind.note, message })
 }
 
-/// Whether a rule may match a request for what is written.
+/// Whether a rule may match one of the writes.
 fn matches(rule: &Value, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
     applies(rule, written, exact) && operations.iter().any(|(word, done)| *done && has(rule, "operations", word))
 }
 
-/// Whether a rule matches every request for what is written.
+/// Whether a rule matches all of the writes.
 fn covers(rule: &Value, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
     applies(rule, written, exact) && operations.iter().all(|(word, done)| !*done || has(rule, "operations", word))
@@ -249,7 +249,7 @@ fn applies(rule: &Value, written: &Written, exact: bool) -> bool {
         Some("Cluster") => written.namespaces.is_empty(),
         _ => true,
     };
-    // Unless it says otherwise, a rule for one version also gets requests for another, converted.
+    // With matchPolicy Equivalent (the default) a rule for one version also matches requests for another.
     let version = written.versions.iter().any(|v| has(rule, "apiVersions", v))
         || (!exact && written.served.iter().any(|v| has(rule, "apiVersions", v)));
     let resource = array(rule, &["resources"]).iter().filter_map(Value::as_str).any(|resource| {
@@ -259,12 +259,12 @@ fn applies(rule: &Value, written: &Written, exact: bool) -> bool {
     scope && version && resource && has(rule, "apiGroups", &written.group)
 }
 
-/// Whether a list of a rule has the word, or `*`.
+/// Whether a list of a rule contains the word or `*`.
 fn has(rule: &Value, key: &str, word: &str) -> bool {
     array(rule, &[key]).iter().filter_map(Value::as_str).any(|item| item == "*" || item == word)
 }
 
-/// Quota of a namespace that counts what is created.
+/// The quotas of a namespace that count the created objects.
 fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
     let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
     let mut found = Vec::new();
@@ -321,7 +321,7 @@ mod tests {
         assert!(!matches(&rule(""), &updated, true) && matches(&all, &updated, true));
         let later = Written { versions: BTreeSet::from(["v2".to_owned()]), ..crontabs() };
         assert!(!matches(&rule(""), &later, true) && matches(&rule(""), &later, false));
-        // `*` is not the status, `*/*` is.
+        // `*` does not match subresources, `*/*` does.
         let status = Written { subresource: "status", ..crontabs() };
         assert!(!matches(&all, &status, true));
         let sub = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#);
@@ -346,7 +346,7 @@ mod tests {
             )
         );
         assert_eq!(told(Some(&read(r#"{"items":[]}"#))), None);
-        // Who may not read the bindings hears of all policies.
+        // If bindings cannot be read, all policies are reported.
         assert!(told(None).is_some());
     }
 

@@ -1,11 +1,11 @@
-//! One answer of the server, and what its code means to who asked.
+//! One answer of the server, and the error it means.
 
 use super::{Error, Status};
 use crate::text::json;
 use crate::value::Value;
 use std::time::Duration;
 
-/// An answer as it came.
+/// An HTTP answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The HTTP status code.
@@ -17,7 +17,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What it holds; `None` where nothing is (404).
+    /// The body; `None` for 404.
     pub fn read(&self, path: &str) -> Result<Option<Value>, Error> {
         match self.code {
             404 => Ok(None),
@@ -33,7 +33,7 @@ impl Answer {
         }
     }
 
-    /// Why there is nothing to read.
+    /// The error for any other code than 200.
     pub fn refusal(&self, path: &str) -> Error {
         let code = self.code;
         let value = json::read(&self.body).ok();

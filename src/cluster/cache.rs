@@ -1,37 +1,37 @@
-//! What is kept on disk between runs: a directory for each server, as kubectl has it, readable by nobody else. Whatever
-//! goes wrong with it, what it holds is asked for again.
+//! The cache on disk: one directory per server, as in kubectl, readable by the user only. On any error the
+//! data is requested from the server again.
 
 use super::connection::segment;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The place for what one server said.
+/// The cache directory of one server.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     dir: Option<PathBuf>,
 }
 
-/// Where it is kept unless somebody says otherwise.
+/// The default cache directory.
 pub fn default_dir() -> Option<PathBuf> {
     dirs::cache_dir().map(|dir| dir.join("kubectl-crdx"))
 }
 
 impl Cache {
-    /// The place below `base` for the server at `url`; without a base nothing is kept.
+    /// The directory below `base` for the server at `url`; without a base nothing is cached.
     pub fn new(base: Option<&Path>, url: &str) -> Self {
         Self { dir: base.and_then(|base| Some(base.join(file_name(url)?))) }
     }
 
-    /// What was kept under `name`, unless that is longer ago than `age`.
+    /// Reads the entry `name` unless it is older than `age`.
     pub fn read(&self, name: &str, age: Duration) -> Option<Vec<u8>> {
         let path = self.dir.as_ref()?.join(file_name(name)?);
-        // A time in the future is no age.
+        // A modification time in the future has no age.
         let old = std::fs::metadata(&path).ok()?.modified().ok()?.elapsed().ok()?;
         if old > age { None } else { std::fs::read(path).ok() }
     }
 
-    /// Keeps `bytes` under `name`: a reader finds all of them or none.
+    /// Writes the entry `name` atomically.
     pub fn write(&self, name: &str, bytes: &[u8]) {
         let (Some(dir), Some(name)) = (&self.dir, file_name(name)) else { return };
         let written = private(dir).and_then(|()| {
@@ -39,18 +39,18 @@ impl Cache {
             file.write_all(bytes)?;
             file.persist(dir.join(name)).map_err(|e| e.error)
         });
-        // A full or read-only disk costs time, not the run.
+        // On a full or read-only disk the run continues without a cache.
         drop(written);
     }
 }
 
-/// One file name for any text; none for a text that makes one too long.
+/// Encodes any text as a file name; `None` if the name would be too long.
 fn file_name(text: &str) -> Option<String> {
     let name = segment(text);
     (!name.is_empty() && name.len() <= 200 && !name.starts_with('.')).then_some(name)
 }
 
-/// Creates a directory that only its owner can look into.
+/// Creates a directory that only its owner can read.
 fn private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

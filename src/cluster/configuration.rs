@@ -1,5 +1,5 @@
-//! The cluster and the user that kubectl would take: the kubeconfig with the flags put over it, or inside a cluster the
-//! pod's own account. Follows `client_config.go` of client-go's clientcmd.
+//! The cluster and user that kubectl would use: the kubeconfig overridden by flags, or inside a pod its service
+//! account. Follows `client_config.go` of client-go's clientcmd.
 
 use super::context::files;
 use super::{Error, Target, proxy};
@@ -13,10 +13,10 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
-/// A server that says nothing for so long when it is called is taken for gone.
+/// The timeout for opening a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What kubectl would use.
+/// The configuration that kubectl would use.
 pub async fn configuration(target: &Target) -> Result<kube::Config, Error> {
     let kubeconfig = merged(target)?;
     let nothing = kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty();
@@ -35,13 +35,13 @@ pub async fn configuration(target: &Target) -> Result<kube::Config, Error> {
         None => of_kubeconfig(kubeconfig, target).await?,
     };
     config.connect_timeout = Some(target.request_timeout.map_or(PATIENCE, |t| t.min(PATIENCE)));
-    // Silence and retries are judged where requests are sent.
+    // Timeouts and retries are handled in `connection`.
     config.read_timeout = None;
     config.default_retry = false;
     Ok(config)
 }
 
-/// All files of the kubeconfig as one. A file of the list `KUBECONFIG` that is not there counts as empty, as for kubectl.
+/// The merged kubeconfig. A missing file in the list `KUBECONFIG` counts as empty, as in kubectl.
 fn merged(target: &Target) -> Result<Kubeconfig, Error> {
     let mut all = Kubeconfig::default();
     for file in files(target) {
@@ -59,14 +59,14 @@ fn merged(target: &Target) -> Result<Kubeconfig, Error> {
     Ok(all)
 }
 
-/// One context of one cluster and one user, with the flags put over them, given to kube.
+/// Selects context, cluster and user, applies the flags and hands the result to kube.
 async fn of_kubeconfig(all: Kubeconfig, target: &Target) -> Result<kube::Config, Error> {
     let named = target.context.as_ref().or(all.current_context.as_ref());
     let context = match named {
         Some(name) => {
             let contexts = all.contexts.iter().map(|c| c.name.as_str());
             let found = all.contexts.iter().find(|c| c.name == *name).and_then(|c| c.context.clone());
-            // With a server on the command line kubectl does without what the kubeconfig names.
+            // With `--server`, kubectl tolerates a cluster that the kubeconfig lacks.
             if found.is_none() && (target.context.is_some() || target.server.is_none()) {
                 return Err(missing("context", name, contexts));
             }
@@ -116,7 +116,7 @@ async fn of_kubeconfig(all: Kubeconfig, target: &Target) -> Result<kube::Config,
             )
         })?;
     if direct {
-        // kube takes the environment's proxy for every server, NO_PROXY or not.
+        // kube would use the environment's proxy even where NO_PROXY excludes the server.
         config.proxy_url = None;
     }
     Ok(config)
@@ -132,7 +132,7 @@ fn missing<'a>(what: &str, name: &str, there: impl Iterator<Item = &'a str>) -> 
     Error::unreachable(format!("{what} \"{name}\" does not exist"), help)
 }
 
-/// The flags that say which server, over what the kubeconfig says of it.
+/// Applies the flags that describe the cluster.
 fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
     if let Some(server) = &target.server {
         cluster.server = Some(server.clone());
@@ -154,10 +154,10 @@ fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
     Ok(())
 }
 
-/// The flags that say who asks, over what the kubeconfig says of them.
+/// Applies the flags that describe the user.
 fn over_user(user: &mut AuthInfo, target: &Target) {
     if let Some(token) = &target.token {
-        // A token of the command line goes before every other way to log in but certificates.
+        // `--token` overrides every other credential except client certificates.
         user.token = Some(token.clone().into());
         (user.token_file, user.exec, user.auth_provider) = (None, None, None);
         (user.username, user.password) = (None, None);
@@ -183,7 +183,7 @@ fn over_user(user: &mut AuthInfo, target: &Target) {
         && exec.interactive_mode != Some(ExecInteractiveMode::Always)
         && !std::io::stdin().is_terminal()
     {
-        // It must not eat the objects that come on standard input.
+        // A credential plugin must not read the objects on standard input.
         exec.interactive_mode = Some(ExecInteractiveMode::Never);
     }
 }
@@ -192,7 +192,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A server's URL; without a scheme it is http, as for kubectl.
+/// Parses a server's URL; the default scheme is http, as in kubectl.
 fn url(server: &str) -> Result<Uri, Error> {
     let full = if server.contains("://") { server.to_owned() } else { format!("http://{server}") };
     full.parse().map_err(|e| {
@@ -200,7 +200,7 @@ fn url(server: &str) -> Result<Uri, Error> {
     })
 }
 
-/// Why kube cannot make a client of a configuration.
+/// Explains why kube rejected a configuration.
 pub fn unusable(error: &kube::Error) -> Error {
     const LOG_IN: &str = "run it by hand, log in again, or choose another user with --user or --context";
     let kube::Error::Auth(auth) = error else {
@@ -224,7 +224,7 @@ pub fn unusable(error: &kube::Error) -> Error {
     Error::unreachable(message, LOG_IN)
 }
 
-/// The error at the bottom, which is the one that says something.
+/// The innermost error, which is the most specific.
 pub fn root_cause(error: &dyn std::error::Error) -> String {
     let mut at = error;
     while let Some(cause) = at.source() {
@@ -233,7 +233,7 @@ pub fn root_cause(error: &dyn std::error::Error) -> String {
     at.to_string()
 }
 
-/// The error and what caused it, each said once.
+/// The error and its causes, without repetitions.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let root = root_cause(error);
@@ -270,7 +270,7 @@ mod tests {
         };
         over_cluster(&mut cluster, &target).unwrap();
         assert_eq!(cluster.server.as_deref(), Some("https://b"));
-        // A certificate's name belongs to the server it was written for.
+        // `tls-server-name` in the kubeconfig applies only to the server given there.
         assert_eq!((cluster.tls_server_name, cluster.certificate_authority_data), (None, None));
         let mut user = AuthInfo { username: Some("u".into()), token_file: Some("f".into()), ..AuthInfo::default() };
         over_user(&mut user, &target);

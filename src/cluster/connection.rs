@@ -1,4 +1,4 @@
-//! One connection to one API server: how a request is sent, how long it is waited for, and what is tried again.
+//! One connection to one API server: sending requests, timeouts and retries.
 
 use super::answer::Answer;
 use super::cache::Cache;
@@ -19,20 +19,20 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-/// Without `--request-timeout`, a server that says nothing for so long is taken for gone.
+/// The longest pause in an answer that is tolerated without `--request-timeout`.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many requests may be on their way.
+/// The maximum number of concurrent requests.
 const AT_ONCE: usize = 16;
-/// How often a request is sent again: when the server asks for it, or when the connection breaks.
+/// The maximum number of retries, after 429, 503 or a broken connection.
 const AGAIN: usize = 4;
-/// Who asks to come back later than this is not waited for.
+/// A longer `Retry-After` is an error.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// No answer of a Kubernetes API server is that long.
+/// The limit for the body of an answer, far above what API servers send.
 const LONGEST_BODY: usize = 1 << 30;
 
 /// An open connection.
 pub struct Connection {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
     handle: Handle,
     line: Arc<Line>,
@@ -48,14 +48,14 @@ impl std::fmt::Debug for Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A name that is still being looked up must not hold up the end of the program.
+        // A pending name lookup must not delay the end of the program.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A request on its way.
+/// A request whose answer has not been read yet.
 #[derive(Debug)]
 pub struct Asked {
     handle: Handle,
@@ -64,7 +64,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Waits for the answer; `None` where nothing is.
+    /// Waits for the answer; `None` for 404.
     pub fn wait(self) -> Result<Option<Value>, Error> {
         let path = self.path.clone();
         self.answer()?.read(&path)
@@ -77,8 +77,8 @@ impl Asked {
 }
 
 impl Connection {
-    /// Reads the configuration and makes ready to ask; the first request opens the socket. `warn` gets each text of which
-    /// the server warns once.
+    /// Reads the configuration; the first request opens the socket. `warn` gets each distinct text of the
+    /// server's warnings once.
     pub fn open(target: &Target, warn: fn(&str)) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -111,25 +111,25 @@ impl Connection {
         &self.line.url
     }
 
-    /// Reads `path`; `None` where nothing is.
+    /// Reads `path`; `None` for 404.
     pub fn get(&self, path: &str, accept: &str) -> Result<Option<Value>, Error> {
         self.ask(path, accept).wait()
     }
 
-    /// Reads the object at `path`. That it is not there is an error, in the server's words.
+    /// Reads the object at `path`. A missing object is an error with the server's message.
     pub fn object(&self, path: &str) -> Result<Value, Error> {
         let answer = self.ask(path, JSON).answer()?;
         answer.read(path)?.ok_or_else(|| answer.refusal(path))
     }
 
-    /// Sends a request and does not wait for its answer. Any number may be asked; a few at a time are on their way.
+    /// Starts a request without waiting for its answer. Any number may be started; a few run at a time.
     pub fn ask(&self, path: &str, accept: &str) -> Asked {
         let (line, asked, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
         let answer = self.handle.spawn(async move { line.get(&asked, &accept).await });
         Asked { handle: self.handle.clone(), path: path.to_owned(), answer }
     }
 
-    /// Begins an answer that comes bit by bit for as long as the server likes.
+    /// Starts a request with a streamed answer.
     pub(super) fn stream(&self, path: &str, accept: &str) -> Result<Stream, Error> {
         let line = &self.line;
         let body = self.handle.block_on(async {
@@ -146,16 +146,16 @@ impl Connection {
     }
 }
 
-/// An answer that comes bit by bit.
+/// A streamed answer.
 pub(super) struct Stream {
     handle: Handle,
     body: Body,
-    /// When `--request-timeout` is over.
+    /// The deadline given by `--request-timeout`.
     until: Option<Instant>,
 }
 
 impl Stream {
-    /// Waits for the next bit; `None` when the answer or its time has ended.
+    /// Waits for the next chunk; `None` at the end of the answer or at the deadline.
     pub fn next(&mut self) -> Option<Result<Vec<u8>, kube::Error>> {
         let Self { handle, body, until } = self;
         handle.block_on(async {
@@ -168,18 +168,18 @@ impl Stream {
     }
 }
 
-/// What every request needs.
+/// State shared by all requests.
 struct Line {
     client: kube::Client,
     url: String,
     timeout: Option<Duration>,
     at_once: Semaphore,
-    /// Whether the server ever answered.
+    /// Whether the server has answered any request.
     reached: AtomicBool,
-    /// Why asking on is of no use.
+    /// The error that ends all further requests.
     gone: Mutex<Option<Error>>,
     warn: fn(&str),
-    /// What was warned of.
+    /// The texts already given to `warn`.
     warned: Mutex<HashSet<String>>,
 }
 
@@ -206,14 +206,14 @@ impl Line {
         found
     }
 
-    /// Sends until there is an answer that is not "later", a few times at most.
+    /// Sends a request, with retries.
     async fn try_again(&self, path: &str, accept: &str) -> Result<Answer, Error> {
         let mut again = 0;
         loop {
             let found = self.once(path, accept).await;
             let pause = match &found {
                 Ok(Answer { code: 429 | 500..=599, retry_after: Some(pause), .. }) if *pause <= LONGEST_PAUSE => *pause,
-                // It answered before, so this connection broke; a read does no harm twice.
+                // The server answered earlier, so only this connection broke. Repeating a GET is safe.
                 Err(error) if !error.unreachable => Duration::from_millis(100 << again),
                 _ => return found,
             };
@@ -234,7 +234,7 @@ impl Line {
         Ok(Answer { code, retry_after: seconds.map(Duration::from_secs), body })
     }
 
-    /// The one place where anything is sent.
+    /// The only place where a request is sent.
     async fn send(&self, path: &str, accept: &str) -> Result<http::Response<Body>, Error> {
         let request = http::Request::get(path)
             .header(ACCEPT, accept)
@@ -245,7 +245,7 @@ impl Line {
         Ok(response)
     }
 
-    /// Hands on what the server warns of.
+    /// Reports the warnings of an answer.
     fn hear(&self, headers: &HeaderMap) {
         for text in headers.get_all(WARNING).iter().flat_map(|header| warnings::texts(header.as_bytes())) {
             if self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
@@ -274,7 +274,7 @@ impl Line {
         self.timeout.unwrap_or(PATIENCE)
     }
 
-    /// The server did not answer in time; who asks for something else would wait as long again.
+    /// The server did not answer in time; later requests fail at once instead of waiting again.
     fn silent(&self, path: &str) -> Error {
         let path = path.split('?').next().unwrap_or_default();
         let within = self.patience().as_secs_f64();

@@ -1,15 +1,15 @@
-//! What is wanted of the kubeconfig offline, too, and costs no connection: read with our own reader.
+//! Facts from the kubeconfig that are needed without a connection; read with the reader in `text`, because kube would be slow to start.
 
 use super::Target;
 use crate::text::yaml;
 use crate::value::Value;
 use std::path::PathBuf;
 
-/// Where a pod finds the account it runs as.
+/// The directory of a pod's service account.
 const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// The namespace of the context that `target` names, or in a pod without a kubeconfig the pod's own; `None` where nothing
-/// says one. A kubeconfig that cannot be read says nothing here; who connects is told of it.
+/// The namespace of the selected context, or in a pod without a kubeconfig the pod's namespace; `None` if neither
+/// names one. Errors in the kubeconfig are reported when a connection is opened, not here.
 pub fn namespace(target: &Target) -> Option<String> {
     let documents = documents(target);
     if documents.is_empty() && in_cluster() {
@@ -20,7 +20,7 @@ pub fn namespace(target: &Target) -> Option<String> {
     of_context(&documents, target.context.as_deref())
 }
 
-/// Whether there is anything that says which cluster is meant: a flag, a kubeconfig, a pod's account.
+/// Whether a flag, a kubeconfig or a service account selects a cluster.
 pub fn is_configured(target: &Target) -> bool {
     let Target { kubeconfig, context, cluster, server, .. } = target;
     kubeconfig.is_some()
@@ -36,13 +36,13 @@ fn in_cluster() -> bool {
     set("KUBERNETES_SERVICE_HOST") && set("KUBERNETES_SERVICE_PORT") && PathBuf::from(ACCOUNT).join("token").exists()
 }
 
-/// The files of the kubeconfig that are there.
+/// The kubeconfig files that exist.
 fn documents(target: &Target) -> Vec<Value> {
     let texts = files(target).into_iter().filter_map(|file| std::fs::read(file).ok());
     texts.filter_map(|text| yaml::read(&text).ok()).collect()
 }
 
-/// The files that kubectl would merge, the first to say something winning.
+/// The files that kubectl merges; the first value for a key wins.
 pub(super) fn files(target: &Target) -> Vec<PathBuf> {
     if let Some(file) = &target.kubeconfig {
         return vec![file.clone()];

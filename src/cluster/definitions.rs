@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions of the cluster. One that is kept on disk is used only if the cluster says that it still has
-//! that very revision: an old schema would be a wrong verdict.
+//! CustomResourceDefinitions of the cluster. A cached CRD is used only after the cluster confirmed that it still has this
+//! resource version: an outdated schema would give a wrong verdict.
 
 use super::connection::{Asked, segment};
 use super::{Connection, Error, JSON};
@@ -8,12 +8,12 @@ use crate::value::Value;
 use std::time::Duration;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// An object's metadata alone.
+/// Asks for an object's metadata only.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-/// CRDs that nobody asked for in so long are read anew.
+/// The maximum age of a cached CRD.
 const KEPT: Duration = Duration::from_hours(24);
 
-/// A CRD on its way.
+/// A request for a CRD whose answer has not been read yet.
 struct Wanted {
     name: String,
     kept: Option<Value>,
@@ -21,16 +21,16 @@ struct Wanted {
 }
 
 impl Connection {
-    /// The CRD that is called `name`; `None` where there is none.
+    /// Reads the CRD with this name; `None` if it does not exist.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
         self.take(self.want(name))
     }
 
-    /// The CRDs that define kinds, each a group and a kind; `None` where the cluster has none, or serves the kind in
-    /// another way. They are asked for all at once.
+    /// Reads the CRDs of the given kinds (group and kind), all at once; `None` where the cluster has no CRD for a kind (it may
+    /// be served by an aggregated API server).
     ///
-    /// Only what serves the kinds is asked for, not the whole list: that is megabytes on a grown cluster, and reading one
-    /// CRD is a smaller right to be given.
+    /// Reads single CRDs rather than the whole list: the list has megabytes on a large cluster, and `get` on one CRD is a
+    /// smaller permission.
     pub fn definitions_of(&self, kinds: &[(&str, &str)]) -> Vec<Result<Option<Value>, Error>> {
         let want = |(group, kind): &(&str, &str)| {
             let resource = self.resource_where(|r| r.group == *group && r.kind == *kind)?;
@@ -71,7 +71,7 @@ fn entry(name: &str) -> String {
     format!("crd {name}")
 }
 
-/// What no two states of an object have in common.
+/// The uid and resource version, which identify one state of an object.
 fn revision(object: &Value) -> Option<(&str, &str)> {
     Some((object.str_at(&["metadata", "uid"])?, object.str_at(&["metadata", "resourceVersion"])?))
 }

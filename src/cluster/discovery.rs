@@ -1,4 +1,4 @@
-//! What the cluster serves, and which resource a word on the command line means.
+//! The resources that the cluster serves, and how a TYPE on the command line is resolved to one.
 
 use super::{Connection, Error, JSON};
 use crate::cluster::connection::segment;
@@ -7,10 +7,10 @@ use crate::value::{Value, object};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// Aggregated discovery first, which is one answer instead of one per group and version.
+/// Prefers aggregated discovery: one answer instead of one per group and version.
 pub const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.9";
-/// What was discovered is believed for so long; what is missing in it is looked for in the cluster all the same.
+/// The maximum age of cached discovery. A resource missing from the cache is looked up in the cluster all the same.
 const KEPT: Duration = Duration::from_mins(10);
 const ENTRY: &str = "resources";
 
@@ -19,7 +19,7 @@ const ENTRY: &str = "resources";
 pub struct Resource {
     /// The API group; empty for the core.
     pub group: String,
-    /// The version; of several the one the server prefers comes first.
+    /// The version; the server's preferred version comes first.
     pub version: String,
     /// The plural name.
     pub plural: String,
@@ -31,20 +31,20 @@ pub struct Resource {
     pub short_names: Vec<String>,
     /// The categories, such as `all`.
     pub categories: Vec<String>,
-    /// What may be done with it, such as `list`.
+    /// The verbs, such as `list`.
     pub verbs: Vec<String>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
 }
 
 impl Resource {
-    /// The namespaces, whose group has no discovery that is needed here.
+    /// The resource `namespaces` of the core group, which needs no discovery.
     pub fn namespaces() -> Self {
         let word = str::to_owned;
         Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
     }
 
-    /// The path of its objects, in one namespace or in all.
+    /// The path of the collection, in one namespace or in all.
     pub fn path(&self, namespace: Option<&str>) -> String {
         let (version, plural) = (segment(&self.version), segment(&self.plural));
         let root = match self.group.as_str() {
@@ -68,32 +68,32 @@ impl Resource {
     }
 }
 
-/// What is known of the cluster's resources.
+/// The cluster's resources as far as they were discovered.
 #[derive(Clone, Debug)]
 pub struct Discovered {
     resources: Arc<Vec<Resource>>,
-    /// Whether the cluster itself said so in this run.
+    /// Whether they were read in this run rather than from the cache.
     fresh: bool,
 }
 
 impl Connection {
-    /// Everything that is served, in the server's order; as it was said some minutes ago, if that is kept on disk.
+    /// All resources in the server's order, from the cache if it is recent.
     pub fn resources(&self) -> Result<Arc<Vec<Resource>>, Error> {
         Ok(self.discovered(false)?.resources)
     }
 
-    /// The resource that `word` means, see [`find`]. Before there is none, the cluster itself is asked.
+    /// Resolves `word` as [`find`] does. A miss in the cache is looked up in the cluster.
     pub fn resource(&self, word: &str) -> Result<Option<Resource>, Error> {
         self.search(|resources| find(resources, word).cloned())
     }
 
-    /// The first resource that fits. Before there is none, the cluster itself is asked.
+    /// The first resource that matches. A miss in the cache is looked up in the cluster.
     pub fn resource_where(&self, fits: impl Fn(&Resource) -> bool) -> Result<Option<Resource>, Error> {
         self.search(|resources| resources.iter().find(|r| fits(r)).cloned())
     }
 
-    /// The version to read objects of a resource in: the wanted one if the cluster serves it, or else one that it serves;
-    /// `None` if it does not serve the resource at all.
+    /// The version in which to read objects: the wanted one if the cluster serves it, otherwise its preferred one;
+    /// `None` if it does not serve the resource.
     pub fn served_version(&self, group: &str, plural: &str, wanted: &str) -> Result<Option<String>, Error> {
         let is_it = |r: &Resource| r.group == group && r.plural == plural;
         let found = match self.resource_where(|r| is_it(r) && r.version == wanted)? {
@@ -134,7 +134,7 @@ impl Connection {
                 found.extend(aggregated(&groups));
                 continue;
             }
-            // A server before 1.26 has a document for each version.
+            // Servers before 1.26 have one document per version.
             let core = texts(&groups, "versions").into_iter().map(|version| (String::new(), version));
             let named = items(&groups, "groups").iter().flat_map(|group| {
                 versions(group).into_iter().map(move |version| (text(group, "name"), version.to_owned()))
@@ -154,7 +154,7 @@ fn root_of(group: &str, version: &str) -> String {
     resource.path(None).trim_end_matches('/').to_owned()
 }
 
-/// As it is kept on disk.
+/// Serializes the resources for the cache.
 fn write(resources: &[Resource]) -> String {
     let texts = |texts: &[String]| Value::from(texts.iter().map(|t| Value::from(t.as_str())).collect::<Vec<_>>());
     let each = resources.iter().map(|r| {
@@ -173,7 +173,7 @@ fn write(resources: &[Resource]) -> String {
     crate::value::json::to_string(&object([("resources", Value::from(each.collect::<Vec<_>>()))]))
 }
 
-/// What [`write`] wrote; `None` for anything else.
+/// Reads what [`write`] wrote; `None` for anything else.
 fn read(bytes: &[u8]) -> Option<Vec<Resource>> {
     let kept = json::read(bytes).ok()?;
     let each = kept.get("resources")?.as_array()?.iter().map(|r| Resource {
@@ -192,8 +192,8 @@ fn read(bytes: &[u8]) -> Option<Vec<Resource>> {
     all.iter().all(whole).then_some(all)
 }
 
-/// The resource that `word` means: a plural or singular name or a kind in any case, then a short name; each may be
-/// followed by `.GROUP` or `.VERSION.GROUP`, or the first part of a group's name. Of several, the first one the server lists.
+/// Resolves a TYPE: a plural or singular name or a kind in any case, then a short name; each may be
+/// followed by `.GROUP`, `.VERSION.GROUP` or a prefix of the group. Of several matches, the first one the server lists wins.
 pub fn find<'a>(resources: &'a [Resource], word: &str) -> Option<&'a Resource> {
     let lower = word.to_lowercase();
     let (name, group) = lower.split_once('.').map_or((lower.as_str(), None), |(name, group)| (name, Some(group)));
@@ -235,7 +235,7 @@ fn versions(group: &Value) -> Vec<&str> {
     preferred.into_iter().chain(all.filter(|v| Some(*v) != preferred)).collect()
 }
 
-/// An `APIGroupDiscoveryList`; its versions stand in order of preference.
+/// Reads an `APIGroupDiscoveryList`, whose versions are in order of preference.
 pub fn aggregated(list: &Value) -> Vec<Resource> {
     let mut found = Vec::new();
     for group in items(list, "items") {
@@ -257,7 +257,7 @@ pub fn aggregated(list: &Value) -> Vec<Resource> {
     found
 }
 
-/// An `APIResourceList`, subresources left out.
+/// Reads an `APIResourceList` without its subresources.
 fn plain(list: &Value, group: &str, version: &str) -> Vec<Resource> {
     let resources = items(list, "resources").iter().filter(|r| !text(r, "name").contains('/'));
     resources
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(group("widgets.v2.b.example.com"), Some(("b.example.com", "widgets")));
         assert_eq!(group("widgets.b"), Some(("b.example.com", "widgets")));
         assert_eq!(group("ww"), Some(("b.example.com", "widgets")));
-        // A full name goes before a short one.
+        // A plural name takes precedence over a short name.
         assert_eq!(group("w"), Some(("b.example.com", "ws")));
         assert_eq!(group("gadgets"), None);
         assert_eq!(group("widgets.c"), None);

@@ -1,4 +1,4 @@
-//! Lists, page by page: one page is in memory and the next on its way.
+//! Lists, page by page: one page is in memory while the next is being requested.
 
 use super::answer::Answer;
 use super::connection::{Asked, segment};
@@ -7,22 +7,22 @@ use crate::text::json;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// Objects per page, as kubectl asks for them.
+/// The page size that kubectl uses.
 const PAGE: usize = 500;
 
-/// Which objects of a list.
+/// Selects objects of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// `labelSelector`
     pub labels: Option<String>,
     /// `fieldSelector`
     pub fields: Option<String>,
-    /// Objects per page, 0 for all at once; `None` for as many as kubectl asks for.
+    /// The page size; 0 for one page with everything, `None` for kubectl's.
     pub limit: Option<usize>,
 }
 
 impl Query {
-    /// The query of a request, with more behind it.
+    /// The query string, followed by `more`.
     pub fn of(&self, path: &str, more: &[(&str, &str)]) -> String {
         let own = [("labelSelector", self.labels.as_deref()), ("fieldSelector", self.fields.as_deref())];
         let own = own.into_iter().filter_map(|(key, value)| Some((key, value.filter(|v| !v.is_empty())?)));
@@ -35,7 +35,7 @@ impl Query {
     }
 }
 
-/// A page: the `…List`, or the Table, as the server wrote it.
+/// One page: a `…List` or a Table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The document.
@@ -43,7 +43,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Takes the objects out of a list that is no Table.
+    /// The objects of a list (not of a Table).
     pub fn take_items(&mut self) -> Vec<Value> {
         match self.list.get_mut("items").map(std::mem::take) {
             Some(Value::Array(items)) => items,
@@ -51,18 +51,18 @@ impl Page {
         }
     }
 
-    /// The revision of the list, from which a watch may go on.
+    /// The resource version of the list, from which a watch may start.
     pub fn resource_version(&self) -> &str {
         self.list.str_at(&["metadata", "resourceVersion"]).unwrap_or_default()
     }
 
-    /// How many objects come after this page, as far as the server knows; it does not with a selector.
+    /// The number of objects after this page; unknown with a selector.
     pub fn remaining(&self) -> Option<u64> {
         self.list.at(&["metadata", "remainingItemCount"]).and_then(Value::as_int).and_then(|n| u64::try_from(n).ok())
     }
 }
 
-/// The pages of a list. After an error nothing more comes, and what came is a part of the list.
+/// The pages of a list. After an error the iterator ends, and the list is incomplete.
 pub struct Pages<'a> {
     connection: &'a Connection,
     path: String,
@@ -73,7 +73,7 @@ pub struct Pages<'a> {
 }
 
 impl Connection {
-    /// Reads the list at `path`, which is that of a collection, without a query.
+    /// Reads the collection at `path` (without a query).
     pub fn pages(&self, path: &str, query: Query, accept: &'static str) -> Pages<'_> {
         let mut pages = Pages { connection: self, path: path.to_owned(), query, accept, next: None, torn: false };
         pages.ask("");
@@ -82,8 +82,8 @@ impl Connection {
 }
 
 impl Pages<'_> {
-    /// Whether the list took so long that the server had to go on in a newer state: objects that came or went meanwhile
-    /// may be missing, or be there.
+    /// Whether the continue token expired and the server continued with a newer state: objects created or deleted meanwhile
+    /// may be missing or included.
     pub fn is_torn(&self) -> bool {
         self.torn
     }
@@ -117,7 +117,7 @@ impl Pages<'_> {
     }
 }
 
-/// The token to go on with in a newer state, when the server no longer has the one in which the list began.
+/// The token of an "expired" answer with which the list continues in a newer state.
 fn newer(answer: &Answer) -> Option<String> {
     let status = Some(answer).filter(|a| a.code == 410).and_then(|a| json::read(&a.body).ok())?;
     status.str_at(&["metadata", "continue"]).filter(|t| !t.is_empty()).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Which proxy the environment wants, as Go's `httpproxy.FromEnvironment` reads it: `HTTPS_PROXY` or `HTTP_PROXY` by the
+//! Selects the proxy as Go's `httpproxy.FromEnvironment` does: `HTTPS_PROXY` or `HTTP_PROXY` by the
 //! scheme of the server, unless `NO_PROXY` or a loopback address says otherwise.
 
 use http::Uri;

@@ -1,6 +1,6 @@
-//! `Warning` headers, with which a server says what it minds (`ParseWarningHeaders` of apimachinery).
+//! Parses `Warning` headers as `ParseWarningHeaders` of apimachinery does.
 
-/// The texts of a header's warnings of code 299; what comes behind a malformed one is passed over.
+/// The texts of a header's warnings with code 299, up to the first malformed one.
 pub fn texts(header: &[u8]) -> Vec<String> {
     let header = String::from_utf8_lossy(header);
     let mut rest = header.trim();
@@ -14,7 +14,7 @@ pub fn texts(header: &[u8]) -> Vec<String> {
     texts
 }
 
-/// The code and text of the first warning, and what comes behind it: `CODE AGENT "TEXT" "DATE", …`, the date left out or not.
+/// The code and text of the first warning and the rest of the header: `CODE AGENT "TEXT" "DATE", …`; the date is optional.
 fn one(header: &str) -> Option<(&str, String, &str)> {
     let (code, rest) = header.split_once(' ')?;
     let (_agent, rest) = rest.split_once(' ')?;
@@ -24,7 +24,7 @@ fn one(header: &str) -> Option<(&str, String, &str)> {
     Some((code, text, rest))
 }
 
-/// A text in quotes, and what comes behind it.
+/// A quoted text and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut text = text.strip_prefix('"')?.char_indices();
     let mut inner = String::new();

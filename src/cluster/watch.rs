@@ -1,4 +1,4 @@
-//! Watches: events as they come, each a line of JSON.
+//! Watches: a stream of events, one line of JSON each.
 
 use super::connection::Stream;
 use super::{Connection, Error, Query};
@@ -6,22 +6,22 @@ use crate::text::json;
 use crate::value::Value;
 use std::marker::PhantomData;
 
-/// An event longer than this is no event.
+/// The maximum length of an event.
 const LONGEST: usize = 64 << 20;
 
-/// Events, each `{"type": …, "object": …}`, until the server ends the watch, which it does after a while, or
-/// `--request-timeout` does. An event of type
+/// Events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout`
+/// expires. An event of type
 /// `ERROR` holds a Status and is the last.
 pub struct Watch<'a> {
     stream: Stream,
-    /// What came behind the last line break.
+    /// The incomplete last line.
     rest: Vec<u8>,
     done: bool,
     connection: PhantomData<&'a Connection>,
 }
 
 impl Connection {
-    /// Watches the collection at `path` for what happens after `resource_version`.
+    /// Watches the collection at `path` for changes after `resource_version`.
     pub fn watch(&self, path: &str, query: &Query, resource_version: &str, accept: &str) -> Result<Watch<'_>, Error> {
         let path = query.of(path, &[("watch", "true"), ("resourceVersion", resource_version)]);
         let stream = self.stream(&path, accept)?;
