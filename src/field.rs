@@ -69,7 +69,7 @@ impl fmt::Display for FieldPath<'_> {
         for node in chain.into_iter().rev() {
             match node.segment {
                 Segment::Root => continue,
-                // Go tells a name from an index by its not being empty.
+                // Go treats an element without a name as an index.
                 Segment::Child("") => f.write_str("[]")?,
                 Segment::Child(name) => {
                     if !first {
@@ -158,7 +158,7 @@ pub enum BadValue {
     Omitted,
     /// Strings print as `%q`, numbers and booleans as `%v`, everything else as JSON.
     Value(Value),
-    /// Printed as it stands: a Go struct's JSON, for example.
+    /// Printed verbatim: a Go struct's JSON, for example.
     Raw(String),
 }
 
@@ -191,13 +191,13 @@ impl From<i64> for BadValue {
 /// One error at one field, as `field.Error`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldError {
-    /// What kind of error.
+    /// The error type.
     pub kind: ErrorType,
     /// The rendered path; `<nil>` for the nil path.
     pub field: String,
     /// The value shown.
     pub bad_value: BadValue,
-    /// The text behind the value; empty for none.
+    /// The detail after the value; may be empty.
     pub detail: String,
 }
 

@@ -6,7 +6,7 @@
 //! 4. [`validate_create`], [`validate_update`], [`validate_status_update`]: metadata, schema (with ratcheting), scale
 //!    paths, embedded metadata, list types, rules
 //!
-//! Each stage is pure; what is known of the CRD's version is compiled once into a [`ResourceVersion`]. Verdicts are data.
+//! Each stage is pure; a version of a CRD is compiled once into a [`ResourceVersion`]. Verdicts are data.
 //!
 //! An object read from storage goes through [`decode`] and [`default`] with the stored version, then through [`decode`] with
 //! [`Source::Conversion`] for every other version. That is also what a write answers: a default of `status` appears in the
@@ -16,7 +16,7 @@
 //! [`compiled::Node::compile`] in the dialect [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
 //! [`embedded::validate`], [`validate::validate`].
 //!
-//! Recursion goes along the value and its schema, which readers keep below 10,000 levels: callers bring a large stack.
+//! Recursion follows the value and its schema, which readers limit to 10,000 levels: callers need a large stack.
 
 pub mod coerce;
 pub mod compiled;
@@ -48,10 +48,10 @@ use compiled::{Dialect, Node};
 use metadata::{Metadata, NameRule};
 use std::sync::{Arc, OnceLock};
 
-/// What the stages need to know of one version of a CRD. Built once by [`ResourceVersion::compile`], shared by `Arc`.
+/// One version of a CRD, compiled for the stages. Built once by [`ResourceVersion::compile`], shared by `Arc`.
 #[derive(Debug)]
 pub struct ResourceVersion {
-    /// What it was compiled from.
+    /// The facts it was compiled from.
     pub facts: Facts,
     /// `group/version`
     api_version: String,
@@ -128,7 +128,7 @@ pub struct Defaulted {
     pub value: Value,
 }
 
-/// What validation found.
+/// The result of validation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// The errors; none means accepted.
@@ -164,7 +164,7 @@ impl ResourceVersion {
     }
 }
 
-/// Sets defaults and tells which. Nothing is set when the object's group, kind or version is not that of `rv`.
+/// Sets defaults and returns them. An object whose group, kind or version is not that of `rv` gets none.
 pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
     let mut told = Vec::new();
     if rv.matches_kind(object)
@@ -315,7 +315,7 @@ fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut err
     Verdict { errors, warnings: findings.warnings, ..Verdict::default() }
 }
 
-/// What the tests of the stages share.
+/// Helpers for the tests of the stages.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;

@@ -103,12 +103,12 @@ pub struct Schema {
     pub x_map_type: Option<String>,
     /// `x-kubernetes-validations`
     pub x_validations: Vec<ValidationRule>,
-    /// What was written as an empty list or map.
+    /// The fields that were written as an empty list or map.
     pub empty: Empty,
 }
 
-/// The names of fields that were written as an empty list or map. The server tells them from absent ones in a few odd
-/// places, but does not take schemas for different because of them.
+/// The names of fields that were written as an empty list or map. The server distinguishes them from absent ones in a few
+/// places, but treats schemas that differ only in them as equal.
 #[derive(Clone, Debug, Default)]
 pub struct Empty(pub Vec<String>);
 
@@ -119,7 +119,7 @@ impl PartialEq for Empty {
 }
 
 impl Empty {
-    /// Whether the field was written so.
+    /// Whether the field was written as an empty list or map.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
     }

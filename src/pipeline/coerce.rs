@@ -1,7 +1,7 @@
 //! The metadata of embedded resources goes through its Go type as that of the object itself does
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go`).
 //!
-//! What lies below the embedded metadata is not visited again: its schema cannot ask for more.
+//! The values below the embedded metadata are not visited: their schema cannot require more coercion.
 
 use super::compiled::Node;
 use super::object_meta;

@@ -40,11 +40,11 @@ pub struct Node {
     pub default: Option<Value>,
     /// `x-kubernetes-list-type`, where it asks for uniqueness.
     pub unique: Option<Unique>,
-    /// How many `x-kubernetes-validations` this node has itself.
+    /// The number of `x-kubernetes-validations` of this node.
     pub rules: usize,
-    /// What stands in this node or below it.
+    /// What this subtree contains.
     pub has: Contents,
-    /// What values must look like.
+    /// The constraints on values.
     pub checks: Checks,
 }
 
@@ -57,7 +57,7 @@ pub enum Additional {
     Bool(bool),
 }
 
-/// What the items of a list must differ in.
+/// How items of a list must be unique.
 #[derive(Debug)]
 pub enum Unique {
     /// `set`: the whole item.
@@ -87,7 +87,7 @@ pub struct Checks {
     pub types: Types,
     /// The format that is enforced, empty for none.
     pub format: String,
-    /// Whether strings are held to `format`.
+    /// Whether `format` is checked on strings.
     pub string_format: bool,
     /// `maximum`
     pub maximum: Option<f64>,
@@ -181,7 +181,7 @@ impl Types {
         let known = names.iter().filter_map(|n| Type::of_name(n)).fold(0, |bits, t| bits | t.bit());
         Self { names, known }
     }
-    /// Whether any type will do.
+    /// Whether the schema allows any type.
     pub fn is_any(&self) -> bool {
         self.names.is_empty()
     }

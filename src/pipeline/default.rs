@@ -6,7 +6,7 @@ use super::compiled::Node;
 use super::unknown::Unknown;
 use crate::value::Value;
 
-/// Sets defaults in `v`, and tells which if `told` is given.
+/// Sets defaults in `v` and appends them to `told` if it is given.
 pub fn set_defaults(v: &mut Value, node: &Node, told: Option<&mut Vec<Defaulted>>) {
     // The path is built the same way as that of unknown fields.
     let mut walk = Walk { path: Unknown::new(told.is_some()), told };

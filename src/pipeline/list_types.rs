@@ -1,6 +1,6 @@
-//! Items of sets, and keys of list-type maps, must differ (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
+//! Items of list-type sets and keys of list-type maps must be unique (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
 //!
-//! Each repeated value is told once, at its second place. A missing key equals a missing key. Scalars differ by type, so 1
+//! Each repeated value is reported once, at its second index. A missing key equals a missing key. Scalars differ by type, so 1
 //! and 1.0 are two values, but inside objects and lists they are compared as JSON and are one.
 
 use super::compiled::{Node, Unique};
@@ -69,7 +69,7 @@ fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, errors: &mut
     }
 }
 
-/// What is compared.
+/// A value as it is compared.
 #[derive(PartialEq, Eq, Hash)]
 enum Item<'a> {
     Missing,
@@ -95,7 +95,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The second places of what is there more than once.
+/// The second index of each repeated item.
 fn repeated<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<usize> {
     let mut seen: HashMap<Item<'a>, usize> = HashMap::new();
     let mut second = Vec::new();

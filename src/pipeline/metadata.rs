@@ -12,7 +12,7 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
-/// What names must look like.
+/// The rule for names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
     /// Of custom resources: a DNS subdomain.
@@ -70,7 +70,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// `ValidateObjectMetaDeclaratively` tells each text once, the plain validation does not.
+/// `ValidateObjectMetaDeclaratively` reports each text once; the plain validation repeats it.
 pub fn told_once(mut errors: ErrorList) -> ErrorList {
     if errors.len() > 1 {
         let mut seen = BTreeSet::new();

@@ -1,8 +1,8 @@
 //! Metadata through its Go type and back: `json.Unmarshal` into `ObjectMeta`, then `ToUnstructured`
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go`, `sigs.k8s.io/json`).
 //!
-//! Unknown fields vanish and are told, empty ones vanish, a null label becomes `""`, times lose their fraction. Of several
-//! wrong types the first in the order of keys is told, but a bad time wins: its reader stops everything at once.
+//! Unknown fields are dropped and reported, empty ones dropped, a null label becomes `""`, times lose their fraction. Of several
+//! wrong types the first in key order is reported, except that a malformed time wins: its `UnmarshalJSON` ends the decoding.
 
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
@@ -16,7 +16,7 @@ pub struct Normal {
     pub unknown: Vec<String>,
 }
 
-/// More unknown fields than these are not told.
+/// The maximum number of unknown fields that are reported.
 const MAX_UNKNOWN: usize = 100;
 
 /// Reads metadata; the error is that of Go's JSON reader.
@@ -69,7 +69,7 @@ fn kind_word(v: &Value) -> &'static str {
     }
 }
 
-/// Where a value is read into: the Go struct, and the names of the fields on the way.
+/// The Go struct that is being read, and the path of field names to it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     structure: &'a str,
@@ -274,7 +274,7 @@ fn non_empty_list(items: Vec<Value>) -> Option<Value> {
     (!items.is_empty()).then_some(Value::Array(items))
 }
 
-/// A time behind a pointer: the zero time is written null.
+/// A time in a Go pointer: the zero time is written as null.
 fn time_value(t: Timestamp) -> Value {
     if t.is_zero() { Value::Null } else { Value::String(time::format(t)) }
 }

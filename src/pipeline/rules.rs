@@ -4,7 +4,7 @@
 use crate::field::{ErrorList, ErrorType, FieldError, ROOT};
 use crate::value::Value;
 
-/// The error that stands for the rules when the object is so wrong that they are not evaluated.
+/// The error that is reported instead of evaluating the rules, if earlier errors are of a type that prevents that.
 pub fn blocked(errors: &ErrorList) -> Option<FieldError> {
     let blocking = |e: &FieldError| {
         matches!(

@@ -43,7 +43,7 @@ impl Unknown {
     pub fn leave(&mut self, before: usize) {
         self.here.truncate(before);
     }
-    /// Whether this is the object itself.
+    /// Whether this is the root of the object.
     pub fn at_root(&self) -> bool {
         self.here.is_empty()
     }
@@ -65,7 +65,7 @@ impl Unknown {
             self.found.push(path);
         }
     }
-    /// What was found, sorted.
+    /// The collected paths, sorted.
     pub fn sorted(mut self) -> Vec<String> {
         self.found.sort_unstable();
         self.found

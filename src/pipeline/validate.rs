@@ -1,14 +1,14 @@
 //! Values against schemas, as kube-openapi does it (`kube-openapi/pkg/validation/validate`), with the errors as
 //! `apiextensions-apiserver/pkg/apiserver/validation/validation.go` turns them into field errors.
 //!
-//! What surprises:
-//! - Errors of anyOf, oneOf, allOf, not and number formats have no place: they stand at the path where validation began
+//! Surprises:
+//! - Errors of anyOf, oneOf, allOf, not and number formats have no path of their own: they get the path where validation began
 //!   (`<nil>` for an object), with the value `""`.
-//! - Of failing anyOf or oneOf branches, the errors of the one with most passed checks are told; so every check counts.
-//! - Null is only held to its type and the enum. An enum never holds null.
-//! - Texts hold kube-openapi's own path: it begins with a dot below additional properties of the root, and is empty at the
+//! - Of failing anyOf or oneOf branches, the errors of the one with the most passed checks are reported, so passed checks are counted.
+//! - For null only the type and the enum are checked. An enum never contains null.
+//! - Messages contain kube-openapi's own path: it begins with a dot below additional properties of the root, and is empty at the
 //!   root.
-//! - Keywords no stored CRD can have (patternProperties, dependencies, uniqueItems, item lists) are not looked at.
+//! - Keywords that no stored CRD can have (patternProperties, dependencies, uniqueItems, item lists) are ignored.
 
 mod number;
 mod report;
@@ -21,14 +21,14 @@ use crate::schema::format;
 use crate::value::{Map, Value, quote};
 use report::{Outcome, Place, Report};
 
-/// Holds a value to a schema. Errors stand at `prefix`, or below it.
+/// Validates a value against a schema. Paths of errors start with `prefix`.
 pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix }, correlation: None };
     validator.value(v, node, &Place::Root, None).into_errors()
 }
 
-/// Holds a changed value to a schema; what is wrong at a node equal to its old self is forgiven.
+/// Validates a changed value against a schema. Errors at a node that equals its correlated old node are tolerated (ratcheting).
 pub fn validate_changed<'a>(
     v: &'a Value,
     node: &Node,
@@ -225,7 +225,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    /// Changes of apiVersion and kind cannot be seen, since both sides were read at one version: never forgiven.
+    /// Both sides were read at one version, so apiVersion and kind have no old value: errors in them are never tolerated.
     fn member_pair(&mut self, place: &Place<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
         if matches!(name, "apiVersion" | "kind") && place.is_empty() {
             return None;
@@ -313,7 +313,7 @@ impl<'a> Validator<'_, 'a> {
     }
 }
 
-/// What to say when `s` does not match; a pattern that does not compile matches nothing.
+/// The message if `s` does not match; a pattern that does not compile matches nothing.
 fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
     match pattern.regexp() {
         Ok(regexp) => (!regexp.is_match(s)).then(|| pattern.source().to_owned()),

@@ -12,7 +12,7 @@ use crate::cel::{
 use crate::schema::{Schema, ValidationRule};
 use std::sync::Arc;
 
-/// What messages call the type of the node a rule belongs to. On the server the number differs each time.
+/// The name of the type of `self` in messages. On the server the number varies.
 const SELF_TYPE: &str = "selfType0";
 /// The text for a node that has rules but no type.
 pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
@@ -24,7 +24,7 @@ pub struct Place {
     pub decl: Option<Arc<DeclType>>,
     /// The objects its type may name.
     pub objects: Arc<Objects>,
-    /// How its type's name begins.
+    /// The prefix of its type's name.
     pub path: String,
 }
 
@@ -61,17 +61,17 @@ impl Place {
 pub struct Compiled {
     /// The rule; none for an empty or wrong one.
     pub program: Option<Program>,
-    /// What is wrong with the rule.
+    /// The compilation error of the rule.
     pub error: Option<String>,
     /// It looks at `oldSelf`.
     pub uses_old_self: bool,
     /// The most one evaluation can cost.
     pub max_cost: u64,
-    /// How often it may have to be evaluated at most, if only the size of requests limits that.
+    /// The maximum number of evaluations, if only the size of requests limits it.
     pub max_cardinality: u64,
     /// The message expression.
     pub message: Option<Program>,
-    /// What is wrong with the message expression.
+    /// The compilation error of the message expression.
     pub message_error: Option<String>,
     /// The most one evaluation of the message expression can cost.
     pub message_max_cost: u64,
@@ -146,12 +146,12 @@ fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u6
     Ok((program, cost::estimate(checked, Some(decl)).max))
 }
 
-/// Whether an expression compares with the old value. A loop variable of that name counts too.
+/// Whether an expression mentions `oldSelf`, as a loop variable too.
 pub fn names_old_self(expr: &Expr) -> bool {
     expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if name == "oldSelf"))
 }
 
-/// How many values of this type a request can hold.
+/// The maximum number of values of this type in a request.
 pub fn max_cardinality(decl: &DeclType) -> u64 {
     (MAX_REQUEST / (decl.min_serialized_size as i64).wrapping_add(1).max(1)) as u64
 }

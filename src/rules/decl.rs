@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 /// The longest name of an object.
 const MAX_NAME: i64 = 253;
-/// How the name of the root's type begins; messages write `selfType0` for the node a rule belongs to.
+/// The prefix of the root's type name; messages write `selfType0` for the type of `self`.
 pub const ROOT: &str = "self";
 
 /// Declares types and keeps their objects.
@@ -157,7 +157,7 @@ fn code_points(most: i64) -> i64 {
     most.max(0).wrapping_mul(4)
 }
 
-/// Whether the schema itself has what every resource has.
+/// Whether the schema declares apiVersion, kind and metadata itself.
 fn has_meta(schema: &Schema) -> bool {
     let is = |of: &Schema, name: &str, type_: &str| of.properties.get(name).is_some_and(|found| found.type_ == type_);
     is(schema, "kind", "string")
@@ -169,7 +169,7 @@ fn has_meta(schema: &Schema) -> bool {
             .is_some_and(|meta| is(meta, "name", "string") && is(meta, "generateName", "string"))
 }
 
-/// What every resource has.
+/// The schemas of apiVersion, kind and metadata.
 fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
     let string = |max_length| Schema { type_: "string".to_owned(), max_length, ..Schema::default() };
     let name = |name: &str, most: i64| {

@@ -25,7 +25,7 @@ pub fn escape(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The property name an identifier stands for; none if its escapes make no sense.
+/// The property name of an escaped identifier; `None` for an invalid escape.
 pub fn unescape(identifier: &str) -> Option<String> {
     let mut out = String::with_capacity(identifier.len());
     let mut rest = identifier;
@@ -33,7 +33,7 @@ pub fn unescape(identifier: &str) -> Option<String> {
         // An escape is the shortest `__…__` without underscores inside.
         let end = after.find('_').filter(|end| *end > 0 && after.get(*end..*end + 2) == Some("__"));
         let Some(end) = end else {
-            // Not an escape here: go on behind the first underscore.
+            // Not an escape: continue after the first underscore.
             out.push_str(before);
             out.push('_');
             rest = rest.get(before.len() + 1..)?;

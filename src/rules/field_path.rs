@@ -3,7 +3,7 @@
 use crate::schema::{Schema, SchemaOrBool};
 use std::fmt::Write as _;
 
-/// Where a path leads.
+/// The node that a path names.
 pub struct Found<'a> {
     /// The path, as a field path prints it.
     pub path: String,
@@ -48,7 +48,7 @@ pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Foun
 impl Found<'_> {
     fn step(&mut self, name: &str) -> Result<(), String> {
         let nowhere = || "does not refer to a valid field".to_owned();
-        // Beyond `additionalProperties: true` nothing is known; the server crashes there.
+        // Below `additionalProperties: true` there is no schema; the server crashes there.
         let schema = self.schema.ok_or_else(nowhere)?;
         if schema.properties.is_empty() {
             self.schema = match &schema.additional_properties {
@@ -102,7 +102,7 @@ fn unescape(text: &str) -> Result<String, String> {
             continue;
         }
         match chars.next() {
-            // The server's pattern needs a character, and not a line end, behind the backslash.
+            // The server's pattern requires a character other than a line break after the backslash.
             None => out.push('\\'),
             Some('\n') => out.push_str("\\\n"),
             Some('a') => out.push('\u{7}'),
@@ -113,7 +113,7 @@ fn unescape(text: &str) -> Result<String, String> {
             Some('t') => out.push('\t'),
             Some('v') => out.push('\u{b}'),
             Some(c @ ('\'' | '\\')) => out.push(c),
-            // The last fault is told.
+            // The last error is reported.
             Some(c) => error = Some(format!("invalid string literal: invalid escape char \\{c}")),
         }
     }

@@ -9,17 +9,17 @@ use crate::value::Value;
 pub struct Node<'v> {
     /// Its type.
     pub place: Place,
-    /// How often it can be there at most; `None` is unbounded.
+    /// The maximum number of times it can occur; `None` is unbounded.
     pub cardinality: Option<u64>,
-    /// What stands there.
+    /// The value.
     pub value: &'v Value,
-    /// What it replaces.
+    /// The old value.
     pub old: Option<&'v Value>,
-    /// Whether old and new values of it pair up.
+    /// Whether its old and new values are correlated.
     pub correlatable: bool,
 }
 
-/// How many values a value of this schema holds directly for each place below it; `None` is unbounded.
+/// The maximum number of direct children of a value of this schema; `None` is unbounded.
 pub fn most_children(parent: &Schema) -> Option<u64> {
     let most = match parent.type_.as_str() {
         "object" => match parent.additional_properties {
@@ -66,7 +66,7 @@ pub fn steps(path: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-/// What stands in a value behind one step.
+/// The child of a value at one step of a path.
 pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
@@ -124,7 +124,7 @@ pub fn find<'v>(
     Ok(node)
 }
 
-/// The place and, if it is known, the schema behind one step; names of metadata have a type without one.
+/// The place and, if it is known, the schema after one step of a path; fields of metadata have a type but no schema.
 fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Place, Option<&'s Schema>)> {
     let elements = schema.and_then(|s| match s.type_.as_str() {
         "array" => s.items_schema(),

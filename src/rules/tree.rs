@@ -23,7 +23,7 @@ pub(super) struct Node {
     pub place: Place,
     /// Members of old and new objects pair up.
     pub correlatable: bool,
-    /// What items pair up by; empty if they do not.
+    /// The keys by which items are correlated; empty if they are not.
     pub map_keys: Vec<String>,
     pub items: Option<Box<Node>>,
     pub additional: Option<Box<Node>>,
@@ -94,7 +94,7 @@ impl Node {
     }
 }
 
-/// Whether there are rules at or below a node, where the server looks for them.
+/// Whether a node or its descendants have rules that the server evaluates.
 fn has_rules(schema: &Schema) -> bool {
     !schema.x_validations.is_empty()
         || schema.items_schema().is_some_and(has_rules)

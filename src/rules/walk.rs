@@ -19,14 +19,14 @@ use crate::schema::{
 };
 use crate::value::Value;
 
-/// What all evaluations of an object may cost together.
+/// The runtime cost budget of one object.
 pub const OBJECT_BUDGET: i64 = 10_000_000;
 /// The longest message a message expression may make.
 const MAX_MESSAGE: usize = 5 * 1024;
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// What the rules say.
+/// The result of evaluating rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Errors.
@@ -63,8 +63,8 @@ pub(super) fn walk<'a>(root: &Node, new: &'a Value, old: Option<(&'a Value, &mut
     walk.findings
 }
 
-/// Evaluates the rules of a value at `path` that replaces `old`; nothing is forgiven for being unchanged. Also returns what
-/// is left of `budget`: less than nothing if the walk was stopped.
+/// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the
+/// rest of `budget`, which is negative if the walk was stopped.
 pub(super) fn walk_alone<'a>(
     root: &Node,
     path: &FieldPath<'_>,
@@ -135,7 +135,7 @@ impl<'a> Walk<'a, '_> {
 
     fn member(&mut self, pairs: Pairs, name: &'a str) -> Pairs {
         match (pairs.here, &mut self.correlation) {
-            // Both were converted to the same kind and version, so nothing is known about a change of them.
+            // Both sides were converted to the same kind and version, so a change of these fields is not visible.
             (Some(_), _) if pairs.above.is_none() && matches!(name, "apiVersion" | "kind") => Pairs::default(),
             (Some(here), Some(correlation)) => Pairs { here: correlation.key(here, name), above: Some(here) },
             _ => pairs,
@@ -259,7 +259,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// What a message expression makes; none if that cannot be shown, an error if it cost too much.
+    /// The result of a message expression; `None` if it is not usable as a message, an error if it exceeded the cost budget.
     fn message(
         &mut self,
         program: &Program,
@@ -299,7 +299,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Where rules are being evaluated.
+/// The node whose rules are being evaluated.
 struct Site<'s, 'a> {
     node: &'s Node,
     path: &'s FieldPath<'s>,
@@ -339,7 +339,7 @@ impl<'v> Values<'v> {
     }
 }
 
-/// What errors call a rule.
+/// The text that identifies a rule in errors.
 fn name_of(rule: &ValidationRule) -> &str {
     if rule.message.is_empty() { rule.rule.trim() } else { rule.message.trim() }
 }

@@ -1,11 +1,11 @@
-//! Pairs the nodes of a new value with those of the old one, so that an update is forgiven what it did not change
+//! Correlates the nodes of a new value with those of the old one, so that errors in unchanged nodes can be tolerated
 //! (`k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go`).
 //!
-//! Correlated are members present on both sides whose schema is known, and items of list-type map with the same keys. An
+//! Members that are present on both sides and whose schema is known are correlated, and items of list-type maps with equal keys. An
 //! unknown member therefore makes its object unequal to everything, itself included. Lists of other types have no
 //! correlated items and count as a whole. A list-type map in another order counts as equal.
 //!
-//! Nodes are made as they are asked for and remember whether they are equal, so that asking at every level costs no more
+//! Nodes are created on demand and remember whether they are equal, so that asking at every level costs no more
 //! than asking once.
 
 use super::Schema;
@@ -96,7 +96,7 @@ impl<'a> Correlation<'a> {
         self.children.insert((parent, step), pair);
         pair
     }
-    /// Whether new and old are the same.
+    /// Whether new and old are equal.
     pub fn is_equal(&mut self, pair: Pair) -> bool {
         let Some(node) = self.node(pair) else { return false };
         if let Some(known) = node.equal {

@@ -1,6 +1,6 @@
-//! String formats: which are known at a version, and what they accept (`kube-openapi/pkg/validation/strfmt`).
+//! String formats: which ones a version knows, and which texts they accept (`kube-openapi/pkg/validation/strfmt`).
 //!
-//! The checks are those of the Go functions behind the names, not those of the RFCs: see each for what surprises. The ones
+//! The checks are those of Go's functions, not those of the RFCs; each one's documentation says where they differ. Those
 //! that CEL's `format` library has as well are shared with it.
 
 mod email;
@@ -60,7 +60,7 @@ pub fn known(name: &str, at: Version) -> bool {
     find(name).is_some_and(|(_, since, _)| at >= *since)
 }
 
-/// Whether `text` is of the format; formats nobody knows accept everything.
+/// Whether `text` is of the format; unknown formats accept everything.
 pub fn check(name: &str, text: &str) -> bool {
     find(name).is_none_or(|(.., accepts)| accepts(text))
 }

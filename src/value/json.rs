@@ -45,7 +45,7 @@ pub fn write_compact(out: &mut String, v: &Value) {
     }
 }
 
-/// Whether the compact JSON of `v` has more than `limit` bytes; looks no further than that.
+/// Whether the compact JSON of `v` has more than `limit` bytes; stops once it knows.
 pub fn is_longer_than(v: &Value, limit: usize) -> bool {
     fn rest(v: &Value, left: Option<usize>) -> Option<usize> {
         let text = |s: &str, left: usize| {
@@ -79,8 +79,8 @@ pub fn is_longer_than(v: &Value, limit: usize) -> bool {
     !is_surely_within(v, &mut left) && rest(v, Some(limit)).is_none()
 }
 
-/// Whether the compact JSON of `v` cannot have more than `left` bytes, by the most that any text or number can take. What is
-/// left of them is what others may have.
+/// Whether the compact JSON of `v` cannot have more than `left` bytes, estimated by the longest form of every text and number.
+/// Subtracts the estimate from `left`.
 fn is_surely_within(v: &Value, left: &mut usize) -> bool {
     const NUMBER: usize = 32;
     const ESCAPE: usize = 6;

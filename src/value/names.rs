@@ -1,5 +1,5 @@
-//! What names must look like, and the words of the server when they do not
-//! (`k8s.io/apimachinery/pkg/api/validate/content`). Each function gives the complaints about a name; none means it is fine.
+//! Rules for names, with the server's messages
+//! (`k8s.io/apimachinery/pkg/api/validate/content`). Each function returns the messages for a name; none means it is valid.
 
 const LABEL_FMT: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_FMT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
@@ -152,7 +152,7 @@ pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     ['/', '%'].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
 }
 
-/// `NameIsDNSSubdomain`: a trailing dash of a prefix is forgiven, together with the character before it.
+/// `NameIsDNSSubdomain`: in a prefix a trailing dash is allowed, and the character before it is not checked.
 pub fn name_is_subdomain(name: &str, prefix: bool) -> Vec<String> {
     let bytes = name.as_bytes();
     match bytes {

@@ -62,7 +62,7 @@ fn ranges(data: &str) -> Ranges {
 pub struct Named {
     /// Its code points.
     pub ranges: Ranges,
-    /// What case folding adds; `None` if it adds nothing.
+    /// The characters that case folding adds; `None` if there are none.
     pub fold: Option<Ranges>,
     /// The class is the complement of `ranges`.
     pub negated: bool,
@@ -149,7 +149,7 @@ pub fn min_fold(c: u32) -> u32 {
     min
 }
 
-/// Whether a category holds `c`.
+/// Whether a category contains `c`.
 fn in_categories(ranges: &'static OnceLock<Ranges>, names: &[&str], c: char) -> bool {
     let ranges = ranges.get_or_init(|| {
         let mut ranges: Ranges = names.iter().filter_map(|name| named(name)).flat_map(|n| n.ranges).collect();

@@ -7,7 +7,7 @@ use super::quote::go_quote;
 pub struct Url {
     /// The scheme, in lower case.
     pub scheme: String,
-    /// What follows a scheme without slashes.
+    /// The part after a scheme that is not followed by slashes.
     pub opaque: String,
     /// User and password, as written.
     pub user: Option<String>,
@@ -148,7 +148,7 @@ enum Part {
     Zone,
 }
 
-/// What a host may hold unescaped.
+/// Whether a host may contain the byte unescaped.
 fn is_host_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&b)
 }

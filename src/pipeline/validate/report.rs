@@ -8,9 +8,9 @@ use std::fmt::{self, Write as _};
 /// A place in a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// Where validation began: the empty text.
+    /// The node where validation began; prints as the empty text.
     Root,
-    /// `.name`, without the dot when nothing stands before it.
+    /// `.name`, without the dot at the start of the path.
     Property(&'a Place<'a>, &'a str),
     /// `.name`, with the dot in any case: additional properties, and missing ones.
     Additional(&'a Place<'a>, &'a str),
@@ -69,12 +69,12 @@ pub struct Found {
     error: FieldError,
 }
 
-/// What holding a value to a schema gave.
+/// The result of validating a value against a schema.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The errors.
     pub errors: Vec<Found>,
-    /// How many checks applied and passed, by which branches are compared.
+    /// The number of checks that passed, by which branches are compared.
     pub passed: usize,
 }
 

@@ -206,9 +206,9 @@ fn dot_atom(atom: &[u8]) -> Option<()> {
     atom.split(|b| *b == b'.').all(|part| !part.is_empty()).then_some(())
 }
 
-/// What an encoded word (`=?utf-8?q?a?=`) turns out to be.
+/// The result of decoding an encoded word (`=?utf-8?q?a?=`).
 enum Word {
-    /// Not one, or not a right one: then it stands for itself.
+    /// Not an encoded word, or a malformed one: it is taken literally.
     Plain,
     /// Decoded.
     Decoded { empty: bool },

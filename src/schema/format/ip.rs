@@ -85,7 +85,7 @@ fn is_sloppy_ipv6(text: &str) -> bool {
             }
         }
     }
-    // An ellipsis stands for one group at least.
+    // An ellipsis replaces at least one group.
     rest.is_empty() && (groups < 8) == ellipsis
 }
 

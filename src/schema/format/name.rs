@@ -13,7 +13,7 @@ pub fn is_hostname(text: &str) -> bool {
         return false;
     }
     let Some((labels, top)) = text.rsplit_once('.') else {
-        // At most one dash, right behind the first character.
+        // At most one dash, directly after the first character.
         let mut chars = text.chars();
         let starts = chars.next().is_some_and(is_host_char);
         let rest = chars.as_str();
