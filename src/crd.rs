@@ -1,13 +1,13 @@
-//! CustomResourceDefinitions: what the server makes of one, says about one, and publishes for one.
+//! CustomResourceDefinitions: decoding, defaulting, validation, conditions and published OpenAPI.
 //!
 //! ```text
 //! Value --decode (types, unknown fields, defaults, hoisting)--> CustomResourceDefinition --encode--> Value (always v1)
 //!           strategy (status, generation, warnings) · validation · conditions · openapi
 //! ```
 //!
-//! [`CustomResourceDefinition`] is the server's internal form: what all versions have in common stands in the spec, not
-//! in the versions ([`Spec::hoist`]). Its error paths come from there, so a schema's errors are usually under
-//! `spec.validation`. Ask [`Spec::schema`] and its siblings for what applies to a version.
+//! [`CustomResourceDefinition`] is the server's internal form: what all versions have in common is in the spec, not
+//! in the versions ([`Spec::hoist`]). Error paths follow this form, so a schema's errors are usually under
+//! `spec.validation`. [`Spec::schema`] and its siblings return what applies to a version.
 
 pub mod conditions;
 mod decode;
@@ -59,7 +59,7 @@ pub struct Spec {
     pub subresources: Option<Subresources>,
     /// `versions`
     pub versions: Vec<CrdVersion>,
-    /// Whether `versions` was there and empty; only an error message tells that from none.
+    /// Whether `versions` was present and empty, which only an error message distinguishes from absent.
     pub versions_empty: bool,
     /// The columns that all versions have.
     pub columns: Vec<Column>,
@@ -121,7 +121,7 @@ pub struct Validation {
 /// `subresources`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subresources {
-    /// Whether `status` is there.
+    /// Whether `status` is present.
     pub status: bool,
     /// `scale`
     pub scale: Option<Scale>,
@@ -233,7 +233,7 @@ impl CustomResourceDefinition {
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.metadata.get("annotations")?.str_at(&[key])
     }
-    /// Whether a condition is there and `True`.
+    /// Whether a condition is `True`.
     pub fn is_true(&self, condition: &str) -> bool {
         self.condition(condition).is_some_and(|c| c.status == "True")
     }
@@ -248,7 +248,7 @@ impl CustomResourceDefinition {
 }
 
 impl Spec {
-    /// Whether objects are in namespaces.
+    /// Whether objects are namespaced.
     pub fn namespaced(&self) -> bool {
         self.scope == "Namespaced"
     }
@@ -447,7 +447,7 @@ mod tests {
         let version = written.at(&["spec", "versions"]).and_then(Value::as_array).unwrap()[0].clone();
         assert!(version.at(&["schema", "openAPIV3Schema", "properties", "spec"]).is_some());
         assert!(version.at(&["subresources", "status"]).is_some());
-        // What was written as v1 reads as the same.
+        // Decoding what was encoded gives the same CRD.
         assert_eq!(decode(&written).map(|d| d.crd.to_value()), Ok(written));
     }
 

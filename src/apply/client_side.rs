@@ -13,7 +13,7 @@ pub fn with_last_applied(object: &Value) -> Value {
     if let Some(root) = object.as_object_mut() {
         let metadata = root.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
         if let Some(metadata) = metadata.as_object_mut() {
-            // kubectl leaves an empty map behind, and the annotation's text shows it.
+            // kubectl keeps an empty map, which is visible in the annotation's text.
             let annotations = metadata.entry("annotations".to_owned()).or_insert_with(|| Value::Object(Map::new()));
             if !matches!(annotations, Value::Object(_)) {
                 *annotations = Value::Object(Map::new());
@@ -31,8 +31,8 @@ pub fn with_last_applied(object: &Value) -> Value {
     object
 }
 
-/// The object as `kubectl apply` creates it: what is null is left out, as a merge patch would drop it later; the annotation
-/// still tells it.
+/// The object as `kubectl apply` creates it: nulls are dropped, as a merge patch would drop them later; the annotation
+/// still contains them.
 #[must_use]
 pub fn to_create(object: &Value) -> Value {
     let mut object = with_last_applied(object);

@@ -42,7 +42,7 @@ fn object<'a>(of: impl IntoIterator<Item = (&'a str, TypeRef)>) -> TypeRef {
     map(MapType { fields: fields(of), ..MapType::default() })
 }
 
-/// A list whose items are told apart by one text, which is empty when it is missing.
+/// A list-type map with one string key, which is empty when it is missing.
 fn keyed<'a>(key: &str, of: impl IntoIterator<Item = (&'a str, TypeRef)>) -> TypeRef {
     let mut fields = fields(of);
     if let Some(field) = fields.get_mut(key) {

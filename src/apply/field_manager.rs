@@ -1,4 +1,4 @@
-//! What a request's field manager makes of `metadata.managedFields`, and of an apply.
+//! Updates `metadata.managedFields` for a request, and computes the result of an apply.
 //!
 //! Follows `k8s.io/apimachinery/pkg/util/managedfields`; the chain of managers there is one function for updates and one
 //! for applies here.
@@ -61,7 +61,7 @@ fn set_managed_fields(object: &mut Value, entries: Option<Value>) {
     }
 }
 
-/// Fields nobody owns.
+/// Fields that never have an owner.
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     Set::of_fields(&[
         &["apiVersion"],
@@ -110,7 +110,7 @@ impl FieldManager<'_> {
             Managed::read(managed_fields(new)).ok().filter(|m| !m.owners.is_empty()).unwrap_or_else(from_live)
         };
         set_managed_fields(new, None);
-        // Tracking begins with the create; an object that nobody tracks stays so.
+        // Tracking starts with the create; an object without managedFields stays untracked.
         if managed.owners.is_empty() && live.str_at(&["metadata", "uid"]).is_some_and(|uid| !uid.is_empty()) {
             return;
         }
@@ -246,7 +246,7 @@ impl FieldManager<'_> {
         managed.owners = owners;
         let object = match new {
             Some(new) => {
-                // The message tells about the patch.
+                // The message names the patch.
                 let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
                 default(&mut new);
                 managed.times.insert(id, self.now.to_owned());
@@ -257,7 +257,7 @@ impl FieldManager<'_> {
         Ok((object, managed))
     }
 
-    /// An object of no type of its own, as the server converts it before it goes on: a Scale cannot be converted.
+    /// Converts an object to its own version as the server does; a Scale cannot be converted.
     fn in_own_version(&self, object: &Value, which: &str, told: &Value) -> Result<Value, String> {
         self.versions
             .convert(object, self.api_version)
@@ -303,7 +303,7 @@ fn told(api_version: &str) -> String {
     }
 }
 
-/// Whether a request asks to forget all managers.
+/// Whether a request resets managedFields.
 fn is_reset(entries: Option<&Value>) -> bool {
     match entries {
         Some(Value::Array(entries)) => {
@@ -313,7 +313,7 @@ fn is_reset(entries: Option<&Value>) -> bool {
     }
 }
 
-/// Keeps the annotation of client-side apply in step with what kubectl applied, if it is there.
+/// Updates the last-applied annotation of client-side apply, if the object has one.
 fn refresh_last_applied(object: &mut Value, patch: &Value) {
     let has = object.str_at(&["metadata", "annotations", LAST_APPLIED]).is_some_and(|text| !text.is_empty());
     if !has {

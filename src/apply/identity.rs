@@ -3,7 +3,7 @@
 use super::{path::path_text, updater::Conflict};
 use crate::value::{Value, json, quote::go_quote};
 
-/// Who writes: the parts of a manager identifier.
+/// A manager identifier: name, operation, version, time and subresource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// The field manager's name.

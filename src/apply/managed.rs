@@ -56,7 +56,7 @@ impl Managed {
         Ok(managed)
     }
 
-    /// The entries, sorted as the server sorts them; `None` when nobody owns anything.
+    /// The entries in the server's order; `None` if there are none.
     pub fn write(&self) -> Option<Value> {
         let mut entries: Vec<(Identity, &str, Value)> = Vec::new();
         for (id, owner) in &self.owners {

@@ -41,7 +41,7 @@ impl Set {
         set
     }
 
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty() && self.children.values().all(Self::is_empty)
     }
@@ -60,7 +60,7 @@ impl Set {
         self.members.contains(element)
     }
 
-    /// What lies below an element, if anything does.
+    /// The members below an element.
     pub fn below(&self, element: &PathElement) -> Option<&Self> {
         self.children.get(element).filter(|child| !child.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What is done with a value of a merge type, one file an operation.
+//! Operations on typed values, one file each.
 //!
 //! Follows `structured-merge-diff/typed`. Values recurse as deep as readers let them, which is bounded.
 
@@ -45,7 +45,7 @@ pub fn errors_text(errors: &[TypeError]) -> String {
     }
 }
 
-/// How an item of a set or keyed list is named, or why it cannot be.
+/// The path element of an item of a set or list-type map, or why it has none.
 fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
     match &list.relation {
         ListRelation::Atomic => Err("invalid indexing of non-associative list".to_owned()),

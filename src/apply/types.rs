@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// What a value may be; several at once where the schema leaves the type open.
+/// The kinds of values a type allows; several where the schema leaves the type open.
 #[derive(Debug, Default)]
 pub struct Type {
     /// A scalar.
@@ -37,13 +37,13 @@ pub enum Scalar {
 /// A list.
 #[derive(Debug)]
 pub struct ListType {
-    /// How items are told apart.
+    /// The list type.
     pub relation: ListRelation,
-    /// What they are.
+    /// The type of items.
     pub items: TypeRef,
 }
 
-/// How the items of a list are told apart.
+/// `x-kubernetes-list-type`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListRelation {
     /// Not at all: the list is one value.
@@ -61,16 +61,16 @@ pub struct MapType {
     pub atomic: bool,
     /// Declared fields.
     pub fields: BTreeMap<String, Field>,
-    /// What other fields are; `None` where there may be none.
+    /// The type of undeclared fields; `None` if they are not allowed.
     pub other: Option<TypeRef>,
 }
 
 /// A declared field.
 #[derive(Debug)]
 pub struct Field {
-    /// What it is.
+    /// The type.
     pub type_: TypeRef,
-    /// Its default, which stands in for a missing list key.
+    /// The default, which replaces a missing list key.
     pub default: Option<Value>,
 }
 
@@ -109,7 +109,7 @@ impl TypeRef {
             Self::Schema => super::definition::of_schema(),
         }
     }
-    /// Whether nothing is known but what the value shows.
+    /// Whether the type is deduced from the value alone.
     pub fn is_deduced(&self) -> bool {
         matches!(self, Self::Deduced) || matches!(self, Self::Type(t) if t.scalar == Some(Scalar::Untyped))
     }
@@ -120,7 +120,7 @@ impl MapType {
     pub fn type_of(&self, name: &str) -> Option<&Type> {
         self.fields.get(name).map(|f| &f.type_).or(self.other.as_ref()).map(TypeRef::resolve)
     }
-    /// Whether nothing is declared and anything goes.
+    /// Whether nothing is declared and every field is allowed.
     pub fn is_deduced(&self) -> bool {
         self.fields.is_empty() && self.other.as_ref().is_some_and(TypeRef::is_deduced)
     }

@@ -12,14 +12,14 @@ use super::{
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// What one manager owns.
+/// The fields of one manager.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owner {
     /// The fields.
     pub set: Set,
     /// In which version of the object they are named (`apiVersion`).
     pub api_version: String,
-    /// Whether by apply.
+    /// Whether it owns them by apply.
     pub applied: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'a> Updater<'a> {
         Ok((owners, current))
     }
 
-    /// Removes what the manager applied last time and nobody claims now.
+    /// Removes fields that the manager applied last time and no manager owns now.
     fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Result<Value, String> {
         let at_last = self
             .in_version(&merged.value, &last.api_version)

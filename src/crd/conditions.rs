@@ -1,8 +1,8 @@
-//! What the server's controllers make of a CRD after it was stored, as pure functions (`pkg/controller/{status,establish,
+//! The changes that the server's controllers make to a stored CRD, as pure functions (`pkg/controller/{status,establish,
 //! nonstructuralschema,apiapproval,finalizer}`).
 //!
-//! They run one after the other here, so the order of the conditions is always the same; on the server, `NamesAccepted`
-//! and `Established` usually come first and the other two as they happen.
+//! They run in a fixed order here, so the order of the conditions is always the same; on the server, `NamesAccepted`
+//! and `Established` usually come first and the order of the other two varies.
 
 use super::validation::structural;
 use super::{API_APPROVED_ANNOTATION, CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
@@ -181,7 +181,7 @@ fn non_structural(crd: &mut CustomResourceDefinition, now: &str) {
     }
 }
 
-/// All that keeps a CRD's schemas from being structural; `Err` when one cannot even be judged.
+/// The structural errors of a CRD's schemas; `Err` if a schema cannot be converted to a structural one at all.
 pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
     let mut faults = Vec::new();
     let path = FieldPath::new("spec");
@@ -209,7 +209,7 @@ pub fn is_protected(group: &str) -> bool {
         .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-/// What the approval annotation says.
+/// The meaning of the approval annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
     /// Neither a URL nor "unapproved…".
@@ -222,7 +222,7 @@ pub enum Approval {
     Missing,
 }
 
-/// What the approval annotation says, and the server's words about it.
+/// The meaning of the approval annotation, and the condition's message.
 pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
     let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
     let must = format!("protected groups must have approval annotation \"{API_APPROVED_ANNOTATION}\"");
@@ -258,7 +258,7 @@ fn api_approval(crd: &mut CustomResourceDefinition, now: &str) {
     }
 }
 
-/// What a first request to delete does, besides the deletion timestamp: the finalizer, and `Terminating`.
+/// Applies a first delete request, apart from the deletion timestamp: the finalizer and the condition `Terminating`.
 pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
     let finalizers = crd.metadata.entry("finalizers".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(finalizers) = finalizers {

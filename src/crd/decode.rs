@@ -17,9 +17,9 @@ use types::Type;
 pub struct Decoded {
     /// The CRD, with defaults, in the internal form.
     pub crd: CustomResourceDefinition,
-    /// The paths of unknown fields, in the order of the text as far as that was told: [`unknown_field`] words them.
+    /// The paths of unknown fields, in document order if positions are known; [`unknown_field`] makes messages of them.
     pub unknown: Vec<String>,
-    /// The paths of values that the reader looks at leniently: it does not see a key that is there twice.
+    /// The paths of values that are decoded leniently: duplicate keys in them are not reported.
     pub lenient: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub fn decode(object: &Value) -> Result<Decoded, String> {
     decode_text(object, &|_| 0)
 }
 
-/// As [`decode`]; `place` tells where in the text the field at a path stands, since the server tells what comes first.
+/// As [`decode`]; `place` returns the offset of a field in the text, because the server reports the first error in the text.
 pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
     let beta = object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1");
     let root = if beta { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) };

@@ -68,7 +68,7 @@ fn model_name(group: &str, version: &str, kind: &str) -> String {
     format!("{}.{version}.{kind}", parts.join("."))
 }
 
-/// The document that `/openapi/v3/apis/<group>/<version>` publishes when only this CRD is there.
+/// The document that `/openapi/v3/apis/<group>/<version>` publishes when this is the only CRD.
 pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
     let schemas = definitions(crd, version, Edition::V3);
     object([
@@ -137,7 +137,7 @@ fn definitions(crd: &CustomResourceDefinition, version: &str, edition: Edition) 
     all
 }
 
-/// Turns references into those of version 3, which stand alone.
+/// Converts references to OpenAPI v3, where `$ref` has no siblings.
 fn wrap_references(v: &mut Value) {
     match v {
         Value::Array(items) => items.iter_mut().for_each(wrap_references),

@@ -1,4 +1,4 @@
-//! What happens to a CRD around its validation (`registry/customresourcedefinition/strategy.go`): status, generation,
+//! Preparation of a CRD before validation (`registry/customresourcedefinition/strategy.go`): status, generation,
 //! stored versions, and the warnings of an accepted one.
 
 use super::validation::schemas;

@@ -1,4 +1,4 @@
-//! What the server has against a CRD (`apis/apiextensions/validation/validation.go`). Give it CRDs in the internal form,
+//! Validation of CRDs (`apis/apiextensions/validation/validation.go`). The functions take CRDs in the internal form,
 //! after [`super::strategy`] has prepared them.
 //!
 //! ```text
@@ -73,8 +73,8 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     errors
 }
 
-/// What would keep even an unchanged CRD from being written again: the rules from which an old one is not spared. For
-/// CRDs of `apiextensions.k8s.io/v1beta1`, which can only be there since before their version went away.
+/// Errors that prevent even an unchanged CRD from being written again, because no relaxation for old CRDs covers them. For
+/// CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
 pub fn validate_existing(crd: &CustomResourceDefinition) -> ErrorList {
     let mut errors = Vec::new();
     spec::validate(&crd.spec, &Options::update(crd, crd), &FieldPath::new("spec"), &mut errors);
@@ -89,7 +89,7 @@ pub fn validate_status_update(new: &CustomResourceDefinition, old: &CustomResour
     errors
 }
 
-/// Metadata is judged twice on an update: for all resources, and for CRDs.
+/// Metadata is validated twice on an update: by the generic registry and by the strategy for CRDs.
 fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
     let (new, old) = (Metadata::new(&new.metadata), Metadata::new(&old.metadata));
     let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA);
@@ -102,7 +102,7 @@ fn status(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
     spec::names(&crd.status.accepted_names, &FieldPath::new("status").child("acceptedNames"), errors);
 }
 
-/// What follows the spec.
+/// Validates what follows the spec.
 fn rest(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut ErrorList) {
     status(crd, errors);
     stored_versions(crd, errors);
@@ -125,7 +125,7 @@ fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
     }
     let mut missing: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
     for v in &crd.spec.versions {
-        // Once it has been seen it is missing again: several storage versions of one name are told here too.
+        // A name is removed when it is found, so several storage versions with one name are reported here too.
         if missing.remove(v.name.as_str()) || !v.storage {
             continue;
         }
@@ -133,7 +133,7 @@ fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
         errors.push(FieldError::invalid(&path, golang::strings(stored), detail));
     }
     for (i, v) in stored.iter().enumerate() {
-        // Of a version that is there twice, the last place is told.
+        // For a repeated version the last index is reported.
         let last = stored.iter().rposition(|s| s == v) == Some(i);
         if last && missing.contains(v.as_str()) {
             let detail = format!(

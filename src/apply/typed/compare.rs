@@ -1,4 +1,4 @@
-//! What changed between two values (`typed/compare.go`).
+//! The difference between two values (`typed/compare.go`).
 
 use super::{TypeErrors, as_list, error, item_element, prefixed, scalar_pair_errors};
 use crate::apply::{
@@ -68,7 +68,7 @@ impl Walker {
         errors
     }
 
-    /// Compares as one alternative; also tells whether that was as one value.
+    /// Compares as one alternative; also returns whether the values were compared as a whole.
     fn visit(&mut self, choice: Option<Choice<'_>>, old: Option<&Value>, new: Option<&Value>) -> (TypeErrors, bool) {
         match choice {
             None => (error("schema error: invalid atom: inlined"), false),

@@ -37,7 +37,7 @@ fn collect_items(list: &ListType, value: &Value, path: &mut Path, set: &mut Set)
     for (element, item) in elements.iter().zip(items) {
         let Some(element) = element else { continue };
         path.push(element.clone());
-        // An item that is there twice is owned as a whole.
+        // A repeated item is owned as a whole.
         if counts.get(element) == Some(&1) {
             collect(list.items.resolve(), item, path, set);
         }

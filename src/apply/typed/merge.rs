@@ -1,4 +1,4 @@
-//! What an applied value makes of an old one (`typed/merge.go`): nothing is removed, leaves are taken from the new value.
+//! Merges an applied value into an old one (`typed/merge.go`): nothing is removed, leaves are taken from the new value.
 
 use super::{TypeErrors, as_list, error, item_element, prefixed, scalar_pair_errors};
 use crate::apply::{
@@ -86,7 +86,7 @@ fn index<'a>(list: &ListType, items: &'a [Value], allow_duplicates: bool, errors
                 errors.extend(error(format!("duplicate entries for key {element}")));
             }
             Ok(element) => {
-                // Items that are there twice are not merged with the new one.
+                // Repeated items are not merged with the new one.
                 found.entry(element.clone()).and_modify(|v| *v = &NULL).or_insert(item);
                 order.push((element, item));
             }

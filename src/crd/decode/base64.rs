@@ -6,7 +6,7 @@ fn digit(b: u8) -> Option<u32> {
     ALPHABET.iter().position(|a| *a == b).map(|i| i as u32)
 }
 
-/// The bytes; `Err` is the place of the first fault, as Go tells it.
+/// The bytes; `Err` is the offset of the first error as Go reports it.
 fn read(text: &str) -> Result<Vec<u8>, usize> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let mut input = text.bytes().enumerate().filter(|(_, b)| !matches!(b, b'\r' | b'\n')).peekable();

@@ -28,7 +28,7 @@ pub struct Checked {
     pub lenient: Vec<String>,
 }
 
-/// Judges `value` as `root`; `place` tells where in the text the field at a path stands.
+/// Checks `value` against the type `root`; `place` returns the offset of a field in the text.
 pub fn check(value: &Value, root: Type, place: &dyn Fn(&str) -> usize) -> Checked {
     let mut reader = Reader::new(String::new(), true, place);
     let error = reader.unmarshal(value, root).err();
@@ -75,7 +75,7 @@ struct Reader<'r> {
 struct Fault {
     error: Error,
     path: String,
-    /// Whether it ends the reading.
+    /// Whether it ends the decoding.
     ends: bool,
 }
 
@@ -85,7 +85,7 @@ impl<'r> Reader<'r> {
         Self { strict, place, struct_: "", fields: Vec::new(), path, faults, unknown, lenient, seen: BTreeSet::new() }
     }
 
-    /// The error that the server tells: the first in the text of those that end the reading, else the first.
+    /// The error that the server reports: the first in the text among those that end the decoding, otherwise the first.
     fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
         self.value(value, type_);
         let mut faults = std::mem::take(&mut self.faults);
@@ -119,7 +119,7 @@ impl<'r> Reader<'r> {
         self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
-    /// What a type that reads itself makes of a value: a new, lenient reader.
+    /// Decodes a value of a type with its own `UnmarshalJSON`, which is lenient.
     fn inner(&mut self, value: &Value, type_: Type) {
         if self.strict {
             self.lenient.push(self.path.clone());
@@ -258,7 +258,7 @@ mod tests {
         let of = |text: &str| checked(text).error.unwrap();
         assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
         assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
-        // What reads itself ends the reading.
+        // An error of a type with its own UnmarshalJSON ends the decoding.
         assert!(of(r#"{"description":5,"items":{"type":3}}"#).contains("JSONSchemaProps.items.type of type string"));
         assert_eq!(of(r#"{"title":5,"additionalProperties":3}"#), "boolean or JSON schema expected");
     }

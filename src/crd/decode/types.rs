@@ -120,7 +120,7 @@ static MANAGED_TYPE: Type = Type::Struct(|| &MANAGED);
 pub const SCHEMAS: Type = Type::List("[]v1.JSONSchemaProps", &SCHEMA_TYPE);
 const SCHEMA_MAP: Type = Type::Map("map[string]v1.JSONSchemaProps", &SCHEMA_TYPE);
 
-/// What v1 and v1beta1 have alike.
+/// Types that v1 and v1beta1 have in common.
 macro_rules! both {
     ($($(#[$doc:meta])* $visibility:vis $id:ident = $go:literal $name:literal $fields:expr;)*) => {
         $($(#[$doc])* $visibility static $id: Struct =

@@ -1,5 +1,5 @@
-//! What the server publishes of itself: CustomResourceDefinitions, discovery, its version. The types come from Go and the
-//! documents are kept as the real server has them.
+//! The OpenAPI documents of the server's own resources: CustomResourceDefinitions, discovery, version. The types come from Go, and the
+//! documents are copies of the real server's.
 
 use super::Edition;
 use crate::text::json;

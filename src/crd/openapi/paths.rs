@@ -1,7 +1,7 @@
-//! The paths of a kind and what can be done there (`controller/openapi/builder/builder.go`, `kube-openapi/pkg/builder{,3}`).
+//! The paths and operations of a kind (`controller/openapi/builder/builder.go`, `kube-openapi/pkg/builder{,3}`).
 //!
-//! Parameters that all operations of a path have stand at the path. In version 2, all that do not speak of the kind are
-//! references to shared ones; `dryRun` and `fieldValidation` are not, for the sake of old versions of kubectl.
+//! Parameters that all operations of a path share are listed at the path. In version 2, parameters that do not mention the kind are
+//! references to shared ones, except `dryRun` and `fieldValidation`, for compatibility with old versions of kubectl.
 
 use super::{Edition, META, SCALE, builtin, model_name};
 use crate::crd::CustomResourceDefinition;
@@ -24,7 +24,7 @@ const LIST_OPTIONS: [&str; 11] = [
     "watch",
 ];
 
-/// What an operation reads and answers.
+/// The request and response of an operation.
 #[derive(Clone, Copy, PartialEq)]
 enum Model {
     Kind,
@@ -320,7 +320,7 @@ impl Writer<'_> {
         let own = builtin("ownParameters").get(name);
         let found = own.map(|p| ("", p)).or_else(|| {
             let named = builtin("parameters").iter().filter(|(_, p)| p.str_at(&["name"]) == Some(name));
-            // The field manager is told apart: apply needs one.
+            // The parameter fieldManager differs for apply, which requires it.
             let speaks_of_apply = |p: &Value| p.str_at(&["description"]).is_some_and(|d| d.contains("apply requests"));
             let mut named = named.filter(|(_, p)| name != "fieldManager" || speaks_of_apply(p) == patch);
             named.next().map(|(key, p)| (key.as_str(), p))

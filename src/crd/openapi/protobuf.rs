@@ -4,7 +4,7 @@
 use crate::text::yaml;
 use crate::value::{Map, Value};
 
-/// How deep schemas are followed; those of a CRD end far earlier.
+/// The maximum depth of schemas; CRDs stay far below it.
 const DEPTH: usize = 1000;
 
 /// A message: its fields by their names in JSON, and the number under which what begins with `x-` goes.
@@ -13,7 +13,7 @@ struct Message {
     extensions: u32,
 }
 
-/// How the value of a field is written.
+/// The encoding of a field's value.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,

@@ -1,5 +1,5 @@
-//! Whether a CA bundle holds a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a certificate
-//! must look like one. Its inside is judged only as far as DER's outer structure goes.
+//! Whether a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a certificate
+//! must be well formed. Only the outer DER structure of the certificate is checked.
 
 use crate::crd::decode::base64;
 
@@ -14,7 +14,7 @@ pub fn check(bundle: &[u8]) -> Result<(), String> {
             break;
         }
         let Some((block, after)) = block(rest) else {
-            // With earlier blocks, it is their fault that is told, if they had one.
+            // An error in an earlier block takes precedence.
             return fault(malformed.unwrap_or("unable to parse bytes as PEM block"));
         };
         rest = after;

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// The versions of `ConversionReview` that the server speaks.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
-/// Whether the server speaks that version of `ConversionReview`.
+/// Whether the server supports that version of `ConversionReview`.
 pub fn is_accepted_review_version(v: &str) -> bool {
     REVIEW_VERSIONS.contains(&v)
 }
@@ -109,7 +109,7 @@ fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The server mixes up the two: a missing name is told at `namespace`, and the other way round.
+/// The server swaps the two: a missing name is reported at `namespace`, and the other way round.
 fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if s.namespace.is_empty() {
         errors.push(FieldError::required(&path.child("name"), ""));

@@ -1,7 +1,7 @@
 //! Defaults must be valid values themselves (`pkg/apiserver/schema/defaulting/{validation,prune,surroundingobject}.go`).
 //!
-//! Each is judged as it is written, not after defaulting. Those of metadata are judged inside an object that is otherwise
-//! empty. Below `additionalProperties` there can be none.
+//! Each default is validated as written, not after defaulting. Those of metadata are validated inside an otherwise
+//! empty object. Below `additionalProperties` defaults are not validated.
 
 use super::structural;
 use crate::crd::conditions::aggregate;
@@ -31,12 +31,12 @@ pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorL
 struct Walk {
     /// Whether defaults must be pruned.
     pruned: bool,
-    /// What all evaluations of rules may still cost.
+    /// The remaining CEL cost budget.
     budget: i64,
     errors: ErrorList,
 }
 
-/// The rules cost too much; no further default is judged.
+/// The cost budget is exhausted; no further default is validated.
 struct Stop;
 
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ struct Surroundings<'a> {
     key: Option<&'a str>,
 }
 
-/// The object in which `v` stands at a place, and nothing else does.
+/// An object that contains only `v`, at a place.
 fn surround(mut at: Option<&Surroundings<'_>>, mut v: Value) -> Value {
     while let Some(Surroundings { outer, key }) = at {
         v = match key {
@@ -145,7 +145,7 @@ impl Walk {
         validate::validate(default, node, path)
     }
 
-    /// The faults of any other default. One that is not pruned is told at once and does not keep the rules from being run.
+    /// The errors of any other default. Unknown fields are reported, and the rules are evaluated all the same.
     fn elsewhere(&mut self, default: &Value, node: &Node, is_resource: bool, path: &FieldPath<'_>) -> ErrorList {
         if self.pruned {
             let mut rest = default.clone();
@@ -171,7 +171,7 @@ impl Walk {
     }
 }
 
-/// Whether a structural schema has defaults with unknown fields; when one cannot be judged, the answer is no.
+/// Whether a structural schema has defaults with unknown fields; false if a default cannot be checked.
 pub fn has_unpruned(root: &Schema) -> bool {
     if !root.any(&mut |s| s.default.is_some()) || !structural::is_structural(root) {
         return false;
@@ -180,7 +180,7 @@ pub fn has_unpruned(root: &Schema) -> bool {
     unpruned(&compiled, &compiled, None) == Some(true)
 }
 
-/// `None` when a default cannot be judged.
+/// `None` if a default cannot be checked.
 fn unpruned(node: &Node, root: &Node, at: Option<&Surroundings<'_>>) -> Option<bool> {
     let mut found = false;
     if !node.has.defaults {

@@ -1,4 +1,4 @@
-//! What an update may keep because the old CRD already had it.
+//! Relaxations for updates: violations that the old CRD already had.
 
 use super::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
@@ -10,7 +10,7 @@ pub const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object",
 /// More selectable fields than this are refused.
 pub const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// How strictly to judge (`validationOptions`).
+/// The strictness of validation (`validationOptions`).
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Conversion webhooks must take a `ConversionReview` version that the server knows.
@@ -31,7 +31,7 @@ pub struct Options {
     pub list_map_keys: bool,
     /// The webhook's CA bundle may be unreadable.
     pub invalid_ca_bundle: bool,
-    /// What rules and message expressions the old CRD has.
+    /// The rules and message expressions of the old CRD.
     pub preexisting: Preexisting,
     /// The versions whose schema did not change.
     pub unchanged_versions: BTreeSet<String>,

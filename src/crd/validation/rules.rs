@@ -69,10 +69,10 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, errors: &mut Err
 #[derive(Clone, Debug)]
 pub struct Scope<'a> {
     parent: Option<&'a Scope<'a>>,
-    /// How it is reached from its parent.
+    /// The step from its parent.
     step: Step<'a>,
     schema: &'a Schema,
-    /// How often the node can be there at most; `None` is unbounded.
+    /// The maximum number of occurrences of the node; `None` is unbounded.
     cardinality: Option<u64>,
     /// There are rules here or above.
     within: bool,
@@ -108,12 +108,12 @@ impl<'a> Scope<'a> {
         Scope { parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
     }
 
-    /// How often the node can be there at most; none is unbounded.
+    /// The maximum number of occurrences of the node; `None` is unbounded.
     pub fn cardinality(&self) -> Option<u64> {
         self.cardinality
     }
 
-    /// What CEL sees of the node: taken from the parent if rules stand above, else by itself. None if it cannot be seen.
+    /// The node's type in CEL: derived from the parent if there are rules above, otherwise on its own. `None` if it has no type.
     pub fn place(&self) -> Option<&Place> {
         let find = || {
             let from_parent = match self.parent.filter(|parent| parent.within) {
@@ -215,7 +215,7 @@ pub fn expressions(
         errors.push(FieldError::internal(&path, NO_TYPE));
         return;
     }
-    // What the old CRD has may use all there is, what is new only what the server one version back knows too.
+    // Expressions of the old CRD may use every library, new ones only those of the compatibility version (one minor back).
     let base = |known: bool| BaseEnv::of(if known { STORED } else { Version::CURRENT.compatibility() });
     for (i, rule) in s.x_validations.iter().enumerate() {
         let rule_base = base(preexisting.rules.contains(&rule.rule));

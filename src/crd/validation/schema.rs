@@ -7,7 +7,7 @@ use crate::crd::Validation;
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::schema::{Items, Schema, SchemaOrBool, SchemaOrNames};
 
-/// The faults of `schema` of a version, or of `validation`. `status` tells whether the status subresource is enabled;
+/// The errors in the `schema` of a version, or in `validation`. `status` says whether the status subresource is enabled;
 /// `unchanged` whether the old CRD has the same schema.
 pub fn validate(
     validation: &Validation,
@@ -93,7 +93,7 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
             .iter()
             .any(|name| s.empty.has(name))
         || s.empty.has("x-kubernetes-list-map-keys");
-    // The first fault, in the order of the fields, is the only one told.
+    // Only the first error, in field order, is reported.
     if !before_type && !s.type_.is_empty() && s.type_ != "object" {
         let detail =
             r#"only "object" is allowed as the type at the root of the schema if the status subresource is enabled"#;
@@ -107,18 +107,18 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 struct Walk<'o> {
     options: &'o Options,
-    /// Whether the root can be made structural at all; then all nodes can.
+    /// Whether the root can be converted to a structural schema; then all nodes can.
     supported: bool,
     errors: ErrorList,
     rule_errors: ErrorList,
     costs: Costs,
 }
 
-/// What a node's place in the schema means for it.
+/// What a node's position in the schema implies for it.
 #[derive(Clone)]
 struct Place<'a> {
     root: bool,
-    /// `Err` tells why there must be no defaults.
+    /// `Err` is the reason why defaults are forbidden.
     defaults: Result<(), &'a str>,
     /// Inside of metadata, or of apiVersion and kind.
     in_metadata: bool,

@@ -339,7 +339,7 @@ fn selectable_fields(
     let nothing = Schema::default();
     let mut schema = schema.unwrap_or(&nothing);
     if let Some(reason) = super::structural::unsupported(schema) {
-        // The server goes on without a schema, in which every path leads nowhere.
+        // The server continues without a schema, in which no path resolves.
         errors.push(FieldError::invalid(schema_path, "", reason));
         schema = &nothing;
     }

@@ -1,6 +1,6 @@
 //! Whether a schema is structural (`pkg/apiserver/schema/{convert,validation,complete}.go`).
 //!
-//! A structural schema says what fields there are and of what types outside of `allOf`, `anyOf`, `oneOf` and `not`; these
+//! A structural schema declares fields and types outside of `allOf`, `anyOf`, `oneOf` and `not`; these
 //! may only restrict values. The server's errors are sorted by text here, as there.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
@@ -47,7 +47,7 @@ pub fn unsupported(s: &Schema) -> Option<String> {
     children.map(unsupported).find(Option::is_some).flatten()
 }
 
-/// Whether the server would call `s` structural.
+/// Whether `s` is structural.
 pub fn is_structural(s: &Schema) -> bool {
     unsupported(s).is_none() && validate(s, &FieldPath::new("")).is_empty()
 }
@@ -158,11 +158,11 @@ fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut 
     }
 }
 
-/// Whether a schema of `metadata` says nothing but a type, a default, `name` and `generateName`.
+/// Whether a schema of `metadata` declares nothing but a type, a default, `name` and `generateName`.
 fn only_names(metadata: &Schema) -> bool {
     let names = metadata.properties.keys().all(|name| name == "name" || name == "generateName");
     let Schema { properties, type_, default, reference, .. } = Schema::default();
-    // What is left once the allowed is taken away must be nothing; the properties need no copying for that.
+    // Nothing may be left after the allowed parts are removed; the properties need not be copied for that.
     names
         && is_empty_but(metadata, |rest| {
             rest.properties = properties;
@@ -239,7 +239,7 @@ fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPa
     }
 }
 
-/// What stands under a junctor may only restrict values.
+/// Schemas under `allOf`, `anyOf`, `oneOf` and `not` may only restrict values.
 fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
     values(s, skip_any_of, false, path, errors);
     if let Some(items) = s.items_schema() {
