@@ -74,7 +74,7 @@ impl Regexp {
         range(&slots)
     }
 
-    /// `FindAllStringIndex`: at most `limit` matches that do not overlap; an empty one right behind another does not count.
+    /// `FindAllStringIndex`: at most `limit` non-overlapping matches; an empty match directly after another is skipped.
     pub fn find_all(&self, text: &str, limit: Option<usize>) -> Vec<Range<usize>> {
         let mut out = Vec::new();
         let mut slots = [None; 2];
@@ -109,7 +109,7 @@ impl Regexp {
         while at <= text.len() && self.search(text, at, &mut slots) {
             let Some(found) = range(&slots) else { break };
             out.push_str(text.get(copied..found.start).unwrap_or(""));
-            // Not for an empty match right behind another.
+            // Not for an empty match directly after another.
             if found.end > copied || found.start == 0 {
                 template.expand(&mut out, text, &slots);
             }

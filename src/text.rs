@@ -1,4 +1,4 @@
-//! YAML and JSON text to [`Value`](crate::value::Value) and back, with the words and the quirks of the readers behind kubectl
+//! YAML and JSON text to [`Value`](crate::value::Value) and back, with the error texts and quirks of the readers in kubectl
 //! and the API server.
 //!
 //! - [`yaml`] reads YAML 1.1 as `sigs.k8s.io/yaml` 1.6 does (YAML to JSON text, that to int64 and float64).
@@ -23,7 +23,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where byte `offset` of `text` is. A byte order mark at the very start takes no column.
+    /// The position of byte `offset` in `text`. A byte order mark at the start has no column.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.split(|b| *b == b'\n').count();
@@ -57,12 +57,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a text could not be read.
+/// An error that occurred while reading a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The reader's words, as kubectl and the server have them (their line numbers included, which are not always right).
+    /// The message of kubectl and the server, including their line numbers, which are not always right.
     pub message: String,
-    /// Where the problem truly is, if that is known.
+    /// The actual position of the error, if it is known.
     pub position: Option<Position>,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// How a text is written.
+/// The syntax of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// JSON.

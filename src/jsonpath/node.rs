@@ -1,4 +1,4 @@
-//! What a template is made of.
+//! The nodes of a parsed template.
 
 use crate::value::Value;
 

@@ -257,12 +257,12 @@ fn code_point(c: char) -> String {
     if quote::is_print(c) { format!("U+{code:04X} '{c}'") } else { format!("U+{code:04X}") }
 }
 
-/// What ends a key or a word.
+/// Whether a character ends a key or word.
 fn is_terminator(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
-/// Digits, perhaps none, perhaps behind a minus.
+/// An optional minus and digits, possibly none.
 fn is_index(text: &str) -> bool {
     text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit())
 }
@@ -299,7 +299,7 @@ fn operator(text: &str) -> Option<(&str, &str, &str)> {
     (!operator.is_empty()).then_some((left, operator, right))
 }
 
-/// Go's escapes, in single quotes too; `None` for anything else behind a backslash.
+/// Go's escapes, in single quotes too; `None` for any other escape.
 fn unquote(text: &str, quote: char) -> Option<String> {
     if !text.contains('\\') && !text.contains(quote) {
         return Some(text.to_owned());

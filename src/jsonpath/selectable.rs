@@ -6,7 +6,7 @@ use crate::value::Value;
 /// One entry of `selectableFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectableField {
-    /// What selectors call it: its path without the dot in front.
+    /// Its name in selectors: the path without the leading dot.
     pub name: String,
     /// The path, or why it could not be read; objects of the resource cannot be selected then.
     path: Result<JsonPath, String>,

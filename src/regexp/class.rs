@@ -78,7 +78,7 @@ pub fn negate(class: &[(u32, u32)]) -> Ranges {
     out
 }
 
-/// Whether a class holds `c`.
+/// Whether a class contains `c`.
 pub fn holds(ranges: &[(u32, u32)], c: u32) -> bool {
     ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c))
 }

@@ -5,7 +5,7 @@ use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
 use crate::value::unicode::{self as tables, MAX, Ranges};
 
 impl Parser<'_> {
-    /// One character written with a backslash, and the place behind it.
+    /// One escaped character, and the offset after it.
     pub(super) fn escape(&self, at: usize) -> Result<(u32, usize), Error> {
         let Some((c, mut end)) = self.next(at + 1) else { return Err(Error::new(TRAILING_BACKSLASH, "")) };
         let octal = |at: usize| self.byte(at).filter(|b| (b'0'..=b'7').contains(b)).map(|b| u32::from(b - b'0'));
@@ -32,7 +32,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `\x7F`, `\x{10FFFF}`; `end` is behind the x.
+    /// `\x7F`, `\x{10FFFF}`; `end` is the offset after the x.
     fn hex_escape(&self, at: usize, mut end: usize) -> Result<(u32, usize), Error> {
         let mut value = 0;
         let mut digits = 0;

@@ -8,7 +8,7 @@ use super::tree::{Node, Op};
 use crate::value::unicode::{MAX, Ranges};
 
 impl Parser<'_> {
-    /// One node of several alternatives. `depth` counts levels of common beginnings, each of which is a level of the tree.
+    /// Makes one node of several alternatives. `depth` counts levels of common prefixes; each becomes a level of the tree.
     pub(super) fn collapse_alternatives(&mut self, mut nodes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
         if depth > MAX_HEIGHT {
             return Err(Limit::Depth);

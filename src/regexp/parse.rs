@@ -75,7 +75,7 @@ enum Entry {
     Bar,
 }
 
-/// What a pattern says.
+/// A parsed pattern.
 #[derive(Debug)]
 pub struct Pattern {
     /// The tree.
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         self.source.as_bytes().get(at).copied()
     }
 
-    /// The character at a place and the place behind it.
+    /// The character at an offset, and the offset after it.
     pub(super) fn next(&self, at: usize) -> Option<(char, usize)> {
         let c = self.rest(at).chars().next()?;
         Some((c, at + c.len_utf8()))
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
 
     // Repetition.
 
-    /// `{min,max}` at a place: the counts and the place behind; `None` if it is only text. A count too large to read is -1.
+    /// `{min,max}` at an offset: the counts and the offset after it; `None` if it is literal text. A count out of range is -1.
     fn counts(&self, at: usize) -> Option<(i64, Option<i64>, usize)> {
         let (min, at) = self.count(at + 1)?;
         let (max, at) = match self.byte(at)? {
@@ -459,8 +459,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Joins the two literals on top of the stack, which no repetition can tell apart any more. If they are joined and there
-    /// is a `next` letter, it goes on top and the answer is true.
+    /// Joins the two literals on top of the stack, to which no repetition can apply any more. If they are joined and there
+    /// is a `next` letter, it is pushed and the result is true.
     fn join_literals(&mut self, next: Option<(u32, bool)>) -> bool {
         let [.., Entry::Node(first), Entry::Node(second)] = self.stack.as_mut_slice() else { return false };
         let (Op::Literal { runes: a, fold: f }, Op::Literal { runes: b, fold: g }) = (&mut first.op, &mut second.op)

@@ -14,7 +14,7 @@ enum Part<'a> {
 }
 
 impl<'a> Template<'a> {
-    /// Reads a template; a name nobody knows stands for nothing, a `$` without a name for itself.
+    /// Parses a template; an unknown name is replaced by nothing, a `$` without a name is literal.
     pub fn new(mut template: &'a str, names: &[String]) -> Self {
         let mut parts = Vec::new();
         while let Some((before, rest)) = template.split_once('$') {
@@ -53,7 +53,7 @@ impl<'a> Template<'a> {
     }
 }
 
-/// The name behind a `$` and what follows it: the longest run of letters, digits and `_`, or anything such in braces.
+/// The name after a `$` and the rest: the longest run of letters, digits and `_`, or such a run in braces.
 fn reference(rest: &str) -> Option<(&str, &str)> {
     let (braces, body) = rest.strip_prefix('{').map_or((false, rest), |body| (true, body));
     let end = body.find(|c: char| c != '_' && !tables::is_letter(c) && !tables::is_digit(c)).unwrap_or(body.len());

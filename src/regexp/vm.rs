@@ -42,7 +42,7 @@ impl Threads {
     fn new(size: usize, width: usize) -> Self {
         Self { place: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
     }
-    /// Adds an instruction unless it is there already.
+    /// Adds an instruction unless it is in the set.
     fn insert(&mut self, pc: usize) -> bool {
         let Some(place) = self.place.get_mut(pc) else { return false };
         if self.list.get(*place) == Some(&pc) {
@@ -68,7 +68,7 @@ impl Threads {
     }
 }
 
-/// What is still to do while following instructions that read nothing.
+/// A pending step while following instructions that consume no input.
 enum Step {
     Go(usize),
     Restore(usize, Option<usize>),

@@ -11,18 +11,18 @@ use crate::value::{Map, Value, quote};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How deep arrays and objects may nest.
+/// The maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// The most duplicates one strict error names.
+/// The maximum number of duplicates in one strict error.
 const MAX_DUPLICATES: usize = 100;
 
-/// What a strict reader tells besides the value.
+/// The result of a strict reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strict {
     /// The value; the last of equal keys won.
     pub value: Value,
-    /// The server's words: `duplicate field "spec.x"`.
+    /// The server's messages: `duplicate field "spec.x"`.
     pub errors: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
     Ok(read_strict(text)?.value)
 }
 
-/// Reads one JSON text and names keys that are there twice in one object.
+/// Reads one JSON text and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let mut reader = Reader::new(text, 0);
     let value = reader.value()?;
@@ -42,7 +42,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     reader.finish(value)
 }
 
-/// Reads the JSON value that begins at byte `start` of `text` and tells where it ends (a stream of values, one after another).
+/// Reads the JSON value that begins at byte `start` of `text`; also returns the offset of its end (for a stream of values).
 /// `None` if only white space is left.
 pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Error> {
     let mut reader = Reader::new(text, start);
@@ -65,7 +65,7 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     open: Vec<Open>,
-    /// The first number out of range; told only if the syntax is right.
+    /// The first number out of range; reported only if the syntax is right.
     out_of_range: Option<Error>,
     duplicates: Vec<String>,
     seen: BTreeSet<String>,
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 _ => return Err(self.end_or("looking for beginning of value")),
             };
-            // Puts it where it belongs, and closes what ends behind it.
+            // Adds it to its container, and closes the containers that end after it.
             loop {
                 match self.open.last_mut() {
                     None => return Ok(complete),

@@ -1,6 +1,6 @@
-//! Where the fields of a document stand in its text. Built only when an error is to be shown.
+//! The positions of fields in the text of a document. Built only when an error is to be shown.
 //!
-//! The server names fields by paths that cannot be taken apart without the object (`spec.a.b` may be one key or two), so a
+//! The server's paths cannot be split without the object (in `spec.a.b`, `a.b` may be one key or two), so a
 //! path is matched against the tree: [`Spans::locate`].
 
 mod outline;
@@ -11,7 +11,7 @@ pub(super) use outline::{Outline, Place, Shape};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A stretch of text.
+/// A range of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Where it begins.
@@ -20,36 +20,36 @@ pub struct Span {
     pub range: Range<usize>,
 }
 
-/// A place found for a path.
+/// The result of looking up a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The key, if the node is a member of an object.
     pub key: Option<Span>,
     /// The value.
     pub value: Span,
-    /// Whether all of the path was found; else this is the nearest node around what it names.
+    /// Whether the whole path was found; otherwise this is the nearest ancestor.
     pub exact: bool,
 }
 
-/// The places of the nodes of one document.
+/// The positions of the nodes of one document.
 #[derive(Debug)]
 pub struct Spans<'a> {
     text: &'a [u8],
     index: Arc<Index>,
 }
 
-/// What is found out about a text once, however often it is asked about: the items of a list share it.
+/// A cache for one text, shared by the items of a list in it.
 #[derive(Debug, Default)]
 pub struct Cache(OnceLock<Arc<Index>>);
 
-/// The nodes of a text, and what turns offsets into positions without reading all that is before: a text may be one long
+/// The nodes of a text, and an index that converts offsets to positions without scanning from the start: a text may be one long
 /// line.
 #[derive(Debug)]
 struct Index {
     outline: Outline,
     /// The offsets at which lines begin.
     lines: Vec<usize>,
-    /// How many characters are before each block of the text.
+    /// The number of characters before each block of the text.
     characters: Vec<usize>,
 }
 
@@ -80,7 +80,7 @@ impl Index {
         Self { outline, lines: lines.collect(), characters: characters.collect() }
     }
 
-    /// As [`Position::of`], without reading all that is before.
+    /// As [`Position::of`], without scanning from the start.
     fn position(&self, text: &[u8], offset: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.lines.get(line).copied().unwrap_or_default();
@@ -102,11 +102,11 @@ impl Index {
     }
 }
 
-/// How many steps the search for a path may take.
+/// The maximum number of steps of a search.
 const BUDGET: usize = 10_000;
 
 impl<'a> Spans<'a> {
-    /// The places in `text`, a document that could be read (else the tree ends where reading did).
+    /// The positions in `text`; after a syntax error the tree ends there.
     pub fn of(text: &'a [u8], syntax: Syntax) -> Self {
         Self { text, index: Arc::new(Index::of(text, syntax)) }
     }
@@ -136,7 +136,7 @@ impl<'a> Spans<'a> {
         self.locate(&format!("{prefix}{dot}{path}"))
     }
 
-    /// Gives places to duplicates that are only known in words (`duplicate field "spec.x"`).
+    /// Finds the positions of duplicates that are known only by message (`duplicate field "spec.x"`).
     pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
         let mut found = self.index.outline.repeated().into_iter();
         let place = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
@@ -172,7 +172,7 @@ impl<'a> Spans<'a> {
                 item.is_some_and(|item| self.search(*item, None, rest, best, budget))
             }
             Shape::Mapping(members) => {
-                // The longest key first: `a.b` before `a`; the last of equal ones, which is the one that counts.
+                // The longest key first: `a.b` before `a`; the last of equal ones, which is the one in effect.
                 let mut fits: Vec<(usize, usize, &str)> = self
                     .index
                     .outline
@@ -196,11 +196,11 @@ impl<'a> Spans<'a> {
 struct Best {
     node: usize,
     key: Option<usize>,
-    /// How much of the path is not found.
+    /// The length of the unmatched rest of the path.
     left: usize,
 }
 
-/// What follows member `name` in a path: it stands there as `.name`, `name` or `[name]`.
+/// The rest of a path after member `name`, which is written `.name`, `name` or `[name]`.
 fn behind<'p>(path: &'p str, name: &str) -> Option<&'p str> {
     if let Some(inner) = path.strip_prefix('[') {
         return inner.strip_prefix(name)?.strip_prefix(']');

@@ -1,8 +1,8 @@
 //! YAML as kubectl and the API server read it: `sigs.k8s.io/yaml` 1.6 over `go.yaml.in/yaml/v2`, which is YAML 1.1.
 //!
-//! The way of the data: [`source`] (characters that are not allowed) -> [`scanner`] (tokens) -> [`parser`] (events) ->
-//! [`tree`] (nodes with their places) -> [`decode`] (the value). All but the first document of a text are ignored, as
-//! there; [`super::documents`] splits a stream before it comes here.
+//! Stages: [`source`] (characters that are not allowed) -> [`scanner`] (tokens) -> [`parser`] (events) ->
+//! [`tree`] (nodes with positions) -> [`decode`] (the value). All but the first document of a text are ignored, as in
+//! Go; [`super::documents`] splits streams.
 
 mod decode;
 mod parser;
@@ -22,25 +22,25 @@ use std::borrow::Cow;
 
 const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
-/// What a strict reader tells besides the value.
+/// The result of a strict reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strict {
     /// The value; the last of equal keys won.
     pub value: Value,
-    /// Keys that are there twice, in the order in which the server tells them.
+    /// Duplicate keys, in the server's order.
     pub duplicates: Vec<Duplicate>,
-    /// Where another document begins, which is ignored.
+    /// The start of another document, which is ignored.
     pub rest: Option<Position>,
 }
 
-/// A key that is there twice in one mapping.
+/// A duplicate key in a mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The server's words: `line 7: key "num" already set in map`.
+    /// The server's message: `line 7: key "num" already set in map`.
     pub message: String,
-    /// Where the key is first.
+    /// The first occurrence.
     pub first: Position,
-    /// Where it is again.
+    /// The repeated occurrence.
     pub second: Position,
 }
 
@@ -67,7 +67,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
     Ok(decode::decode(&tree, &source.text, false)?.value)
 }
 
-/// Reads the first document of `text` and names keys that are there twice in one mapping.
+/// Reads the first document of `text` and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let source = Source::new(text);
     let tree = tree::parse(&source)?;
@@ -78,7 +78,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     Ok(Strict { value: found.value, duplicates, rest })
 }
 
-/// Where the nodes of the first document stand; nothing if it cannot be read.
+/// The positions of the nodes of the first document; empty if it cannot be read.
 pub(super) fn outline(text: &[u8]) -> Outline {
     let source = Source::new(text);
     match tree::parse(&source) {

@@ -1,4 +1,4 @@
-//! A document as places: what the readers throw away.
+//! A document as a tree of positions, which the readers do not keep.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub enum Shape {
     Sequence(Vec<usize>),
     /// Keys and values.
     Mapping(Vec<(usize, usize)>),
-    /// Stands for another node.
+    /// An alias of another node.
     Alias(usize),
     /// The key `<<`: what its value holds belongs to the object around it.
     Merge,
@@ -67,7 +67,7 @@ impl Outline {
         all
     }
 
-    /// The node that `index` stands for.
+    /// The node that `index` refers to, aliases resolved.
     pub fn resolve(&self, index: usize) -> usize {
         match self.nodes.get(index).map(|n| &n.shape) {
             Some(Shape::Alias(target)) => *target,

@@ -1,7 +1,7 @@
-//! The tree to a value: aliases and merges followed, keys made text (`decode.go`, and `YAMLToJSON` behind it).
+//! Converts the tree to a value: resolves aliases and merges and converts keys to strings (`decode.go`, then `YAMLToJSON`).
 //!
-//! What surprises: merges (`<<`) are applied where they stand, so a later one overrides an earlier key; a key is text only
-//! in the end, so `1` and `"1"` are no duplicates although one replaces the other; `1.0` becomes the integer 1, because the
+//! Surprises: merges (`<<`) are applied in order, so a later one overrides an earlier key; keys become strings only
+//! at the end, so `1` and `"1"` are not duplicates although one replaces the other; `1.0` becomes the integer 1, because the
 //! value goes through JSON text.
 //!
 //! Nesting and aliases are followed with an explicit stack.
@@ -17,11 +17,11 @@ use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was read.
+/// The result.
 pub struct Decoded {
     /// The value.
     pub value: Value,
-    /// Whether some key was there twice (perhaps only after keys became text).
+    /// Whether any key was repeated (perhaps only after conversion to a string).
     pub repeated: bool,
     /// The duplicates, if they were asked for.
     pub duplicates: Vec<Duplicate>,
@@ -152,9 +152,9 @@ pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> R
     }
 }
 
-/// What is being built.
+/// A collection that is being built.
 enum Frame {
-    /// An array: what is there, and the nodes still to read.
+    /// An array: its items so far, and the nodes still to read.
     Sequence { items: Vec<Value>, at: usize, end: usize },
     /// An object; [`Frame::Pairs`] above it fill it.
     Mapping { members: Map },
@@ -198,7 +198,7 @@ impl Identity {
     }
 }
 
-/// What makes a key the same as another; NaN never is.
+/// The identity of a key; NaN has none.
 fn identity(scalar: Scalar<'_>) -> Option<Identity> {
     Some(match scalar {
         Scalar::Null => Identity::Null,
@@ -216,9 +216,9 @@ struct Decoder<'t, 'a> {
     tree: &'t Tree<'a>,
     text: &'t str,
     frames: Vec<Frame>,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: usize,
-    /// How many nodes were read, and how many of them inside aliases.
+    /// The number of nodes read, and of those inside aliases.
     decoded: u64,
     aliased: u64,
     /// The aliases being followed.
@@ -299,7 +299,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
                         }
                     }
                 }
-                // Both are left together with what stands above them.
+                // Both are popped together with the frame above them.
                 Some(Frame::Mapping { .. } | Frame::Alias { .. }) => {
                     self.frames.pop();
                 }
@@ -326,7 +326,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         Ok(())
     }
 
-    /// Begins a node: a scalar's value is there at once, a collection leaves a frame.
+    /// Starts a node: a scalar returns its value, a collection pushes a frame.
     fn start(&mut self, index: usize) -> Result<Option<Value>, Error> {
         self.count(index)?;
         let node = self.node(index)?;
@@ -433,7 +433,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
     }
 
-    /// Tells a key that its object has already. Its value was read by then, so duplicates inside it are told before.
+    /// Records a duplicate key. Its value has been read already, so duplicates inside the value are reported first.
     fn look_for_duplicate(&mut self, identity: Option<Identity>, key: usize, value: usize) {
         let Some(identity) = identity else { return };
         let Some(keys) = self.seen.as_mut().and_then(|seen| seen.last_mut()) else { return };
@@ -476,7 +476,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
             let key = syntax::show_scalar(&scalar);
             if let Ok(value) = syntax::show(self.tree, value_index) {
                 let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
-                // The last of equal keys counts; of others Go tells any.
+                // The last of equal keys is in effect; of several errors Go reports any.
                 let same = |e: &Error| e.message.contains(&format!(" key: {key}, "));
                 if self.key_error.as_ref().is_none_or(same) {
                     self.key_error = Some(self.error(message, key_index));

@@ -1,7 +1,7 @@
 //! Tokens to events: the grammar of YAML 1.1 as a machine with an explicit stack (`parserc.go`), so that nesting costs no
 //! call stack.
 //!
-//! What surprises: errors name the line *before* the one they are on, as Go's do; `[? , a]` swallows the comma.
+//! Surprises: errors name the line *before* the one they are on, as Go's do; `[? , a]` swallows the comma.
 
 use super::scanner::Scanner;
 use super::source::Source;
@@ -9,7 +9,7 @@ use super::token::{Kind, Mark, Style, Tag, TagDirective};
 use crate::text::{Error, Position};
 use std::borrow::Cow;
 
-/// What a document consists of.
+/// An event of a document.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// Nothing (more) to read.
@@ -26,7 +26,7 @@ pub enum Event<'a> {
         value: Cow<'a, str>,
         /// Its tag, handle replaced.
         tag: Option<Box<str>>,
-        /// Whether its type is found from its text.
+        /// Whether its type is determined from its text.
         implicit: bool,
     },
     /// A sequence begins.
@@ -39,7 +39,7 @@ pub enum Event<'a> {
     MappingEnd,
 }
 
-/// An event, its anchor and where it stands.
+/// An event with its anchor and position.
 #[derive(Debug)]
 pub struct Located<'a> {
     /// The event.
@@ -75,7 +75,7 @@ enum State {
     End,
 }
 
-/// Where a node may stand.
+/// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// Inside `[]` or `{}`.
@@ -96,7 +96,7 @@ pub struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// A parser at the begin of `source`.
+    /// A parser at the start of `source`.
     pub fn new(source: &'a Source<'a>) -> Self {
         let (state, states) = (State::FirstDocument, Vec::new());
         Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: Vec::new() }
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         self.scanner.take().map_or(Mark::default(), |t| t.end)
     }
 
-    /// Reads a node and goes on with `then` behind it.
+    /// Reads a node and continues in state `then`.
     fn node_then(&mut self, context: Context, then: State) -> Result<Located<'a>, Error> {
         self.states.push(then);
         self.node(context)
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         self.block_mapping_node(at, State::BlockMappingKey)
     }
 
-    /// The node behind `?` or `:`, or nothing.
+    /// The node after `?` or `:`, or an empty one.
     fn block_mapping_node(&mut self, at: Mark, then: State) -> Result<Located<'a>, Error> {
         match self.scanner.peek()?.kind {
             Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_then(at, then)),
@@ -470,7 +470,7 @@ impl<'a> Parser<'a> {
 
     fn flow_pair_value(&mut self) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
-        // An empty value is reported at the `:`, not behind it.
+        // The position of an empty value is that of the `:`.
         let start = token.start;
         if token.kind == Kind::Value {
             self.take();
@@ -526,7 +526,7 @@ fn located(event: Event<'_>, start: Mark, end: Mark) -> Located<'_> {
     Located { event, anchor: None, start, end }
 }
 
-/// A value that is not there.
+/// An empty value.
 fn empty<'a>(at: Mark) -> Located<'a> {
     located(Event::Scalar { value: Cow::Borrowed(""), tag: None, implicit: true }, at, at)
 }

@@ -1,6 +1,6 @@
-//! What a scalar means: the types of YAML 1.1 as `resolve.go` finds them.
+//! The type and value of a scalar in YAML 1.1, as `resolve.go` determines them.
 //!
-//! What surprises: `y`, `on` and `NO` are booleans; `0777` and `0o777` are 511, `0b11` is 3, `1_000` is 1000, but `1:30` is
+//! Surprises: `y`, `on` and `NO` are booleans; `0777` and `0o777` are 511, `0b11` is 3, `1_000` is 1000, but `1:30` is
 //! text; dates are text; numbers too large for a float are text.
 
 use std::borrow::Cow;
@@ -93,7 +93,7 @@ fn word(text: &str) -> Option<Scalar<'static>> {
 fn number(text: &str) -> Option<Scalar<'static>> {
     let digits: Cow<'_, str> = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
     int(&digits).or_else(|| float(&digits)).or_else(|| {
-        // Only these get here: a sign behind `0b`.
+        // Only these are left: a sign after `0b`.
         let signed = digits.strip_prefix("0b")?;
         let (negative, bits) = match signed.strip_prefix('-') {
             Some(bits) => (true, bits),
@@ -133,7 +133,7 @@ fn u64_of(digits: &str, radix: u32) -> Option<u64> {
     if digits.as_bytes().first()?.is_ascii_alphanumeric() { u64::from_str_radix(digits, radix).ok() } else { None }
 }
 
-/// A number that begins with its point: here `_` must stand between two digits.
+/// A number that begins with a point, in which `_` must be between two digits.
 fn fraction(text: &str) -> Option<Scalar<'static>> {
     if !text.contains('_') {
         return float(text);
@@ -185,7 +185,7 @@ fn float(text: &str) -> Option<Scalar<'static>> {
     text.parse::<f64>().ok().filter(|x| x.is_finite()).map(Scalar::Float)
 }
 
-/// Whether the writer's reader would take `text` for a point in time (`parseTimestamp`).
+/// Whether yaml.v2 would resolve `text` as a timestamp (`parseTimestamp`), so that the writer must quote it.
 pub fn timestamp(text: &str) -> bool {
     let Some((year, rest)) = text.split_at_checked(4) else { return false };
     let Some(rest) = rest.strip_prefix('-') else { return false };

@@ -1,8 +1,8 @@
-//! Text to tokens: indentation, and keys that only the `:` behind them shows ("simple keys").
+//! Text to tokens: indentation, and keys that are recognized only by the `:` after them ("simple keys").
 //!
-//! Mirrors the rules of `scannerc.go`. What surprises: tokens are fetched no further than needed, so of two errors the
-//! one is told that this order meets first; a simple key ends at its line and 1,024 characters, and where one *must*
-//! stand (at the indentation of the mapping) its absence is `could not find expected ':'`; tabs may not indent, but may
+//! Follows `scannerc.go`. Surprises: tokens are fetched only as needed, which decides which of two errors is
+//! reported; a simple key ends with its line and after 1,024 characters, and where one is *required*
+//! (at the indentation of the mapping) its absence is `could not find expected ':'`; tabs may not indent, but may
 //! follow `key:`; the line of an error is missing on the first line.
 
 mod directive;
@@ -13,21 +13,21 @@ use super::token::{Kind, Mark, Token};
 use crate::text::{Error, Position};
 use std::collections::VecDeque;
 
-/// How deep flow collections, and how deep indentation may go.
+/// The maximum depth of flow collections and of indentation.
 const MAX_DEPTH: usize = 10_000;
-/// How many characters a simple key may take.
+/// The maximum length of a simple key, in characters.
 const MAX_KEY: usize = 1024;
 
-/// Answers a scanner that is asked for more than there is.
+/// The token after the end of the stream.
 static END: Token<'static> =
     Token { kind: Kind::StreamEnd, start: Mark { at: 0, line: 0 }, end: Mark { at: 0, line: 0 } };
 
-/// A place where a key may begin that has no `?`.
+/// A position where a simple key (without `?`) may begin.
 #[derive(Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
     required: bool,
-    /// The number of the token it would begin with.
+    /// The number of its first token.
     token: usize,
     mark: Mark,
     index: usize,
@@ -45,12 +45,12 @@ pub struct Scanner<'a> {
     line: u32,
     /// The count of characters before this line.
     line_index: usize,
-    /// How far Go's reader would have decoded, and where its buffer would begin; only followed in careful texts.
+    /// The end of the text that Go's reader would have decoded, and the start of its buffer; tracked only if the source is careful.
     decoded: usize,
     buffer: usize,
 
     tokens: VecDeque<Token<'a>>,
-    /// How many tokens were handed out.
+    /// The number of tokens that were taken.
     taken: usize,
     ready: bool,
     started: bool,
@@ -66,7 +66,7 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner at the begin of `source`.
+    /// A scanner at the start of `source`.
     pub fn new(source: &'a Source<'a>) -> Self {
         Self {
             source,
@@ -148,7 +148,7 @@ impl<'a> Scanner<'a> {
         matches!(self.byte(ahead), b' ' | b'\t' | b'\n' | b'\r' | 0) || self.line_break(ahead) > 0
     }
 
-    /// `---` or `...` alone at the begin of a line.
+    /// `---` or `...` alone at the start of a line.
     fn at_document_indicator(&self) -> bool {
         matches!(self.byte(0), b'-' | b'.')
             && self.column() == 0
@@ -157,7 +157,7 @@ impl<'a> Scanner<'a> {
             && self.is_blankz(3)
     }
 
-    /// Goes on by one character that is no line break.
+    /// Advances by one character that is not a line break.
     fn skip(&mut self) {
         let width = match self.byte(0) {
             0..=0xbf => 1,
@@ -169,7 +169,7 @@ impl<'a> Scanner<'a> {
         self.extra += width - 1;
     }
 
-    /// Goes over a line break of `width` bytes and gives what it means in a scalar.
+    /// Skips a line break of `width` bytes and returns its text in a scalar.
     fn skip_break(&mut self, width: usize) -> char {
         let lead = self.byte(0);
         let meaning = match (lead, self.byte(2)) {
@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
         self.tokens.push_back(Token { kind, start, end });
     }
 
-    /// Puts a token without text before the token of number `number`; behind all if that one was handed out already.
+    /// Inserts a token without text before token `number`, or at the end if that token was taken already.
     fn insert(&mut self, kind: Kind<'a>, number: usize, mark: Mark) {
         let token = Token { kind, start: mark, end: mark };
         match number.checked_sub(self.taken) {
@@ -235,7 +235,7 @@ impl<'a> Scanner<'a> {
     fn fetch_more(&mut self) -> Result<(), Error> {
         loop {
             if !self.tokens.is_empty() {
-                // Does a key perhaps begin with the first token? Then its `:` must be looked for.
+                // If the first token may begin a simple key, the scanner must look for its `:`.
                 while self.keys_by_token.front().is_some_and(|(token, _)| *token < self.taken) {
                     self.keys_by_token.pop_front();
                 }
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
         loop {
             self.demand(1)?;
             if self.source.careful && self.column() == 0 && self.source.has_bom(self.buffer) {
-                // Go looks at the begin of its buffer, not at the current character.
+                // Go looks at the start of its buffer, not at the current character.
                 if self.at < self.bytes.len() {
                     self.skip();
                 }
@@ -360,7 +360,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes to the end of the line.
+    /// Skips the rest of the line.
     fn skip_line(&mut self) -> Result<(), Error> {
         loop {
             match self.byte(0) {
@@ -392,7 +392,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// A key may begin here, if one is allowed.
+    /// Records that a simple key may begin here, if one is allowed.
     fn save_key(&mut self) -> Result<(), Error> {
         if !self.key_allowed {
             return Ok(());
@@ -409,7 +409,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The key that may have begun at this flow level has not.
+    /// Discards the possible simple key of this flow level.
     fn remove_key(&mut self) -> Result<(), Error> {
         let Some(key) = self.keys.last_mut() else { return Ok(()) };
         if key.possible {
@@ -433,7 +433,7 @@ impl<'a> Scanner<'a> {
 
     // Indentation
 
-    /// Grows the indentation to `column`, if that is more, and puts `kind` before token `number`.
+    /// Increases the indentation to `column`, if that is deeper, and inserts `kind` before token `number`.
     fn roll_indent(&mut self, column: i32, number: usize, kind: Kind<'a>, mark: Mark) -> Result<(), Error> {
         if self.flow_level > 0 || self.indent >= column {
             return Ok(());
@@ -483,8 +483,8 @@ impl<'a> Scanner<'a> {
 
     fn fetch_flow_start(&mut self, kind: Kind<'a>) -> Result<(), Error> {
         self.save_key()?;
-        // The key of the new level has the number of this very token, so that leaving the level forgets the key that
-        // the collection itself may be. Go does so; `[]: x` depends on it.
+        // The key of the new level has the number of this token, so that leaving the level discards the key that
+        // the collection itself may be. Go does this too; `[]: x` depends on it.
         let token = self.last_number();
         self.keys.push(SimpleKey { token, ..SimpleKey::default() });
         self.flow_level += 1;

@@ -1,7 +1,7 @@
-//! The text under a scanner, and where Go's reader would refuse it.
+//! The text that is scanned, and the place where Go's reader would reject it.
 //!
-//! Go decodes 512 bytes at a time, when the scanner asks for more characters. So a control character is an error earlier
-//! than the scanner gets there, and whether it or an error of the scanner is told depends on where those 512 bytes end.
+//! Go decodes 512 bytes at a time, when the scanner needs more characters. So a control character is an error before
+//! the scanner reaches it, and whether it or an error of the scanner is reported depends on where those 512 bytes end.
 //! Texts without such characters (nearly all) skip all this: [`Source::careful`] is false.
 
 use crate::text::{Error, Position};
@@ -10,21 +10,21 @@ use std::borrow::Cow;
 const CHUNK: usize = 512;
 const BOM: &str = "\u{feff}";
 
-/// A text that was looked through once.
+/// A text after a first pass.
 pub struct Source<'a> {
-    /// The text up to the first character Go's reader refuses.
+    /// The text up to the first character that Go's reader rejects.
     pub text: Cow<'a, str>,
-    /// Where it begins, after a byte order mark.
+    /// The offset of its start, after a byte order mark.
     pub start: usize,
     /// Whether the scanner must follow the reader's chunks.
     pub careful: bool,
-    /// What stands behind `text`, if anything.
+    /// The rejected character after `text`, if there is one.
     trouble: Option<Trouble>,
     /// Length of all of the input.
     len: usize,
 }
 
-/// A character that may not be there.
+/// A character that is not allowed.
 struct Trouble {
     message: &'static str,
     /// Its length in bytes.
@@ -32,7 +32,7 @@ struct Trouble {
 }
 
 impl<'a> Source<'a> {
-    /// Looks through `bytes`: UTF-8, or UTF-16 with a byte order mark.
+    /// Decodes `bytes`: UTF-8, or UTF-16 with a byte order mark.
     pub fn new(bytes: &'a [u8]) -> Self {
         let text = match bytes {
             [0xff, 0xfe, rest @ ..] => return Self::utf16(rest, u16::from_le_bytes),
@@ -85,14 +85,14 @@ impl<'a> Source<'a> {
         Self { careful: trouble.is_some(), text: Cow::Owned(text), start: 0, trouble, len }
     }
 
-    /// The error for the character behind the text.
+    /// The error for the character after the text.
     pub fn error(&self) -> Option<Error> {
         let trouble = self.trouble.as_ref()?;
         let position = Position::of(self.text.as_bytes(), self.text.len());
         Some(Error::new(format!("yaml: {}", trouble.message), Some(position)))
     }
 
-    /// Where the chunk ends that begins at `from`, or the error it holds.
+    /// The end of the chunk that begins at `from`, or the error in it.
     pub fn chunk(&self, from: usize) -> Result<usize, Error> {
         let end = (from + CHUNK).min(self.len);
         if let Some(trouble) = &self.trouble {
@@ -105,14 +105,14 @@ impl<'a> Source<'a> {
         Ok(end.max(from))
     }
 
-    /// Whether a byte order mark stands at `at`.
+    /// Whether there is a byte order mark at `at`.
     pub fn has_bom(&self, at: usize) -> bool {
         self.text.get(at..).is_some_and(|rest| rest.starts_with(BOM))
     }
 }
 
 impl Trouble {
-    /// Names what is wrong with the UTF-8 that `bad` begins with, as Go's reader does.
+    /// The message of Go's reader for invalid UTF-8 at the start of `bad`.
     fn invalid(bad: &[u8]) -> Self {
         let lead = bad.first().copied().unwrap_or(0);
         let (width, mut value) = match lead {
@@ -136,7 +136,7 @@ impl Trouble {
     }
 }
 
-/// Where the first character is that YAML does not allow.
+/// The offset of the first character that YAML does not allow.
 fn refused(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut from = 0;

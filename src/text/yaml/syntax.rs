@@ -7,12 +7,12 @@ use crate::value::{number, quote};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a merge of anything else is answered with.
+/// The error for a merge of anything else.
 pub const NOT_A_MAP: &str = "yaml: map merge requires map or sequence of maps as the value";
 
-/// Deeper values are cut; no one reads them.
+/// The maximum depth of printed values; deeper ones are cut.
 const MAX_DEPTH: usize = 100;
-/// Aliases could make an error endless.
+/// The maximum length of an error, which aliases could otherwise make endless.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// A scalar: `"a"`, `1`, `0x8000000000000000` for what only fits uint64, `<nil>`.
@@ -73,7 +73,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.tree.nodes.get(index).ok_or_else(String::new)
     }
 
-    /// The node an alias stands for; [`Printer::leave`] it afterwards.
+    /// Enters the node that an alias refers to; [`Printer::leave`] leaves it.
     fn follow(&mut self, index: usize, name: &str) -> Result<(), String> {
         if self.active.contains(&index) {
             return Err(format!("yaml: anchor '{name}' value contains itself"));

@@ -1,4 +1,4 @@
-//! What the scanner hands to the parser.
+//! Tokens, from the scanner to the parser.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub struct Mark {
     pub line: u32,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug)]
 pub struct Token<'a> {
     /// What it is.
@@ -26,7 +26,7 @@ pub struct Token<'a> {
 /// indentation and keys recognized by the `:` after them.
 #[derive(Debug, PartialEq)]
 pub enum Kind<'a> {
-    /// The begin of the stream.
+    /// The start of the stream.
     StreamStart,
     /// The end of the stream.
     StreamEnd,
@@ -56,7 +56,7 @@ pub enum Kind<'a> {
     BlockEntry,
     /// `,`
     FlowEntry,
-    /// `?`, or a key follows that a `:` stands behind.
+    /// `?`, or inserted before a simple key.
     Key,
     /// `:`
     Value,
@@ -75,11 +75,11 @@ pub enum Kind<'a> {
 pub struct TagDirective {
     /// `!name!`
     pub handle: String,
-    /// What stands for it.
+    /// Its prefix.
     pub prefix: String,
 }
 
-/// A tag as written; its handle is not looked up yet.
+/// A tag as written; its handle is not resolved yet.
 #[derive(Debug, PartialEq)]
 pub struct Tag {
     /// `!`, `!!`, `!name!`, or nothing for `!<…>` and the bare `!`.
@@ -88,10 +88,10 @@ pub struct Tag {
     pub suffix: String,
 }
 
-/// How a scalar is written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Bare.
+    /// Plain.
     Plain,
     /// In quotes of either kind, or a block.
     Quoted,

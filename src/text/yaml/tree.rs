@@ -1,4 +1,4 @@
-//! The first document of a text as a flat tree: nodes in the order of the text, each with the place where its subtree ends.
+//! The first document of a text as a flat tree: nodes in document order, each with the end of its subtree.
 
 use super::parser::{Event, Parser};
 use super::source::Source;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Tree<'a> {
     /// Its nodes; the first is the root. Empty for a text without a document.
     pub nodes: Vec<Node<'a>>,
-    /// Where something stands behind the document, which readers of one document do not see.
+    /// The start of text after the document, which readers of one document ignore.
     pub rest: Option<Mark>,
 }
 
@@ -25,7 +25,7 @@ pub struct Node<'a> {
     pub start: Mark,
     /// Where it ends.
     pub end: Mark,
-    /// The node behind its subtree.
+    /// The index of the node after its subtree.
     pub next: usize,
 }
 
@@ -38,14 +38,14 @@ pub enum NodeKind<'a> {
         value: Cow<'a, str>,
         /// The tag, if there is one.
         tag: Option<Box<str>>,
-        /// Whether the type is found from the text.
+        /// Whether the type is determined from the text.
         implicit: bool,
     },
     /// Items follow.
     Sequence,
     /// Keys and values follow in turn.
     Mapping,
-    /// Stands for another node.
+    /// An alias of another node.
     Alias {
         /// The name of its anchor.
         name: &'a str,
@@ -71,7 +71,7 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
             Event::StreamEnd => return Ok(tree),
             Event::DocumentStart => continue,
             Event::DocumentEnd => {
-                // Something other than white space and `...` behind it is another document.
+                // Anything but white space and `...` after it is another document.
                 let more = (found.start.at as usize) < source.text.len()
                     && !matches!(parser.next(), Ok(next) if matches!(next.event, Event::StreamEnd));
                 tree.rest = more.then_some(found.start);

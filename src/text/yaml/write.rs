@@ -1,6 +1,6 @@
 //! YAML as `kubectl -o yaml` prints it (`sigs.k8s.io/yaml` Marshal: JSON, read as YAML, written by yaml.v2).
 //!
-//! What surprises: lines are folded after 80 characters; keys are sorted so that `a2` stands before `a10`; sequences in
+//! Surprises: lines are folded after 80 characters; keys are sorted so that `a2` comes before `a10`; sequences in
 //! mappings are not indented; characters beyond U+FFFF are escaped, and so is everything in a text that begins with a byte
 //! order mark; a key longer than 128 bytes is written with `?`; a text `<<` is not quoted. Text that kubectl fails to print
 //! (U+007F) or changes (U+0085) is written so that it can be read again.
@@ -16,7 +16,7 @@ use style::{Analysis, is_break};
 
 /// The column after which a space may become a line break.
 const WIDTH: usize = 80;
-/// How many columns a level takes.
+/// The columns per level.
 const INDENT: i32 = 2;
 /// The longest key, in bytes, that is written without `?`.
 const MAX_SIMPLE_KEY: usize = 128;
@@ -29,7 +29,7 @@ pub fn to_string(v: &Value) -> String {
     writer.out
 }
 
-/// Where a node stands.
+/// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     Root,
@@ -45,7 +45,7 @@ struct Writer {
     indent: i32,
     /// Whether white space was written last.
     whitespace: bool,
-    /// Whether nothing but indentation and indicators stand on the line.
+    /// Whether the line contains only indentation and indicators so far.
     indention: bool,
 }
 
@@ -66,7 +66,7 @@ impl Writer {
         self.column = 0;
     }
 
-    /// Goes to the indentation, on a new line unless this one is still free.
+    /// Writes the indentation, on a new line unless this one is still empty.
     fn new_line(&mut self) {
         let indent = usize::try_from(self.indent).unwrap_or(0);
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
@@ -306,7 +306,7 @@ impl Writer {
     }
 }
 
-/// How a scalar is, or should be, written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     Plain,

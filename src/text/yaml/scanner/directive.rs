@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
             if handle.len() > 1 && handle.ends_with('!') {
                 Tag { handle: handle.to_owned(), suffix: self.tag_uri("")? }
             } else {
-                // No handle after all, but the begin of the tag.
+                // Not a handle, but the start of the tag.
                 let suffix = self.tag_uri(handle)?;
                 if suffix.is_empty() {
                     Tag { handle: suffix, suffix: "!".to_owned() }
@@ -164,7 +164,7 @@ impl<'a> Scanner<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// The rest of a tag, after the `head` already read (of which the first `!` does not belong to it).
+    /// The rest of a tag after `head`, which was read already and whose first `!` is not part of the tag.
     fn tag_uri(&mut self, head: &str) -> Result<String, Error> {
         let mut uri = head.as_bytes().get(1..).unwrap_or_default().to_vec();
         let mut found = !head.is_empty();

@@ -5,12 +5,12 @@ use crate::text::Error;
 use crate::text::yaml::token::{Kind, Mark, Style, Token};
 use std::borrow::Cow;
 
-/// Line breaks between the lines of a scalar, until it is known what they fold to.
+/// Line breaks between the lines of a scalar that have not been folded yet.
 #[derive(Default)]
 struct Breaks {
     /// The first.
     first: Option<char>,
-    /// Those behind it.
+    /// The following ones.
     more: String,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Goes over the characters of a plain scalar up to a blank, line break or indicator.
+    /// Skips the characters of a plain scalar up to a blank, line break or indicator.
     fn skip_plain_run(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let mut length = 0;
@@ -210,7 +210,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Length of the content of a quoted scalar on one line without escapes, and its bytes that begin no character.
+    /// The length of a quoted scalar on one line without escapes, and the number of its continuation bytes.
     fn simple_quoted(&self, quote: u8) -> Option<(usize, usize)> {
         let rest = self.bytes.get(self.at..)?;
         let mut extra = 0;
@@ -321,7 +321,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// What may follow `|` or `>`: `+` or `-`, and a digit, in either order.
+    /// The header after `|` or `>`: `+` or `-`, and a digit, in either order.
     fn block_header(&mut self) -> Result<(Chomp, i32), Error> {
         let mut chomp = Chomp::Clip;
         let mut increment = 0;
@@ -345,7 +345,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes over empty lines and indentation; finds the indentation if it is not known yet (0).
+    /// Skips empty lines and indentation; determines the indentation if it is not known yet (0).
     fn block_breaks(&mut self, indent: &mut i32, breaks: &mut String, end: &mut Mark) -> Result<(), Error> {
         *end = self.mark();
         let mut deepest = 0;
@@ -393,7 +393,7 @@ static SPECIAL: [bool; 256] = {
     table
 };
 
-/// What becomes of the line breaks at the end of a block.
+/// The treatment of line breaks at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
     /// `-`: none stays.

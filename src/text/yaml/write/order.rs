@@ -46,7 +46,7 @@ fn less(left: &[char], right: &[char]) -> bool {
         (false, false) => {}
         (_, y_is_letter) => return y_is_letter,
     }
-    // A zero behind other digits is not a leading one.
+    // A zero after other digits is not a leading one.
     let mut start = 0;
     if *x == '0' || *y == '0' {
         let digits = left.get(..at).unwrap_or_default().iter().rev().take_while(|c| c.is_ascii_digit());

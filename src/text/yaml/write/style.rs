@@ -1,13 +1,13 @@
-//! In which styles a text can be written (`yaml_emitter_analyze_scalar`).
+//! The styles in which a text can be written (`yaml_emitter_analyze_scalar`).
 
-/// What a text allows.
+/// The styles that a text allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// It holds line breaks.
     pub multiline: bool,
-    /// It can stand bare.
+    /// It can be plain.
     pub plain: bool,
-    /// It can stand in single quotes.
+    /// It can be in single quotes.
     pub single: bool,
     /// It can be a literal block.
     pub block: bool,
