@@ -11,7 +11,7 @@ pub type ExprId = u32;
 pub struct Expr {
     /// Its id.
     pub id: ExprId,
-    /// What it is.
+    /// The kind of node.
     pub kind: ExprKind,
 }
 
@@ -41,7 +41,7 @@ impl Expr {
 /// What a node is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// Nothing: stands where an error was reported, never in a tree that parsed.
+    /// A placeholder where an error was reported; never in a tree that parsed.
     Unspecified,
     /// A constant.
     Literal(Literal),
@@ -49,7 +49,7 @@ pub enum ExprKind {
     Ident(String),
     /// `operand.field`, or `has(operand.field)` when `test_only`.
     Select {
-        /// What is selected from.
+        /// The operand of the selection.
         operand: Box<Expr>,
         /// The field, unescaped from back quotes.
         field: String,
@@ -143,11 +143,11 @@ pub struct Comprehension {
     pub accu_var: String,
     /// Its first value.
     pub accu_init: Expr,
-    /// Whether to go on.
+    /// The loop condition.
     pub condition: Expr,
     /// Its next value.
     pub step: Expr,
-    /// What comes out.
+    /// The result of the fold.
     pub result: Expr,
 }
 
@@ -156,11 +156,11 @@ pub struct Comprehension {
 pub struct Ast {
     /// The whole expression.
     pub expr: Expr,
-    /// Where things stand in the source.
+    /// The positions of nodes in the source.
     pub source_info: SourceInfo,
 }
 
-/// Where nodes stand in the source.
+/// The positions of nodes in the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceInfo {
     /// The source text.
@@ -176,14 +176,14 @@ impl SourceInfo {
     }
 }
 
-/// What checking found out about an expression.
+/// An expression with its types and references.
 #[derive(Clone, Debug)]
 pub struct CheckedAst {
     /// The expression; qualified names are already resolved to identifiers.
     pub ast: Ast,
     /// The type of each node, by id: ask [`CheckedAst::type_of`].
     pub types: Vec<Option<Type>>,
-    /// What each name or call may refer to, by id: ask [`CheckedAst::reference`].
+    /// The reference of each name or call, by id; see [`CheckedAst::reference`].
     pub references: Vec<Option<Reference>>,
 }
 
@@ -193,7 +193,7 @@ impl CheckedAst {
         self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
     }
 
-    /// What a name or call refers to.
+    /// The reference of a name or call.
     pub fn reference(&self, id: ExprId) -> Option<&Reference> {
         self.references.get(id as usize).and_then(Option::as_ref)
     }
@@ -212,7 +212,7 @@ impl CheckedAst {
     }
 }
 
-/// What a name or call refers to.
+/// The declaration or overloads that a name or call refers to.
 #[derive(Clone, Debug)]
 pub enum Reference {
     /// A variable of the environment; loop variables have no reference.

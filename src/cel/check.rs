@@ -428,7 +428,7 @@ impl Checker<'_> {
         Type::Var(self.bindings.fresh(1))
     }
 
-    /// What is in the optional; a problem if it is none.
+    /// The element type of an optional; reports an error for any other type.
     fn expect_optional(&mut self, id: ExprId, type_: &Type) -> Type {
         let (inner, is_optional) = unwrap_optional(type_);
         if !is_optional && !inner.is_dyn() {

@@ -1,7 +1,7 @@
-//! What an expression costs at least and at most, from the sizes its declared types allow.
+//! The estimated minimum and maximum cost of an expression, from the sizes that its declared types allow.
 //!
 //! Follows cel-go's `checker/cost.go` and Kubernetes' `pkg/cel/library/cost.go`. The numbers decide which rules a CRD may
-//! have, so they are the server's to the unit, surprises included: see [`path`].
+//! have, so they equal the server's to the unit, surprises included: see [`path`].
 
 mod interval;
 mod path;
@@ -16,7 +16,7 @@ use super::{
 pub use interval::Interval;
 use path::{Path, Paths};
 
-/// Estimates an expression. `root` is the type of the variables the sizes of which are known.
+/// Estimates an expression. `root` is the type of the variables whose sizes are known.
 pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
@@ -31,7 +31,7 @@ pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
     estimator.cost(&checked.ast.expr)
 }
 
-/// What a list or map holds.
+/// The elements of a list or map.
 #[derive(Clone, Copy, Debug)]
 struct Entries {
     is_list: bool,
@@ -59,7 +59,7 @@ struct Local {
 struct Node<'a> {
     path: Path,
     type_: &'a Type,
-    /// None for the element of a list, which only stands for a size.
+    /// `None` for the element of a list, which is only a size.
     expr: Option<&'a Expr>,
     size: Option<Interval>,
 }
@@ -374,7 +374,7 @@ impl<'a> Estimator<'a> {
 static KEY: DeclType =
     DeclType { cel_type: Type::String, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 2, nullable: false };
 
-/// What a loop variable stands for.
+/// The meaning of a loop variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
     Key,

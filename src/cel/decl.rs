@@ -17,11 +17,11 @@ pub struct DeclType {
     pub max_elements: u64,
     /// The fewest bytes a value takes as JSON.
     pub min_serialized_size: u64,
-    /// A null may stand here.
+    /// Whether null is allowed.
     pub nullable: bool,
 }
 
-/// What a declared type is made of.
+/// The structure of a declared type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// No parts.
@@ -30,7 +30,7 @@ pub enum Shape {
     List {
         /// Its items.
         items: Arc<DeclType>,
-        /// How lists of it compare and add.
+        /// The list type, which decides how lists are compared and concatenated.
         kind: ListKind,
     },
     /// A map with string keys.

@@ -1,7 +1,7 @@
-//! What an expression may name: the functions, types and macros of a Kubernetes version, and variables.
+//! The environment of expressions: the functions, types and macros of a Kubernetes version, and variables.
 //!
-//! Follows `k8s.io/apiserver/pkg/cel/environment`. A version's part ([`BaseEnv`]) is built once; an [`Env`] adds
-//! variables to it and costs next to nothing.
+//! Follows `k8s.io/apiserver/pkg/cel/environment`. The part of a version ([`BaseEnv`]) is built once; an [`Env`] adds
+//! variables to it and is cheap.
 
 mod signature;
 
@@ -38,7 +38,7 @@ pub(super) struct Candidate {
     pub variables: u32,
 }
 
-/// What a name of the language stands for.
+/// The meaning of a predeclared name.
 #[derive(Clone, Debug)]
 pub(super) enum Named {
     Type(Type),
@@ -50,7 +50,7 @@ pub(super) enum Named {
 pub struct BaseEnv {
     /// The version.
     pub version: Version,
-    /// What the parser accepts.
+    /// The options of the parser.
     pub parse_options: ParseOptions,
     /// A field whose name is a keyword need not be escaped.
     pub(super) keyword_fields: bool,
@@ -197,7 +197,7 @@ pub struct Env {
     pub variables: Vec<Variable>,
     /// The objects there are.
     pub objects: Arc<Objects>,
-    /// How the names of objects begin, and what messages write instead.
+    /// The prefix of object type names, and its replacement in messages.
     pub rename: Option<(Arc<str>, &'static str)>,
 }
 

@@ -36,12 +36,12 @@ pub struct Program {
     slots: usize,
 }
 
-/// What a run gave.
+/// The result of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
     /// The value, or why there is none.
     pub result: Result<Value<'a>, Error>,
-    /// What it cost.
+    /// The runtime cost.
     pub cost: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// How many problems are kept; later ones are only counted.
+/// The maximum number of errors that are kept; later ones are only counted.
 const MAX_ISSUES: usize = 100;
 /// A source line longer than this (in bytes) is not shown.
 const MAX_SNIPPET: usize = 16384;
@@ -58,7 +58,7 @@ impl Issues {
         self.report_at(location, message);
     }
 
-    /// Whether there is none.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

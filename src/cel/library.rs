@@ -52,9 +52,9 @@ pub struct Overload {
     pub signature: &'static str,
     /// The first minor version whose new-expression environment has it.
     pub introduced: Version,
-    /// What a call costs.
+    /// The cost of a call.
     pub price: Price,
-    /// How a call is computed; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
+    /// The implementation; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
     /// equality, indexing, patterns).
     pub call: Option<Function>,
     /// The arguments are of the types of the signature by the time of the call. Operators see to that themselves: their error texts
@@ -127,7 +127,7 @@ impl Overload {
     }
 }
 
-/// What a call costs at run time, given the sizes of its arguments and result, and (as an interval) when estimated.
+/// The cost of a call, at run time from the sizes of its arguments and result, and (as an interval) when estimated.
 ///
 /// `size` is the number of code points, bytes, elements or entries, 1 for what has none. Factors are cel-go's: reading text costs a
 /// tenth per code point, a regular expression a quarter per code point of its pattern.
@@ -229,7 +229,7 @@ const LIBRARIES: &[&[Overload]] = &[
     authorization::FUNCTIONS,
 ];
 
-/// What an operator says to an operand of a type it does not know. cel-go asks strings and times themselves, which name no function.
+/// The error of an operator for an operand of an unsupported type. In cel-go, strings and times report it themselves, without the function's name.
 fn unknown_operand(function: &str, operand: &Value<'_>) -> Error {
     match operand {
         Value::String(_) | Value::Timestamp(_) | Value::Duration(_) => Error::no_such_overload(),

@@ -25,7 +25,7 @@ pub use macros::{Macro, MacroSet};
 /// The longest source, in code points.
 const MAX_CODE_POINTS: usize = 100_000;
 
-/// What the language has besides its core.
+/// Extensions of the core language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseOptions {
     /// `.?`, `[?]` and `?` in literals.

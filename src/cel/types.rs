@@ -139,7 +139,7 @@ impl Type {
     }
 }
 
-/// How names are written.
+/// The formatting of names.
 struct Names<'a> {
     /// As in error messages.
     short: bool,

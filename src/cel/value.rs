@@ -1,8 +1,8 @@
-//! What expressions compute with.
+//! The values of expressions.
 //!
-//! A value borrows from the JSON document and the program it came from (`'a`); nothing of the document is copied, and lists, maps and
-//! objects are read through their declared type only when an expression looks at them. Follows cel-go's `common/types` and
-//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`, whose lists and objects compare by other rules than cel-go's own.
+//! A value borrows from the JSON document and the program it came from (`'a`); the document is not copied, and lists, maps and
+//! objects are read through their declared type only when an expression uses them. Follows cel-go's `common/types` and
+//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`, whose lists and objects are compared by other rules than cel-go's own.
 
 mod convert;
 mod equal;

@@ -6,7 +6,7 @@ use crate::cel::{
     types::Type,
 };
 
-/// What is wrong with a format string and its arguments: where (the call itself if none) and what.
+/// The error in a format string or its arguments: its position (the call itself if `None`) and message.
 pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Option<(Option<ExprId>, String)> {
     let mut seen = 0;
     let mut rest = format.as_bytes();
@@ -36,7 +36,7 @@ pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Opti
     })
 }
 
-/// Reads a clause behind its `%`, with its precision.
+/// Reads a clause after its `%`, with its precision.
 fn clause(rest: &mut &[u8]) -> Result<u8, String> {
     if let Some(precision) = rest.strip_prefix(b".") {
         let digits = precision.iter().take_while(|b| b.is_ascii_digit()).count();

@@ -23,7 +23,7 @@ struct Validator<'a> {
     env: &'a Env,
     checked: &'a CheckedAst,
     issues: Option<Issues>,
-    /// How many calls of `format` are around.
+    /// The number of enclosing calls of `format`.
     formats: u32,
 }
 
@@ -126,13 +126,13 @@ fn unwrapped(type_: &Type, optional: bool) -> &Type {
     }
 }
 
-/// Whether a call with this first argument can succeed, as far as literals tell.
+/// Whether a call with this literal as its first argument can succeed.
 fn is_valid_argument(function: &str, value: &Literal) -> bool {
     match (function, value) {
         ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
         ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
         ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
-        // Null may stand for either, and then neither takes it.
+        // Null may be of either type, and both functions reject it.
         ("duration" | "timestamp", Literal::Null) => false,
         ("timestamp", Literal::Int(seconds)) => converts("int64_to_timestamp", Value::Int(*seconds)),
         _ => true,

@@ -1,9 +1,9 @@
-//! Which type may stand where another is wanted, and what type variables turn out to be.
+//! Assignability of types, and the inference of type variables.
 
 use crate::cel::types::Type;
 use std::sync::Arc;
 
-/// What is known about type variables.
+/// The substitutions of type variables.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
     bound: Vec<Option<Type>>,
@@ -29,7 +29,7 @@ impl Bindings {
         }
     }
 
-    /// Whether each of the first may stand where its counterpart is wanted; what it takes is remembered only then.
+    /// Whether each first type is assignable to its counterpart; substitutions are kept only then.
     pub fn assignable<'t>(&mut self, pairs: impl IntoIterator<Item = (&'t Type, &'t Type)>) -> bool {
         self.trail.clear();
         let fits = pairs.into_iter().all(|(from, to)| self.fits(from, to));
@@ -67,7 +67,7 @@ impl Bindings {
         }
     }
 
-    /// Whether a variable may be this type, and whether the variable was known before.
+    /// Whether a variable can be substituted by this type, and whether it was bound before.
     fn substitutes(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
         if *type_ == Type::Var(variable) {
             return (true, true);
@@ -132,7 +132,7 @@ impl Bindings {
     }
 }
 
-/// Whether a type has more than so many nodes.
+/// Whether a type has more than `most` nodes.
 pub(super) fn is_larger(type_: &Type, most: usize) -> bool {
     let (mut count, mut todo) = (0, vec![type_]);
     while let Some(at) = todo.pop() {
@@ -163,7 +163,7 @@ pub(super) fn shift(type_: &Type, first: u32) -> Type {
     }
 }
 
-/// Whether anything may stand for it.
+/// Whether every type is assignable to it.
 pub(super) fn is_dyn_or_error(type_: &Type) -> bool {
     type_.is_dyn() || *type_ == Type::Error
 }
@@ -181,7 +181,7 @@ fn takes_null(type_: &Type) -> bool {
     )
 }
 
-/// Whether the first says no more than the second, which it goes with.
+/// Whether the first type is equally or less specific than the second, compatible one.
 pub(super) fn less_specific(one: &Type, other: &Type) -> bool {
     if one.is_dyn() || matches!(one, Type::Var(_)) {
         return true;

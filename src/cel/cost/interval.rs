@@ -12,7 +12,7 @@ pub struct Interval {
 impl Interval {
     /// 0
     pub const ZERO: Self = Self::fixed(0);
-    /// What every union leaves unchanged.
+    /// The neutral element of unions.
     pub(super) const NOTHING: Self = Self::new(u64::MAX, 0);
     /// Anything.
     pub const UNKNOWN: Self = Self::new(0, u64::MAX);

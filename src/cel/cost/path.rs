@@ -1,8 +1,8 @@
-//! Where in the declared types a value comes from: `self`, a field, `@items`, …
+//! The path of a value in the declared types: `self`, a field, `@items`, …
 //!
-//! cel-go keeps paths in Go slices and appends to slices that share memory. So a path can change after it was made: of
-//! `x.tags` and `x.name`, read one after the other, the first path may from then on say `name`. Whether it does depends on
-//! how much memory Go reserved, and the estimate with it; [`Paths`] keeps the same books.
+//! cel-go keeps paths in Go slices and appends to slices that share memory. So a path can change after it was created: of
+//! `x.tags` and `x.name`, evaluated in this order, the first path may end in `name` afterwards. Whether it does depends on
+//! the capacity of Go's slices, and so does the estimate; [`Paths`] models this.
 
 /// A path: the first parts of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct Paths<'a> {
 #[derive(Debug)]
 struct Buffer<'a> {
     parts: Vec<&'a str>,
-    /// How many parts Go has room for.
+    /// The capacity of Go's slice.
     room: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Paths<'a> {
         Path { buffer: self.buffers.len() - 1, length: 1 }
     }
 
-    /// The path and one more part: in the same memory where there is room behind it, whatever stood there.
+    /// Appends a part: in the same memory if the capacity allows, overwriting what another path appended.
     pub fn append(&mut self, path: Path, part: &'a str) -> Path {
         let length = path.length + 1;
         let mut parts = Vec::new();
@@ -68,7 +68,7 @@ impl<'a> Paths<'a> {
         Path { buffer: self.buffers.len() - 1, length }
     }
 
-    /// What the path says now.
+    /// The current parts of the path.
     pub fn parts(&self, path: Path) -> &[&'a str] {
         self.buffers.get(path.buffer).and_then(|buffer| buffer.parts.get(..path.length)).unwrap_or_default()
     }

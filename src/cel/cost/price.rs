@@ -11,13 +11,13 @@ use crate::cel::{
 const TEXT: f64 = 0.1;
 /// A regular expression, per code point of its pattern.
 const PATTERN: f64 = 0.25;
-/// The longest pattern behind a named format.
+/// The longest pattern of a named format.
 const LONGEST_FORMAT_PATTERN: f64 = 128.0;
 /// The longest text of a format, when formats are compared.
 const LONGEST_FORMAT: u64 = 64;
 
 impl<'a> Estimator<'a> {
-    /// What the call adds to its arguments, and the size of its result where it is known.
+    /// The cost of the call without its arguments, and the size of its result if it is known.
     pub(super) fn price(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
         let one = Interval::fixed(1);
         let size = |estimator: &Self, index: usize| {
@@ -149,7 +149,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// What a list holds, as an argument.
+    /// The element of a list, as an argument.
     fn element(&mut self, list: &Node<'a>) -> Option<Node<'a>> {
         let [Some(type_), _] = list.type_.parameters() else { return None };
         let path = match list.path {

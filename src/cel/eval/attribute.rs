@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
             optional |= qualifier.optional;
             let found = self.qualify(&value, qualifier);
             if optional {
-                // Neither an error nor nothing is charged for.
+                // Neither an error nor a missing value is charged.
                 match found? {
                     Ok(found) => value = found,
                     Err(_) => return Ok(Value::NONE),
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
         Ok(if optional { value.some() } else { value })
     }
 
-    /// What stands there: an error, nothing, or a value.
+    /// The value after a qualifier: an error, nothing, or a value.
     fn qualify(
         &mut self,
         value: &Value<'a>,
@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is not there.
+/// The reason why an attribute has no value.
 enum Missing<'a> {
     Field(&'a str),
     Key(Value<'a>),

@@ -7,7 +7,7 @@ use crate::cel::{
     value::{Error, Value},
 };
 
-/// What a call resolves to.
+/// The function that a call resolves to.
 #[derive(Debug)]
 pub(super) struct Callee {
     pub function: &'static str,
@@ -55,7 +55,7 @@ impl Callee {
         }
     }
 
-    /// Whether the function is picked by the types of its arguments.
+    /// Whether the overload is chosen at run time, by the types of the arguments.
     pub fn dispatches(&self) -> bool {
         self.overloads.len() > 1 && self.overloads.iter().all(|resolved| resolved.overload.guarded)
     }

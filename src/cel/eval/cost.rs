@@ -1,4 +1,4 @@
-//! What a call costs: the prices of the library's table, applied to values (`CallCost` of cel-go and Kubernetes).
+//! The runtime cost of a call: the prices of the library's table, applied to values (`CallCost` of cel-go and Kubernetes).
 
 use super::call::Callee;
 use crate::cel::{
@@ -6,7 +6,7 @@ use crate::cel::{
     value::{Error, Opaque, Value},
 };
 
-/// An argument or result; nothing stands for an error.
+/// An argument or result; `None` is an error.
 type Arg<'v, 'a> = Option<&'v Value<'a>>;
 
 /// Building a list.
@@ -45,7 +45,7 @@ fn new_list(factor: f64, size: u64) -> u64 {
     ((size as f64 * factor) as u64).saturating_add(1 + NEW_LIST)
 }
 
-/// What is known before the call, so that a call that costs too much need not be made; `None` if it depends on the result.
+/// The cost as far as it is known before the call, so that a call that is too expensive is not made; `None` if it depends on the result.
 pub(super) fn before(callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64>, Error> {
     let text = |index: usize| size_inside(args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
@@ -91,7 +91,7 @@ pub(super) fn before(callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64
     }))
 }
 
-/// What shows only by the result.
+/// The cost that depends on the result.
 pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
     match callee.price() {
         Price::Join => scaled(size(result), 2.0 * TEXT),
@@ -146,7 +146,7 @@ fn adds(value: &Value<'_>) -> bool {
     matches!(value, Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | Timestamp(_) | Duration(_))
 }
 
-/// The Go type behind a value, which shows in some of the server's errors.
+/// The Go type of a value, which appears in some of the server's errors.
 pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",

@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// `accumulator + list`, without copying what is there.
+    /// `accumulator + list`, without copying the accumulator.
     pub(super) fn append(&mut self, slot: usize, list: &'a Node) -> Result<Value<'a>, Error> {
         self.look_at(slot)?;
         // The usual `[element]` needs no list of its own.

@@ -1,4 +1,4 @@
-//! Whether a value may be passed where a type is declared, as far as that can be told at run time.
+//! Whether a value matches a declared type at run time.
 
 use crate::cel::{
     types::Type,

@@ -14,7 +14,7 @@ pub(super) enum Node {
     Constant(Constant),
     /// A variable, or anything, and what is selected from it.
     Attribute(Attribute),
-    /// `has()`: the last qualifier only looks whether it is there.
+    /// `has()`: the last qualifier is only tested for presence.
     Has(Attribute),
     And(Box<[Node]>),
     Or(Box<[Node]>),

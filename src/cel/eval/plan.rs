@@ -234,7 +234,7 @@ fn constant_map(entries: &[Entry]) -> Result<Option<Node>, String> {
     Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, String>>()?))))
 }
 
-/// What can be computed, compiled or looked up beforehand.
+/// Replaces what can be computed, compiled or looked up in advance.
 fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
     if callee.single().is_some_and(|overload| overload.id == "in_list")
         && let [_, Node::Constant(Constant::List(items))] = &*args

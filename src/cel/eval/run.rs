@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, sync::Arc};
 #[derive(Debug)]
 pub(super) enum Slot<'a> {
     Empty,
-    /// An accumulator nobody has looked at.
+    /// An accumulator that has not been evaluated.
     Pending(&'a Node),
     Filled(Result<Value<'a>, Error>),
 }
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
 
     fn fill(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
         let value = self.soft(init)?.map(|value| match value {
-            // What is added to later is a list or map of its own.
+            // The fold appends to it later, so it needs a list or map of its own.
             Value::List(list) if list.is_empty() => Value::list(Vec::new()),
             Value::Map(map) if map.is_empty() => Value::Map(Map::Shared(Arc::default())),
             other => other,
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Computes the accumulator if nobody has, and charges for looking at it.
+    /// Evaluates the accumulator if necessary, and charges for reading it.
     pub(super) fn look_at(&mut self, slot: usize) -> Result<(), Error> {
         if let Some(Slot::Pending(init)) = self.slots.get(slot) {
             let init = *init;
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
                     Value::Optional(found) => Value::Bool(found.is_some()),
                     other => other,
                 });
-                // Looking whether something is there is a choice's loss.
+                // A presence test is not charged where the attribute is a choice.
                 if matches!(attribute.root, Root::Choice { .. }) {
                     self.cost = self.cost.wrapping_sub(1);
                 }
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// `&&` and `||`: `decisive` ends it; an error counts only if nothing is decisive.
+    /// `&&` and `||`: `decisive` ends the evaluation; an error is the result only if no term is decisive.
     fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
         let mut failed = None;
         for term in terms {
@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
         match equal(&a, &b) {
             Ok(same) => Ok(Value::Bool(same != negated)),
             Err(error) if error.is_fatal() || !negated => Err(error),
-            // What cannot be compared is not equal.
+            // Values that cannot be compared are not equal.
             Err(_) => Ok(Value::Bool(true)),
         }
     }
@@ -326,7 +326,7 @@ impl<'a> Run<'a> {
                 }
                 _ => callee.invoke(values),
             };
-            // Where the server panics it has not charged yet.
+            // Where the server panics, it has not charged yet.
             if matches!(result, Err(Error::Internal(_))) {
                 self.cost = self.cost.saturating_sub(cost);
             }

@@ -83,7 +83,7 @@ fn contains_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         return Err(Error::no_such_overload());
     };
     let other = match other {
-        // What is wrong with the address is not told.
+        // The reason why the address is invalid is not reported.
         Value::String(text) => Ip::parse(text).map_err(|_| Error::no_such_overload())?,
         Value::Opaque(o) => match **o {
             Opaque::Ip(ip) => ip,

@@ -1,4 +1,4 @@
-//! What the two-variable comprehensions build maps with (`ext/comprehensions.go`). The evaluator inserts in place where it can.
+//! The functions with which two-variable comprehensions build maps (`ext/comprehensions.go`). The evaluator inserts in place where it can.
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Key, Map, Value};
@@ -24,7 +24,7 @@ pub const FUNCTIONS: &[Overload] = &[
     .since(32),
 ];
 
-/// Adds an entry to a map that nobody else holds, or to a copy.
+/// Adds an entry to a map, in place if it is not shared, otherwise to a copy.
 pub fn insert<'a>(map: Map<'a>, key: &Value<'a>, value: Value<'a>) -> Result<Map<'a>, Error> {
     if map.find(key).is_some() {
         return Err(Error::new(format!("insert failed: key {} already exists", key.plain())));

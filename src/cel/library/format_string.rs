@@ -49,7 +49,7 @@ impl<'f> Pieces<'f> {
         Self { rest: format, arguments, taken: 0 }
     }
 
-    /// How many arguments were asked for.
+    /// The number of arguments that were used.
     pub fn taken(&self) -> usize {
         self.taken
     }
@@ -127,7 +127,7 @@ fn precision(text: &str) -> Result<(u64, &str), String> {
 }
 
 impl Clause {
-    /// What an argument of a type it does not take is told.
+    /// The error for an argument of an unsupported type.
     pub fn refusal(self, type_name: &str) -> String {
         let rule = match self {
             Self::String => {
@@ -200,7 +200,7 @@ fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// What the locale's printer makes of a number it cannot read the precision of.
+/// The text that Go's locale-aware printer writes for a number with an unreadable precision.
 const BAD_PRECISION: &str = "%!(NOVERB)";
 
 fn is_bad(precision: u64) -> bool {

@@ -86,7 +86,7 @@ fn count(text: &str) -> i64 {
     text.chars().count() as i64
 }
 
-/// What both directions agree upon: where an empty text is found, and that nothing is found past the end.
+/// The common cases of both directions: the index of an empty text, and no result past the end.
 fn trivial(text: &str, part: &str, from: i64) -> Result<Option<i64>, Error> {
     if from < 0 {
         return Err(out_of_range(from));

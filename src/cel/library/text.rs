@@ -28,7 +28,7 @@ fn both<'a>(args: &[Value<'a>], test: fn(&str, &str) -> bool) -> Result<Value<'a
     }
 }
 
-/// What is no string; the evaluator does the rest, because it keeps compiled patterns.
+/// The error for anything but strings; the evaluator does the rest, because it keeps compiled patterns.
 fn matches<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
         [operand, _] if operand.as_str().is_none() => Err(unknown_operand("matches", operand)),

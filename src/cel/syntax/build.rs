@@ -1,4 +1,4 @@
-//! Makes nodes: hands out ids, notes where they stand, reads literals, expands macros. Used by the fast parser and, for
+//! Creates nodes: assigns ids, records positions, reads literals, expands macros. Used by the fast parser and, for
 //! sources with syntax errors, by the walk over the recovered tree.
 
 use super::{
@@ -14,7 +14,7 @@ use crate::cel::{
 /// More nodes than this no server could hold either: `optMap` doubles what it is called on.
 const MAX_NODES: usize = 1_000_000;
 
-/// Whether a name cannot be a variable's.
+/// Whether a name is reserved.
 pub fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok()
 }
@@ -47,7 +47,7 @@ const RESERVED: [&str; 21] = [
 pub(super) struct Builder<'s> {
     /// The source text.
     pub source: &'s str,
-    /// What is switched on.
+    /// The enabled extensions.
     pub options: ParseOptions,
     /// Problems so far.
     pub issues: Issues,
@@ -82,7 +82,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Where a node stands.
+    /// The position of a node.
     pub fn offset(&self, id: ExprId) -> i32 {
         self.offsets.get(id as usize).copied().unwrap_or(-1)
     }
@@ -92,7 +92,7 @@ impl<'s> Builder<'s> {
         Expr { id: self.new_id(offset), kind }
     }
 
-    /// A node that stands for something wrong.
+    /// Reports an error and returns a placeholder.
     pub fn error(&mut self, offset: i32, message: impl Into<String>) -> Expr {
         let expr = self.node(offset, ExprKind::Unspecified);
         let offset = self.offset(expr.id);
@@ -100,7 +100,7 @@ impl<'s> Builder<'s> {
         expr
     }
 
-    /// A node that stands for something wrong nowhere in particular.
+    /// Reports an error without a position and returns a placeholder.
     pub fn error_nowhere(&mut self, message: impl Into<String>) -> Expr {
         self.issues.report_at(Location::NONE, message);
         self.node(-1, ExprKind::Unspecified)
@@ -207,7 +207,7 @@ impl<'s> Builder<'s> {
         self.node(offset, ExprKind::Literal(Literal::Null))
     }
 
-    /// Says where a node stands after all.
+    /// Sets the position of a node later.
     pub fn place(&mut self, id: ExprId, offset: i32) {
         if let Some(place) = self.offsets.get_mut(id as usize) {
             *place = offset;

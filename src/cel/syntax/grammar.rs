@@ -27,10 +27,10 @@ pub(super) enum Rule {
     Literal,
 }
 
-/// How many rules there are.
+/// The number of rules.
 pub(super) const RULES: usize = 17;
 
-/// What a part of a rule is called in the tree.
+/// The label of a part of a rule in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     None,
@@ -52,7 +52,7 @@ pub(super) enum Label {
     Token,
 }
 
-/// How the parser chooses between going into a part and passing it.
+/// The decision whether to enter a part or to skip it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// By the next token alone.
@@ -86,7 +86,7 @@ pub(super) struct Suffix {
     pub precedence: u32,
     /// The state before it.
     pub state: StateId,
-    /// What it is made of.
+    /// Its parts.
     pub parts: Vec<Part>,
 }
 
@@ -101,7 +101,7 @@ pub(super) enum Body {
     LeftRecursive { prefix: Vec<Part>, entry: StateId, block: StateId, back: StateId, suffixes: Vec<Suffix> },
 }
 
-/// What kind of place a state is; decides how the parser resynchronizes there.
+/// The kind of a state, which decides how the parser resynchronizes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateKind {
     Plain,
@@ -132,7 +132,7 @@ pub(super) struct State {
     pub kind: StateKind,
     pub rule: Rule,
     pub edges: Vec<Edge>,
-    /// The choice whether a left recursive rule goes on.
+    /// The decision whether a left-recursive rule continues.
     pub precedence_choice: bool,
     /// Tokens that can come next within the rule.
     pub next: KindSet,
@@ -238,12 +238,12 @@ impl Grammar {
         self.states.get(state as usize).map_or(KindSet::EMPTY, |state| state.next)
     }
 
-    /// What kind of place a state is.
+    /// The kind of a state.
     pub fn kind(&self, state: StateId) -> StateKind {
         self.states.get(state as usize).map_or(StateKind::Plain, |state| state.kind)
     }
 
-    /// Where a call made in this state goes on.
+    /// The state in which the parser continues after a call from this state.
     pub fn follow(&self, state: StateId) -> Option<StateId> {
         self.edges(state).iter().find_map(|edge| match edge {
             Edge::Call { follow, .. } => Some(*follow),
@@ -281,7 +281,7 @@ impl Grammar {
 
 struct Layout {
     states: Vec<State>,
-    /// Where rules are called, and with what precedence.
+    /// The calls of rules, with their precedence.
     calls: Vec<(StateId, Rule, u32)>,
     rule: Rule,
     start: [StateId; RULES],
@@ -305,7 +305,7 @@ impl Layout {
         self.edge(from, Edge::Free(to));
     }
 
-    /// Where a state's token or call leads.
+    /// The state after a state's token or call.
     fn target(&self, state: StateId) -> Option<StateId> {
         self.states.get(state as usize)?.edges.iter().find_map(|edge| match edge {
             Edge::Token(_, to) | Edge::Call { follow: to, .. } => Some(*to),

@@ -23,7 +23,7 @@ pub struct Lexer<'s> {
     offset: u32,
 }
 
-/// What a string literal looks like from its opening quote on.
+/// The result of scanning a string literal from its opening quote.
 enum StringScan {
     /// It ends before this byte.
     Ends(usize),
@@ -193,7 +193,7 @@ impl<'s> Lexer<'s> {
         if end > digits { end } else { at }
     }
 
-    /// A string literal whose opening quote stands at `open`.
+    /// A string literal whose opening quote is at `open`.
     fn string(&self, open: usize, raw: bool) -> StringScan {
         let quote = self.byte(open);
         if self.byte(open + 1) == quote {

@@ -1,7 +1,7 @@
 //! The macros: calls that are rewritten while parsing, mostly into folds.
 //!
-//! New nodes take their ids in the order cel-go's expanders make them, children before parents; all stand where the call's
-//! parenthesis stands.
+//! New nodes get their ids in the order in which cel-go's expanders create them, children before parents; their position is that of the
+//! call's parenthesis.
 
 use super::build::Builder;
 use crate::cel::ast::{Comprehension, Expr, ExprId, ExprKind, Literal};
@@ -94,7 +94,7 @@ impl MacroSet {
         Self(self.0 | 1 << added as u8)
     }
 
-    /// Whether it is there.
+    /// Whether the set contains the macro.
     pub const fn has(self, sought: Macro) -> bool {
         self.0 >> sought as u8 & 1 == 1
     }
@@ -105,10 +105,10 @@ impl MacroSet {
     }
 }
 
-/// What is wrong with a macro's arguments: a node and the text.
+/// An error in a macro's arguments: the node and the message.
 pub(super) struct MacroError(pub ExprId, pub String);
 
-/// Makes nodes that all stand where the macro call stands.
+/// Creates nodes at the position of the macro call.
 pub(super) struct Expander<'b, 's> {
     builder: &'b mut Builder<'s>,
     offset: i32,
@@ -425,7 +425,7 @@ impl<'b, 's> Expander<'b, 's> {
     }
 }
 
-/// What a fold does with its accumulator.
+/// The parts of a fold that concern its accumulator.
 struct Fold {
     init: Expr,
     condition: Expr,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::cel::ast::{Expr, ExprKind, MapEntry, StructField};
 
-/// How deep rules of the grammar may nest, and also how deep operators, selections and calls may.
+/// The maximum nesting depth of grammar rules, and of operators, selections and calls.
 pub(super) const MAX_DEPTH: u32 = 250;
 
 /// The source is not valid, or too deep.
@@ -26,11 +26,11 @@ struct Parser<'b, 's> {
     builder: &'b mut Builder<'s>,
     tokens: Vec<Token>,
     at: usize,
-    /// How many `expr` rules are open.
+    /// The number of open `expr` rules.
     exprs: u32,
-    /// How many `relation` rules are open.
+    /// The number of open `relation` rules.
     relations: u32,
-    /// How many `calc` rules are open.
+    /// The number of open `calc` rules.
     calcs: u32,
 }
 
@@ -279,7 +279,7 @@ impl<'s> Parser<'_, 's> {
         Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr, index.expr]), height })
     }
 
-    /// What stands between parentheses, up to the closing one.
+    /// The arguments up to the closing parenthesis.
     fn arguments(&mut self) -> Result<(Vec<Expr>, u32), GiveUp> {
         let (mut args, mut height) = (Vec::new(), 0);
         if self.eat(Kind::RightParen) {
@@ -407,7 +407,7 @@ impl<'s> Parser<'_, 's> {
                 break;
             }
             let optional = self.optional_mark()?;
-            // The entry takes its id before its key does, and stands at the colon.
+            // The entry gets its id before its key, and the position of the colon.
             let entry = self.builder.new_id(0);
             let key = self.expr()?;
             let colon = self.expect(Kind::Colon)?;

@@ -1,8 +1,8 @@
-//! Which alternative to take: adaptive prediction over the grammar's states, as the generated parser does it.
+//! Chooses alternatives by adaptive prediction over the grammar's states, as the generated parser does.
 //!
-//! First without the callers (a rule that ends may go on wherever any caller goes on), and only when that leaves two
-//! alternatives standing in the same place, again with the real callers. The difference decides which token a
-//! "no viable alternative" blames, so it is kept. Steps of the first kind are remembered for the whole parse.
+//! First without callers (a rule that ends may continue wherever any caller continues), and only when that leaves two
+//! alternatives in the same state, again with the real callers. The difference decides which token a
+//! "no viable alternative" error names. Steps of the first kind are cached for the whole parse.
 
 use super::{
     grammar::{Edge, Grammar, StateId, StateKind},
@@ -16,7 +16,7 @@ pub(super) type Stack = u32;
 pub(super) const NOWHERE: Stack = 0;
 const NOWHERE_RETURN: StateId = StateId::MAX;
 
-/// Where one alternative may stand.
+/// A state that an alternative may have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Config {
     state: StateId,
@@ -136,7 +136,7 @@ impl Predictor {
     }
 
     /// Chooses at `decision` (alternatives are the state's edges, from 1 on). `precedence` is the current rule's, `callers`
-    /// the real stack, `look` tells the kind of the token so many ahead.
+    /// the real stack; `look` returns the kind of the n-th next token.
     pub fn predict(
         &mut self,
         decision: StateId,
@@ -398,7 +398,7 @@ impl Predictor {
         }
     }
 
-    /// Whether alternatives stand in the same place and no place belongs to one alone.
+    /// Whether alternatives share states and no state belongs to only one of them.
     fn conflicts(&self, configs: &Configs) -> bool {
         if configs.values().all(|config| self.grammar.kind(config.state) == StateKind::RuleStop) {
             return true;

@@ -1,8 +1,8 @@
 //! The slow path: reads a source with errors the way the generated parser does, so that it finds the same errors in the
-//! same places, goes on after them the same way, and leaves the same tree behind.
+//! same positions, continues after them in the same way, and produces the same tree.
 //!
-//! An error is reported once; until the next token fits the parser stays quiet. It drops one token if the one after it
-//! fits, or makes one up if the present one fits after it, or else leaves the rule and skips to what may follow.
+//! An error is reported once; until the next token fits, no further error is reported. The parser drops one token if the next one
+//! fits, or inserts one if the current one fits after it, or else leaves the rule and skips to a token that may follow.
 
 use super::{
     build::Builder,
@@ -15,11 +15,11 @@ use super::{
 use crate::cel::issues::Location;
 use std::collections::BTreeSet;
 
-/// How many syntax errors are reported before the parser gives up.
+/// The maximum number of reported syntax errors.
 const MAX_REPORTS: usize = 100;
-/// How often it recovers.
+/// The maximum number of recoveries.
 const MAX_RECOVERIES: usize = 30;
-/// How many tokens one recovery may skip.
+/// The maximum number of tokens that one recovery may skip.
 const MAX_SKIPPED: usize = 256;
 
 /// A node of the recovered tree.
@@ -32,7 +32,7 @@ pub(super) struct Node {
     pub start: i32,
     /// Rules below it.
     pub children: Vec<NodeId>,
-    /// What it is made of, by name.
+    /// Its parts, by label.
     pub labels: Vec<(Label, Piece)>,
 }
 
@@ -50,13 +50,13 @@ pub(super) enum Piece {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
-    /// Where it stands, or for one that was made up, where it is missing.
+    /// Its position, or that of an inserted token.
     pub offset: i32,
     /// First and last byte; none if it was made up.
     pub span: Option<(usize, usize)>,
 }
 
-/// What was read, errors or not.
+/// The recovered tree, with or without errors.
 pub(super) struct Recovered {
     pub nodes: Vec<Node>,
     pub root: NodeId,
@@ -65,7 +65,7 @@ pub(super) struct Recovered {
 /// Parsing cannot go on; all there is to say was said.
 pub(super) struct Abort;
 
-/// What went wrong within a rule.
+/// An error within a rule.
 enum Exception {
     Mismatch,
     NoViable { start: usize, offending: usize },
@@ -96,7 +96,7 @@ struct Recovery<'b, 's> {
     lexer: Lexer<'s>,
     /// All tokens read so far, hidden ones too.
     tokens: Vec<Token>,
-    /// Where the visible ones are.
+    /// The indexes of the visible ones.
     visible: Vec<usize>,
     at: usize,
     state: StateId,
@@ -644,7 +644,7 @@ impl Recovery<'_, '_> {
                 1
             };
             let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(Trouble::Abort) };
-            // What was read so far becomes the first child of a new node.
+            // The node so far becomes the first child of a new node.
             let frame = self.frames.last_mut().ok_or(Trouble::Abort)?;
             let previous = std::mem::replace(&mut frame.node, self.nodes.len());
             let rule = self.nodes.get(previous).map_or(Rule::Member, |node| node.rule);

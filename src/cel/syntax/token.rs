@@ -113,12 +113,12 @@ impl KindSet {
         Self(self.0 & !other.0)
     }
 
-    /// Whether they share a member.
+    /// Whether the sets share a member.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// How messages show it: the one member, or `{a, b}`.
+    /// Its text in messages: the only member, or `{a, b}`.
     pub fn names(self) -> String {
         let names: Vec<&str> =
             (0u8..).zip(NAMES).filter(|(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name).collect();
@@ -126,10 +126,10 @@ impl KindSet {
     }
 }
 
-/// A token: where its text stands, in bytes and code points.
+/// A token with its position in bytes and code points.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
-    /// What it is.
+    /// The kind of token.
     pub kind: Kind,
     /// First byte.
     pub start: u32,

@@ -156,7 +156,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(Builder::operator(id, function, vec![operand]))
     }
 
-    /// The name a field rule stands for.
+    /// The name in a field rule.
     fn field_name(&self, id: Option<NodeId>) -> Result<String, &'static str> {
         let node = id.and_then(|id| self.node(id));
         match node.map(|node| (node.alternative, node.word(Label::Id))) {

@@ -122,7 +122,7 @@ fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool,
         if a.knows(name) {
             continue;
         }
-        // What has no type compares as JSON, and only with what is there.
+        // Untyped members are compared as JSON, and only if both sides have them.
         let Map::Json(others, _) = b else {
             return Err(Error::no_such_overload());
         };

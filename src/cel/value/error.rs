@@ -11,7 +11,7 @@ pub enum Error {
     CostLimitExceeded,
     /// It took too long; the server's request would have timed out.
     Interrupted,
-    /// What makes the server's evaluator panic; it recovers and reports `internal error: …`.
+    /// An error that makes the server's evaluator panic; it recovers and reports `internal error: …`.
     Internal(Cow<'static, str>),
 }
 
@@ -24,7 +24,7 @@ impl Error {
     pub fn no_such_overload() -> Self {
         Self::Failed(Cow::Borrowed("no such overload"))
     }
-    /// Whether nothing may absorb it.
+    /// Whether the error cannot be absorbed by `&&`, `||` or `?:`.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, Self::Failed(_))
     }

@@ -76,7 +76,7 @@ impl<'a> List<'a> {
         self.iter().collect()
     }
 
-    /// How the list compares and adds.
+    /// The list type, which decides how lists are compared and concatenated.
     pub fn kind(&self) -> &'a ListKind {
         match self {
             Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) => kind,
@@ -85,7 +85,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether its elements compare by the rules of documents, where a mismatch of types is an error.
+    /// Whether its elements are compared by the rules of documents, where a type mismatch is an error.
     pub fn is_strict(&self) -> bool {
         matches!(self, Self::Json(..) | Self::Keyed(..))
     }
@@ -95,7 +95,7 @@ impl<'a> List<'a> {
         matches!(self, Self::Json(..))
     }
 
-    /// Whether it is two plain lists in a row; a list of a document copies itself when something is added to it.
+    /// Whether it is a concatenation of two plain lists; a list of a document is copied when it is concatenated.
     pub(super) fn is_joined(&self) -> bool {
         matches!(self, Self::Joined(joined) if !joined.first.is_strict())
     }
@@ -104,7 +104,7 @@ impl<'a> List<'a> {
     pub fn concat(&self, other: &Self) -> Result<Self, Error> {
         match self.kind() {
             ListKind::Atomic => match self {
-                // The document's own lists stay atomic lists of the document when nothing is added to them only in Go's cel lists.
+                // Concatenating an empty list returns the other list, except that a list of a document is always copied (as in Go).
                 _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
                 _ => Ok(Self::Joined(Arc::new(Joined {
@@ -147,7 +147,7 @@ impl<'a> List<'a> {
         Ok(Self::Keyed(Arc::new(items), kind))
     }
 
-    /// Whether both hold the same elements, by the rules of `self`'s kind; the sizes are equal.
+    /// Whether both have the same elements by the rules of `self`'s list type; the sizes are equal.
     pub(super) fn equal_as_set(&self, other: &Self) -> Result<bool, Error> {
         let mut set = HashMap::with_capacity(self.len());
         for item in self.iter() {

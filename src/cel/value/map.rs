@@ -56,7 +56,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// What identifies a value where Go compares raw values.
+    /// The identity of a value where Go compares raw values.
     pub(super) fn scalar(value: &Value<'a>) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -106,7 +106,7 @@ impl<'a> Map<'a> {
         self.len() == 0
     }
 
-    /// Whether it compares by the rules of documents, where a mismatch of types is an error.
+    /// Whether it is compared by the rules of documents, where a type mismatch is an error.
     pub fn is_strict(&self) -> bool {
         matches!(self, Self::Json(..))
     }
@@ -120,7 +120,7 @@ impl<'a> Map<'a> {
                     let field = fields
                         .get(key)
                         .or_else(|| fields.values().find(|field| field.json_name == key && !key.contains("__")))?;
-                    // A null that may stand there is the same as a missing field.
+                    // An allowed null is the same as a missing field.
                     let value = members.get(&field.json_name).filter(|v| !v.is_null())?;
                     Some(Value::from_json(value, &field.type_))
                 }

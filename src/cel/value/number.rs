@@ -3,7 +3,7 @@
 use super::Value;
 use std::cmp::Ordering;
 
-/// How two numbers stand to each other; `None` for NaN or anything that is no number.
+/// The order of two numbers; `None` for NaN and for values that are not numbers.
 pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

@@ -3,7 +3,7 @@
 use super::{Error, Value, number};
 use std::cmp::Ordering;
 
-/// How `a` stands to `b`; an error if they have no order.
+/// The order of `a` and `b`; an error if they have none.
 pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),

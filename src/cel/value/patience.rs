@@ -1,7 +1,7 @@
-//! How much may be looked at in one run without being charged.
+//! A limit for the values that one run visits without being charged.
 //!
-//! Comparing two values costs by their outer size only, and an expression can build values that hold themselves twice at every level.
-//! The server burns its time on them until the request is cancelled; here a run that looks at too many values is interrupted.
+//! The cost of a comparison depends on the outer sizes only, and an expression can build values that contain themselves twice at every level.
+//! The server computes until the request is cancelled; here a run that visits too many values is interrupted.
 
 use super::Error;
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use std::cell::Cell;
 const PATIENCE: u64 = if cfg!(test) { 1_000_000 } else { 200_000_000 };
 
 thread_local! {
-    /// What is left to the run of this thread. Functions of the library see nothing of the run, so it cannot be handed to them.
+    /// The rest of the limit for the run on this thread. Functions of the library have no access to the run, so it cannot be a parameter.
     static LEFT: Cell<u64> = const { Cell::new(PATIENCE) };
 }
 
@@ -26,7 +26,7 @@ pub fn look() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the run has used it all up.
+/// Whether the run has exceeded the limit.
 pub fn is_lost() -> bool {
     LEFT.get() == 0
 }

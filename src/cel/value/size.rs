@@ -19,7 +19,7 @@ impl Value<'_> {
         }
     }
 
-    /// What visiting all of it costs (`traversalCost`): bytes / 10 for text, 1 for any other leaf.
+    /// The cost of visiting the whole value (`traversalCost`): bytes / 10 for strings, 1 for any other leaf.
     pub fn walk_cost(&self) -> u64 {
         if look().is_err() {
             return TOO_MUCH;

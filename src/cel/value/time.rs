@@ -47,12 +47,12 @@ impl Timestamp {
         self.seconds
     }
 
-    /// What orders points in time.
+    /// Seconds and nanoseconds since the epoch, by which points in time are ordered.
     pub fn instant(&self) -> (i64, u32) {
         (self.seconds, self.nanos)
     }
 
-    /// Whether both are the same point, whatever their zones.
+    /// Whether both are the same instant, in whatever zones.
     pub fn is_same_instant(&self, other: &Self) -> bool {
         self.instant() == other.instant()
     }

@@ -8,7 +8,7 @@ use crate::value::names;
 pub struct Format {
     /// The name `format.named()` knows it by and the function that gives it (`format.dns1123Label()`).
     pub function: &'static str,
-    /// What tells formats apart.
+    /// Its name.
     pub name: &'static str,
     /// The length of its longest pattern, for the cost.
     pub pattern_length: u64,
@@ -21,7 +21,7 @@ impl Format {
         FORMATS.iter().find(|format| format.function == name)
     }
 
-    /// What is wrong with the text.
+    /// The messages for an invalid text; none if it is valid.
     pub fn complaints(&self, text: &str) -> Vec<String> {
         (self.check)(text)
     }
@@ -60,7 +60,7 @@ fn unless(valid: bool, complaint: &str) -> Vec<String> {
     if valid { Vec::new() } else { vec![complaint.to_owned()] }
 }
 
-/// A trailing dash of a prefix is forgiven, together with the character before it.
+/// In a prefix a trailing dash is allowed, and the character before it is not checked.
 fn prefix(text: &str) -> Vec<u8> {
     match text.as_bytes() {
         [head @ .., _, b'-'] => [head, b"a"].concat(),
@@ -92,7 +92,7 @@ fn is_uuid(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// A date, `t`, and a time of day with an offset; case does not matter, and any character may stand before the fraction.
+/// A date, `t`, and a time of day with an offset; in any case, and with any character before the fraction.
 fn is_date_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut parts = lower.split('t');

@@ -155,7 +155,7 @@ fn parse_prefix(text: &str) -> Result<Cidr, String> {
         return Err("IPv6 zones cannot be present in a prefix".to_owned());
     }
     let bad = || format!("bad bits after slash: {}", go_quote(bits_text));
-    // A sign is only a number's business when it stands alone.
+    // More than one character must not begin with a sign or a zero.
     if bits_text.len() > 1 && !bits_text.starts_with(|c: char| ('1'..='9').contains(&c)) {
         return Err(bad());
     }

@@ -36,7 +36,7 @@ impl Quantity {
         let unit = Unit::of(parts.suffix).ok_or("unable to parse quantity's suffix")?;
         let (binary, exponent_form) = (unit.base == 2, unit.exponent_form);
         let digits = (parts.number.len() + parts.fraction.len()) as i32;
-        // What is small enough to be counted in an int64, by a careful guess at the digits it takes.
+        // Uses int64 for small amounts, by a conservative estimate of their digits.
         let (precision, mantissa, scale) = if !binary {
             (18 - digits, 1_i64, unit.exponent)
         } else if parts.fraction.is_empty() {
@@ -99,7 +99,7 @@ impl Quantity {
         }
     }
 
-    /// How the amounts stand to each other.
+    /// The order of two amounts.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (&self.amount, &other.amount) {
             (Amount::Small(a, s), Amount::Small(b, t)) if s == t => a.cmp(b),

@@ -245,7 +245,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether the byte stands for itself.
+    /// Whether the byte may be written unescaped.
     fn allows(self, b: u8) -> bool {
         if b.is_ascii_alphanumeric() || b"-_.~".contains(&b) {
             return true;

@@ -10,7 +10,7 @@ pub(super) struct Decimal {
     exponent: i64,
 }
 
-/// More digits than this take the server minutes; nobody gets there by accident.
+/// The maximum number of digits. With more, the server computes for minutes.
 const MOST_DIGITS: i64 = 1_000_000;
 
 impl Decimal {
