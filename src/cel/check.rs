@@ -150,6 +150,10 @@ impl Checker<'_> {
             self.set_reference(id, Reference::Variable(name));
             return Some(type_);
         }
+        if let Some(type_) = self.env.message_type(name) {
+            self.set_reference(id, Reference::Type(type_.clone()));
+            return Some(Type::type_of(type_));
+        }
         match self.env.base.names.get(name)? {
             Named::Type(named) => {
                 self.set_reference(id, Reference::Type(named.clone()));
@@ -164,7 +168,7 @@ impl Checker<'_> {
 
     fn check_select(&mut self, expr: &mut Expr) -> Type {
         let id = expr.id;
-        if let Some(name) = self.qualified_name(expr, &self.env.base.name_roots)
+        if let Some(name) = self.qualified_name(expr)
             && let Some(type_) = self.resolve_global(id, name.strip_prefix('.').unwrap_or(&name))
         {
             let name = name.strip_prefix('.').unwrap_or(&name).to_owned();
@@ -177,7 +181,7 @@ impl Checker<'_> {
     }
 
     /// `a.b.c` as one name, if `a` is one of the first parts names with dots have and no loop variable.
-    fn qualified_name(&self, expr: &Expr, roots: &[&str]) -> Option<String> {
+    fn qualified_name(&self, expr: &Expr) -> Option<String> {
         let mut parts = Vec::new();
         let mut at = expr;
         loop {
@@ -188,7 +192,7 @@ impl Checker<'_> {
                 }
                 ExprKind::Ident(name) => {
                     let local = self.scopes.iter().any(|(local, _)| local == name);
-                    if local || !roots.contains(&name.strip_prefix('.').unwrap_or(name)) {
+                    if local || !self.env.is_name_root(name.strip_prefix('.').unwrap_or(name)) {
                         return None;
                     }
                     parts.push(name);
@@ -225,6 +229,9 @@ impl Checker<'_> {
 
     fn field_type(&mut self, id: ExprId, object: &str, field: &str) -> Type {
         let keywords = self.env.base.keyword_fields;
+        if self.env.message_type(object).is_some() {
+            return message::patch_field(object, field);
+        }
         match self.env.objects.get(object).map(|decl| declared_field(decl, field, keywords)) {
             Some(Some(type_)) => type_,
             Some(None) => {
@@ -449,15 +456,19 @@ impl Checker<'_> {
     fn check_struct(&mut self, expr: &mut Expr) -> Type {
         let id = expr.id;
         let ExprKind::Struct { type_name, fields } = &mut expr.kind else { return Type::Error };
-        let plain = type_name.strip_prefix('.').unwrap_or(type_name);
-        let Some(Named::Type(named)) = self.env.base.names.get(plain) else {
+        let plain = type_name.strip_prefix('.').unwrap_or(type_name).to_owned();
+        let made = self.env.message_type(&plain);
+        let named = made.clone().or_else(|| match self.env.base.names.get(plain.as_str()) {
+            Some(Named::Type(named)) => Some(named.clone()),
+            _ => None,
+        });
+        let Some(named) = named else {
             let name = type_name.clone();
             self.undeclared(id, &name);
             return Type::Error;
         };
-        let named = named.clone();
         self.set_reference(id, Reference::Type(named.clone()));
-        let message = message::of(&named);
+        let message = if made.is_some() { Some(plain.as_str()) } else { message::of(&named) };
         let result = if message.is_some() {
             named
         } else {
@@ -465,18 +476,21 @@ impl Checker<'_> {
             self.report(id, format!("'{name}' is not a message type"));
             Type::Error
         };
-        if plain.len() != type_name.len() {
-            *type_name = plain.to_owned();
-        }
-        let type_name = message.unwrap_or(type_name).to_owned();
+        let message_name = message.unwrap_or(&plain).to_owned();
+        *type_name = plain;
+        let type_name = message_name;
         self.set_type(id, result.clone());
         for field in fields {
             self.check(&mut field.value);
             let mut value = self.type_of(&field.value);
-            let wanted = message::field(&type_name, &field.name).unwrap_or_else(|message| {
-                self.report(field.id, message);
-                Type::Error
-            });
+            let wanted = if made.is_some() {
+                message::patch_field(&type_name, &field.name)
+            } else {
+                message::field(&type_name, &field.name).unwrap_or_else(|message| {
+                    self.report(field.id, message);
+                    Type::Error
+                })
+            };
             if field.optional {
                 value = self.expect_optional(field.value.id, &value);
             }

@@ -13,6 +13,7 @@ use super::{
     library::{self, Overload},
     syntax::{self, Macro, MacroSet, ParseOptions},
     types::Type,
+    value::message,
 };
 use crate::version::Version;
 use std::{
@@ -56,6 +57,8 @@ pub struct BaseEnv {
     pub(super) keyword_fields: bool,
     /// Literals are checked for what they would do at run time.
     pub(super) validators: bool,
+    /// Expressions may make `Object{…}` and `JSONPatch{…}`.
+    pub(super) patch_types: bool,
     pub(super) functions: HashMap<&'static str, Function>,
     pub(super) names: HashMap<&'static str, Named>,
     /// First parts of function names with dots.
@@ -64,18 +67,32 @@ pub struct BaseEnv {
     pub(super) name_roots: Vec<&'static str>,
 }
 
+/// Environments by version, and whether they have the types of patches.
+type Built = BTreeMap<(Version, bool), Arc<BaseEnv>>;
+
 impl BaseEnv {
     /// The environment of a version, built on first use.
     pub fn of(version: Version) -> Arc<Self> {
-        static BUILT: OnceLock<Mutex<BTreeMap<Version, Arc<BaseEnv>>>> = OnceLock::new();
-        let built = BUILT.get_or_init(Mutex::default);
-        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(built.entry(version).or_insert_with(|| Arc::new(Self::build(version))))
+        Self::built(version, false)
     }
 
-    fn build(version: Version) -> Self {
+    /// The same for expressions that make patches.
+    pub fn with_patch_types(version: Version) -> Arc<Self> {
+        Self::built(version, true)
+    }
+
+    fn built(version: Version, patch_types: bool) -> Arc<Self> {
+        static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
+        let built = BUILT.get_or_init(Mutex::default);
+        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = built.entry((version, patch_types));
+        Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(version, patch_types))))
+    }
+
+    fn build(version: Version, patch_types: bool) -> Self {
         let mut functions: HashMap<&'static str, Function> = HashMap::new();
-        for overload in library::overloads().filter(|overload| overload.introduced <= version) {
+        let of_patches = library::patch_overloads().filter(|_| patch_types);
+        for overload in library::overloads().chain(of_patches).filter(|overload| overload.introduced <= version) {
             if version < Version(28) && compares_across_types(overload.id) {
                 continue;
             }
@@ -90,8 +107,13 @@ impl BaseEnv {
             parse_options: ParseOptions { optional_syntax: version >= Version(28), macros: macros(version) },
             keyword_fields: version >= Version(31),
             validators: version >= Version(29),
+            patch_types,
             function_roots: roots(functions.keys()),
-            name_roots: roots(names.keys()),
+            name_roots: {
+                let mut roots = roots(names.keys());
+                roots.extend(patch_types.then_some(message::OBJECT));
+                roots
+            },
             functions,
             names,
         }
@@ -216,6 +238,17 @@ impl Env {
     /// Parses and checks an expression.
     pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
         check::check(self, syntax::parse(source, self.base.parse_options)?)
+    }
+
+    /// The type of the messages of that name that patches are made of, if the expression may make any.
+    pub(super) fn message_type(&self, name: &str) -> Option<Type> {
+        (self.base.patch_types && message::is_type(name)).then(|| Type::Object(name.into()))
+    }
+
+    /// Whether `root` is the first part of a name with dots: a variable's, a constant's or a type's.
+    pub(super) fn is_name_root(&self, root: &str) -> bool {
+        let begins = |variable: &Variable| variable.name.strip_prefix(root).is_some_and(|rest| rest.starts_with('.'));
+        self.base.name_roots.contains(&root) || self.variables.iter().any(begins)
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<&Variable> {

@@ -45,6 +45,12 @@ pub struct Outcome<'a> {
     pub cost: u64,
 }
 
+/// Computes the fields of an object when an expression selects them.
+pub trait Fields<'a> {
+    /// The value of a field; `None` if there is none of that name.
+    fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>>;
+}
+
 impl Program {
     /// Plans an expression checked in `env`. The error is what makes the server refuse to instantiate a program: a constant conversion
     /// that fails, a constant pattern that is none.
@@ -54,7 +60,17 @@ impl Program {
 
     /// Runs with the values of the environment's variables, in their order; one that could not be read is an error where it is used.
     pub fn run<'a>(&'a self, variables: Vec<Result<Value<'a>, Error>>, limit: u64) -> Outcome<'a> {
-        run::run(&self.root, self.slots, variables, limit)
+        run::run(&self.root, self.slots, variables, None, limit)
+    }
+
+    /// The same with one who computes the fields of a variable that is [`super::value::Map::Lazy`].
+    pub fn run_with<'a>(
+        &'a self,
+        variables: Vec<Result<Value<'a>, Error>>,
+        fields: &dyn Fields<'a>,
+        limit: u64,
+    ) -> Outcome<'a> {
+        run::run(&self.root, self.slots, variables, Some(fields), limit)
     }
 }
 
@@ -130,5 +146,60 @@ mod tests {
         assert_eq!(run("self.first().optMap(a, self.last().optMap(b, a + b).value()).value()", 1000).0, "\"aé\"");
         assert_eq!(run("self.transformMap(i, x, i > 0, x + x)", 1000).0, r#"{1: "éé"}"#);
         assert_eq!(run("[1, 2].filter(x, x > 1) + [3]", 1000).0, "[2, 3]");
+    }
+
+    struct OneField;
+
+    impl<'a> Fields<'a> for OneField {
+        fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>> {
+            (name == "there").then_some(Ok(Value::Int(7)))
+        }
+    }
+
+    fn evaluate_patch(source: &str) -> (String, u64) {
+        let env = Env::new(BaseEnv::with_patch_types(STORED))
+            .with_variable("variables", Type::Dyn)
+            .with_variable("authorizer.requestResource", Type::Int);
+        let checked = match env.compile(source) {
+            Ok(checked) => checked,
+            Err(issues) => return (issues.display(), 0),
+        };
+        let program = match Program::plan(&checked, &env) {
+            Ok(program) => program,
+            Err(error) => return (error, 0),
+        };
+        let lazy = Value::Map(crate::cel::value::Map::Lazy);
+        let outcome = program.run_with(vec![Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT);
+        (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
+    }
+
+    #[test]
+    fn patches_are_made_of_messages() {
+        let made = evaluate_patch("Object{spec: Object.spec{size: 1, ?none: optional.none()}}");
+        assert_eq!(made, ("Object{spec: Object.spec{size: 1}}".to_owned(), 81));
+        assert_eq!(evaluate_patch("Object{a: 1}.a + 1").0, "2");
+        assert_eq!(evaluate_patch("has(Object{a: 1}.b)").0, "false");
+        let operation = "[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/c~'), value: {'x': 1}}]";
+        assert_eq!(evaluate_patch(operation).0, r#"[JSONPatch{op: "add", path: "/a/b~1c~0", value: {"x": 1}}]"#);
+        assert_eq!(evaluate_patch("[JSONPatch{op: dyn(1)}]").0, "unexpected type int64 for JSONPatchType 'op' field");
+        assert!(
+            evaluate_patch("[JSONPatch{op: 1}]")
+                .0
+                .contains("expected type of field 'op' is 'string' but provided type is 'int'")
+        );
+        assert_eq!(evaluate_patch("type(Object{}) == Object").0, "reference to undefined type: Object");
+        // Other expressions know none of this.
+        let env = Env::new(BaseEnv::of(STORED));
+        for source in ["Object{}", "Object.spec{}", "JSONPatch{}", "jsonpatch.escapeKey('a')"] {
+            assert!(env.compile(source).unwrap_err().display().contains("undeclared reference"), "{source}");
+        }
+    }
+
+    #[test]
+    fn fields_are_computed_when_they_are_selected() {
+        assert_eq!(evaluate_patch("variables.there + variables['there']"), ("14".to_owned(), 5));
+        assert_eq!(evaluate_patch("variables.absent").0, "no such key: absent");
+        assert_eq!(evaluate_patch("has(variables.absent) || has(variables.there)").0, "true");
+        assert_eq!(evaluate_patch("authorizer.requestResource + 1").0, "4");
     }
 }

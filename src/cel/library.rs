@@ -16,6 +16,7 @@ mod extended_lists;
 mod format;
 mod format_string;
 mod ip;
+mod json_patch;
 mod lists;
 mod logic;
 mod optionals;
@@ -198,6 +199,11 @@ pub enum Price {
 /// Every overload there is, library by library. What of it an expression may use depends on the version ([`Overload::introduced`]).
 pub fn overloads() -> impl Iterator<Item = &'static Overload> {
     LIBRARIES.iter().flat_map(|library| library.iter())
+}
+
+/// The overloads that only expressions of JSON patches may use.
+pub fn patch_overloads() -> impl Iterator<Item = &'static Overload> {
+    json_patch::FUNCTIONS.iter()
 }
 
 /// The overload with cel-go's id `id`.

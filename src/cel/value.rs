@@ -10,6 +10,7 @@ mod error;
 mod json;
 mod list;
 mod map;
+pub mod message;
 pub mod number;
 mod opaque;
 mod order;
@@ -23,7 +24,11 @@ pub use equal::{contains, equal, equal_strictly};
 pub use error::Error;
 pub use list::List;
 pub use map::{Key, Map};
-pub use opaque::{Cidr, Format, Ip, Opaque, Quantity, Semver, Url, parse_request_uri};
+pub use message::Message;
+pub use opaque::{
+    Access, Attributes, Authorizer, Cidr, Decision, Format, Ip, Opaque, PathCheck, Quantity, ResourceCheck, Semver,
+    Subject, Url, User, Verdict, parse_request_uri,
+};
 pub use order::compare;
 pub use text::Text;
 pub use time::{Duration, Timestamp};
@@ -61,11 +66,13 @@ pub enum Value<'a> {
     Optional(Option<Arc<Value<'a>>>),
     /// A value of a Kubernetes type.
     Opaque(Arc<Opaque>),
+    /// A message an expression made: part of a patch.
+    Message(Arc<Message<'a>>),
 }
 
 impl<'a> Value<'a> {
     /// The name of its type at run time, where the types of elements and fields are erased.
-    pub fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &str {
         match self {
             Self::Null => "null_type",
             Self::Bool(_) => "bool",
@@ -81,6 +88,7 @@ impl<'a> Value<'a> {
             Self::Type(_) => "type",
             Self::Optional(_) => "optional_type",
             Self::Opaque(o) => o.type_name(),
+            Self::Message(message) => &message.type_name,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The few messages an expression can make: Google's well-known types.
 
-use crate::cel::types::Type;
+use crate::cel::{types::Type, value::message::JSON_PATCH};
 
 /// The message a type is made by; none if it is no message.
 pub(super) fn of(type_: &Type) -> Option<&'static str> {
@@ -33,6 +33,14 @@ pub(super) fn declared_name(type_: &Type) -> String {
         Type::Optional(_) => "optional_type".to_owned(),
         Type::Type(_) => "type".to_owned(),
         other => other.to_string(),
+    }
+}
+
+/// The type of a field of `Object`, a type below it or `JSONPatch`: the first two take any.
+pub(super) fn patch_field(message: &str, name: &str) -> Type {
+    match name {
+        "op" | "path" | "from" if message == JSON_PATCH => Type::String,
+        _ => Type::Dyn,
     }
 }
 

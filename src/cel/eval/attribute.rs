@@ -5,9 +5,9 @@ use super::{
     node::{Attribute, By, Qualifier, Root},
     run::Run,
 };
-use crate::cel::value::{Error, List, Value, number::double_to_int};
+use crate::cel::value::{Error, List, Map, Value, number::double_to_int};
 
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     /// The value of an attribute, charged for each qualifier but not for the attribute itself.
     pub(super) fn resolve(&mut self, attribute: &'a Attribute) -> Result<Value<'a>, Error> {
         let value = match &attribute.root {
@@ -63,11 +63,17 @@ impl<'a> Run<'a> {
     ) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
         match &qualifier.by {
             By::Field(name) => match value {
+                Value::Map(Map::Lazy) => match self.fields.and_then(|fields| fields.get(name)) {
+                    Some(found) => found.map(Ok),
+                    None => Ok(Err(Missing::Field(name))),
+                },
                 Value::Map(map) => match map.find_str(name) {
                     Some(found) => found.map(Ok),
                     None => Ok(Err(Missing::Field(name))),
                 },
                 Value::List(_) => Err(Error::new("unsupported index type 'string' in list")),
+                Value::Message(message) if qualifier.test && !message.has(name) => Ok(Err(Missing::Field(name))),
+                Value::Message(message) => Ok(message.get(name).ok_or(Missing::Field(name))),
                 _ => Ok(Err(Missing::Field(name))),
             },
             By::Constant(index) => look_up(value, index.clone()),

@@ -11,6 +11,8 @@ type Arg<'v, 'a> = Option<&'v Value<'a>>;
 
 /// Building a list.
 pub(super) const NEW_LIST: u64 = 10;
+/// Building a message.
+pub(super) const NEW_MESSAGE: u64 = 40;
 /// Building a map.
 pub(super) const NEW_MAP: u64 = 30;
 
@@ -164,6 +166,8 @@ pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
         Value::Map(_) => "*types.baseMap",
         Value::Type(_) => "*types.Type",
         Value::Optional(_) => "*types.Optional",
+        Value::Message(message) if message.is_object() => "*dynamic.ObjectVal",
+        Value::Message(_) => "*mutation.JSONPatchVal",
         Value::Opaque(o) => match &**o {
             Opaque::Url(_) => "cel.URL",
             Opaque::Ip(_) => "cel.IP",
@@ -172,6 +176,11 @@ pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
             Opaque::Quantity { .. } => "cel.Quantity",
             Opaque::Semver(_) => "cel.Semver",
             Opaque::Format(_) => "cel.Format",
+            Opaque::Authorizer(_) => "library.authorizerVal",
+            Opaque::PathCheck(_) => "library.pathCheckVal",
+            Opaque::GroupCheck(_) => "library.groupCheckVal",
+            Opaque::ResourceCheck(_) => "library.resourceCheckVal",
+            Opaque::Decision(_) => "library.decisionVal",
         },
     }
 }

@@ -11,7 +11,7 @@ use crate::cel::{
 };
 use std::sync::Arc;
 
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Result<Value<'a>, Error> {
         let range = self.exec(&fold.range)?;
         self.set(fold.accumulator, Slot::Pending(&fold.init));

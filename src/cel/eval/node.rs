@@ -32,6 +32,8 @@ pub(super) enum Node {
     InSet(Box<Node>, HashSet<Key<'static>>),
     List(Box<[Element]>),
     Map(Box<[Entry]>),
+    /// `Object.spec{…}`, `JSONPatch{…}`
+    Message(Box<MessageNode>),
     Fold(Box<Fold>),
     /// `or`, or `orValue`.
     Otherwise {
@@ -85,6 +87,19 @@ pub(super) struct Element {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub key: Node,
+    pub value: Node,
+    pub optional: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct MessageNode {
+    pub type_name: Arc<str>,
+    pub fields: Box<[MessageField]>,
+}
+
+#[derive(Debug)]
+pub(super) struct MessageField {
+    pub name: Arc<str>,
     pub value: Node,
     pub optional: bool,
 }

@@ -4,7 +4,9 @@ use super::{
     Program,
     call::{Callee, Resolved},
     constant::Constant,
-    node::{Attribute, By, Call, Element, Entry, Fold, Match, MatchKind, Node, Qualifier, Root},
+    node::{
+        Attribute, By, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier, Root,
+    },
 };
 use crate::{
     cel::{
@@ -65,6 +67,17 @@ impl<'p> Planner<'p> {
                 Ok(constant_map(&entries)?.unwrap_or(Node::Map(entries.into())))
             }
             ExprKind::Unspecified => Err("unsupported expression".to_owned()),
+            ExprKind::Struct { type_name, fields } if self.env.message_type(type_name).is_some() => {
+                let fields = fields
+                    .iter()
+                    .map(|f| {
+                        let value = self.plan(&f.value)?;
+                        Ok(MessageField { name: f.name.as_str().into(), value, optional: f.optional })
+                    })
+                    .collect::<Result<Vec<_>, String>>()?;
+                let message = MessageNode { type_name: type_name.as_str().into(), fields: fields.into() };
+                Ok(Node::Message(Box::new(message)))
+            }
             ExprKind::Struct { type_name, .. } => Err(format!("unknown type: {type_name}")),
             ExprKind::Comprehension(comprehension) => self.fold(comprehension),
         }
@@ -75,6 +88,7 @@ impl<'p> Planner<'p> {
             Some(Reference::Constant(number)) => {
                 return Ok(Node::Constant(Constant::literal(&Literal::Int(*number))));
             }
+            Some(Reference::Type(Type::Object(_))) => return Err(format!("reference to undefined type: {name}")),
             Some(Reference::Type(named)) => {
                 return Ok(Node::Constant(Constant::type_name(runtime_name(named).to_owned())));
             }

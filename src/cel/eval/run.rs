@@ -1,15 +1,15 @@
 //! Executing the steps of a program and counting what they cost.
 
 use super::{
-    Outcome,
+    Fields, Outcome,
     call::Callee,
     cost,
-    node::{Call, Element, Entry, Match, MatchKind, Node, Root},
+    node::{Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
 };
 use crate::{
     cel::{
         library::{self, Price},
-        value::{Error, Key, Map, Text, Value, equal, patience},
+        value::{Error, Key, Map, Message, Text, Value, equal, patience},
     },
     regexp::Regexp,
 };
@@ -25,7 +25,9 @@ pub(super) enum Slot<'a> {
 }
 
 /// One evaluation.
-pub(super) struct Run<'a> {
+pub(super) struct Run<'a, 'f> {
+    /// Computes the fields of [`Map::Lazy`].
+    pub(super) fields: Option<&'f dyn Fields<'a>>,
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
@@ -38,12 +40,13 @@ pub(super) fn run<'a>(
     root: &'a Node,
     slots: usize,
     variables: Vec<Result<Value<'a>, Error>>,
+    fields: Option<&dyn Fields<'a>>,
     limit: u64,
 ) -> Outcome<'a> {
     let mut places = Vec::with_capacity(slots);
     places.extend(variables.into_iter().map(Slot::Filled));
     places.resize_with(slots.max(places.len()), || Slot::Empty);
-    let mut run = Run { slots: places, cost: 0, limit, compiled: None };
+    let mut run = Run { fields, slots: places, cost: 0, limit, compiled: None };
     patience::renew();
     let mut result = run.exec(root);
     // Some functions pass over what they cannot compare.
@@ -56,7 +59,7 @@ pub(super) fn run<'a>(
 /// An error that `&&`, `||` and loops may absorb, apart from one that ends the run.
 type Soft<'a> = Result<Result<Value<'a>, Error>, Error>;
 
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     /// Adds to the cost; an error once that is too much.
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
         self.cost = self.cost.saturating_add(cost);
@@ -178,6 +181,10 @@ impl<'a> Run<'a> {
                 let map = self.entries(entries);
                 self.charged(cost::NEW_MAP, map)
             }
+            Node::Message(message) => {
+                let made = self.message(message);
+                self.charged(cost::NEW_MESSAGE, made)
+            }
             Node::Fold(fold) => self.fold(fold),
             Node::Otherwise { sides, value } => {
                 let [first, second] = &**sides;
@@ -254,6 +261,27 @@ impl<'a> Run<'a> {
             map.insert(Key::of(&key)?, value);
         }
         Ok(Value::Map(Map::Shared(Arc::new(map))))
+    }
+
+    fn message(&mut self, node: &'a MessageNode) -> Result<Value<'a>, Error> {
+        let mut fields = BTreeMap::new();
+        for field in &node.fields {
+            let value = match self.exec(&field.value)? {
+                Value::Optional(None) if field.optional => {
+                    fields.remove(&field.name);
+                    continue;
+                }
+                Value::Optional(Some(value)) if field.optional => (*value).clone(),
+                other if field.optional => {
+                    let (name, value) = (&field.name, other.plain());
+                    let text = format!("cannot initialize optional entry '{name}' from non-optional value {value}");
+                    return Err(Error::new(text));
+                }
+                value => value,
+            };
+            fields.insert(Arc::clone(&field.name), value);
+        }
+        Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
     }
 
     fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {

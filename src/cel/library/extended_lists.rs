@@ -93,7 +93,7 @@ fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 }
 
 /// The type of a value as a declaration spells it.
-fn declared_name(value: &Value<'_>) -> &'static str {
+fn declared_name<'v>(value: &'v Value<'_>) -> &'v str {
     match value {
         Value::List(_) => "list(dyn)",
         Value::Map(_) => "map(dyn, dyn)",

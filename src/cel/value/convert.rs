@@ -110,7 +110,11 @@ impl<'a> Value<'a> {
 
     /// `type(self)`
     pub fn to_type(&self) -> Self {
-        Self::Type(Cow::Borrowed(self.type_name()))
+        Self::Type(match self {
+            Self::Message(message) => Cow::Owned(message.type_name.to_string()),
+            Self::Opaque(o) => Cow::Borrowed(o.type_name()),
+            other => Cow::Owned(other.type_name().to_owned()),
+        })
     }
 
     /// Whether `optional.ofNonZeroValue` drops it.
@@ -128,6 +132,7 @@ impl<'a> Value<'a> {
             // The lists and objects of documents do not know whether they are zero.
             Self::List(l) => !l.is_strict() && l.is_empty(),
             Self::Map(m) => !m.is_strict() && m.is_empty(),
+            Self::Message(message) => message.is_object() && message.fields.is_empty(),
             Self::Type(_) | Self::Optional(_) | Self::Opaque(_) => false,
         }
     }

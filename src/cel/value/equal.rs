@@ -36,6 +36,7 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
         (Value::Map(a), Value::Map(b)) => return equal_maps(a, b),
         (Value::Opaque(a), Value::Opaque(b)) => return a.equal(b).ok_or_else(Error::no_such_overload),
         (Value::Opaque(_), _) => return Err(Error::no_such_overload()),
+        (Value::Message(a), Value::Message(b)) => return a.equal(b),
         (Value::List(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
         (Value::Map(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
         _ => false,

@@ -2,7 +2,7 @@
 //!
 //! The schema has been checked by the time rules run, so the errors here are rare: values that ratcheting let pass.
 
-use super::{Error, Key, List, Map, Text, Value, time};
+use super::{Error, List, Map, Text, Value, time};
 use crate::{
     cel::{
         decl::{DeclType, Shape},
@@ -10,7 +10,6 @@ use crate::{
     },
     value,
 };
-use std::sync::Arc;
 
 impl<'a> Value<'a> {
     /// The value of a part of a document, by its declared type.
@@ -58,12 +57,8 @@ impl<'a> Value<'a> {
             Json::Int(i) => Self::Int(*i),
             Json::Float(f) => Self::Double(*f),
             Json::String(s) => Self::String(Text::Borrowed(s)),
-            Json::Array(items) => Self::list(items.iter().map(Self::untyped).collect()),
-            Json::Object(members) => {
-                let entries =
-                    members.iter().map(|(name, value)| (Key::String(Text::Borrowed(name)), Self::untyped(value)));
-                Self::Map(Map::Shared(Arc::new(entries.collect())))
-            }
+            Json::Array(items) => Self::List(List::Untyped(items)),
+            Json::Object(members) => Self::Map(Map::Untyped(members)),
         }
     }
 }

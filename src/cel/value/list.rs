@@ -15,6 +15,8 @@ use std::{
 pub enum List<'a> {
     /// An array of the document, with the type of the list.
     Json(&'a [value::Value], &'a DeclType),
+    /// An array without a declared type: its items are what they look like.
+    Untyped(&'a [value::Value]),
     /// A constant of the program.
     Constant(&'a [Value<'a>]),
     /// Computed.
@@ -39,7 +41,7 @@ impl<'a> List<'a> {
     /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
-            Self::Json(items, _) => items.len(),
+            Self::Json(items, _) | Self::Untyped(items) => items.len(),
             Self::Constant(items) => items.len(),
             Self::Shared(items) | Self::Keyed(items, _) => items.len(),
             Self::Joined(joined) => joined.len,
@@ -56,6 +58,7 @@ impl<'a> List<'a> {
     pub fn get(&self, index: usize) -> Option<Result<Value<'a>, Error>> {
         match self {
             Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
+            Self::Untyped(items) => items.get(index).map(|item| Ok(Value::untyped(item))),
             Self::Constant(items) => items.get(index).cloned().map(Ok),
             Self::Shared(items) | Self::Keyed(items, _) => items.get(index).cloned().map(Ok),
             Self::Joined(joined) => match index.checked_sub(joined.first.len()) {

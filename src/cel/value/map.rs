@@ -12,6 +12,10 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 pub enum Map<'a> {
     /// An object of the document, with the type of the map or object.
     Json(&'a value::Map, &'a DeclType),
+    /// An object without a declared type: its members are what they look like.
+    Untyped(&'a value::Map),
+    /// An object whose fields the caller computes when an expression selects them ([`crate::cel::eval::Fields`]).
+    Lazy,
     /// A constant of the program.
     Constant(&'a BTreeMap<Key<'a>, Value<'a>>),
     /// Computed.
@@ -95,7 +99,8 @@ impl<'a> Map<'a> {
     /// The number of entries; of an object, of all its members, known or not.
     pub fn len(&self) -> usize {
         match self {
-            Self::Json(members, _) => members.len(),
+            Self::Json(members, _) | Self::Untyped(members) => members.len(),
+            Self::Lazy => 0,
             Self::Constant(entries) => entries.len(),
             Self::Shared(entries) => entries.len(),
         }
@@ -127,6 +132,8 @@ impl<'a> Map<'a> {
                 Shape::Map(values) => Some(Value::from_json(members.get(key)?, values)),
                 _ => None,
             },
+            Self::Untyped(members) => members.get(key).map(|value| Ok(Value::untyped(value))),
+            Self::Lazy => None,
             Self::Constant(entries) => find_text(entries, key),
             Self::Shared(entries) => find_text(entries, key),
         }
@@ -153,6 +160,8 @@ impl<'a> Map<'a> {
                     _ => Some(Err(Error::no_such_overload())),
                 };
             }
+            Self::Untyped(_) => return key.as_str().and_then(|key| self.find_str(key)),
+            Self::Lazy => return None,
             Self::Constant(entries) => entries,
             Self::Shared(entries) => &**entries,
         };
@@ -191,6 +200,8 @@ impl<'a> Map<'a> {
                 Shape::Map(_) => members.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
                 _ => Vec::new(),
             },
+            Self::Untyped(members) => members.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
+            Self::Lazy => Vec::new(),
             Self::Constant(entries) => entries.keys().map(Key::to_value).collect(),
             Self::Shared(entries) => entries.keys().map(Key::to_value).collect(),
         }

@@ -1,11 +1,13 @@
 //! The values of Kubernetes types.
 
+mod authorization;
 mod format;
 mod ip;
 mod quantity;
 mod semver;
 mod url;
 
+pub use authorization::{Access, Attributes, Authorizer, Decision, PathCheck, ResourceCheck, Subject, User, Verdict};
 pub use format::Format;
 pub use ip::{Cidr, Ip};
 pub use quantity::Quantity;
@@ -34,6 +36,16 @@ pub enum Opaque {
     Semver(Semver),
     /// `kubernetes.NamedFormat`
     Format(&'static Format),
+    /// `kubernetes.authorization.Authorizer`
+    Authorizer(Subject),
+    /// `kubernetes.authorization.PathCheck`
+    PathCheck(PathCheck),
+    /// `kubernetes.authorization.GroupCheck`
+    GroupCheck(ResourceCheck),
+    /// `kubernetes.authorization.ResourceCheck`
+    ResourceCheck(ResourceCheck),
+    /// `kubernetes.authorization.Decision`
+    Decision(Decision),
 }
 
 impl Opaque {
@@ -46,6 +58,11 @@ impl Opaque {
             Self::Quantity { .. } => "kubernetes.Quantity",
             Self::Semver(_) => "kubernetes.Semver",
             Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Authorizer(_) => "kubernetes.authorization.Authorizer",
+            Self::PathCheck(_) => "kubernetes.authorization.PathCheck",
+            Self::GroupCheck(_) => "kubernetes.authorization.GroupCheck",
+            Self::ResourceCheck(_) => "kubernetes.authorization.ResourceCheck",
+            Self::Decision(_) => "kubernetes.authorization.Decision",
         }
     }
 
@@ -72,6 +89,7 @@ impl fmt::Display for Opaque {
             Self::Quantity { amount, .. } => write!(f, "quantity(\"{amount}\")"),
             Self::Semver(version) => write!(f, "semver(\"{version}\")"),
             Self::Format(format) => write!(f, "format.{}()", format.function),
+            other => f.write_str(other.type_name()),
         }
     }
 }

@@ -71,6 +71,7 @@ impl Display for Value<'_> {
             Self::Optional(None) => f.write_str("optional.none()"),
             Self::Optional(Some(value)) => write!(f, "optional.of({value})"),
             Self::Opaque(o) => write!(f, "{o}"),
+            Self::Message(message) => write!(f, "{message}"),
         }
     }
 }

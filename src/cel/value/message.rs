@@ -1,0 +1,128 @@
+//! Messages an expression makes: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}` of mutating admission policies
+//! (`k8s.io/apiserver/pkg/cel/mutation`).
+
+use super::{Error, Value, equal_strictly};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The name of the type of JSON patch operations.
+pub const JSON_PATCH: &str = "JSONPatch";
+/// The name of the type of the object a policy changes; its fields are of types below it (`Object.spec`).
+pub const OBJECT: &str = "Object";
+
+/// A message.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    /// The name of its type.
+    pub type_name: Arc<str>,
+    /// The fields that are set.
+    pub fields: BTreeMap<Arc<str>, Value<'a>>,
+}
+
+/// Whether there are messages of this type: `JSONPatch`, `Object` and `Object.…`.
+pub fn is_type(name: &str) -> bool {
+    name == JSON_PATCH || name.strip_prefix(OBJECT).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl<'a> Message<'a> {
+    /// A message of a type with these fields.
+    ///
+    /// # Errors
+    /// A field of a `JSONPatch` that is no string where one is needed.
+    pub fn new(type_name: &Arc<str>, fields: BTreeMap<Arc<str>, Value<'a>>) -> Result<Self, Error> {
+        if &**type_name == JSON_PATCH {
+            for (name, value) in &fields {
+                match (&**name, value) {
+                    ("op" | "path" | "from", Value::String(_)) | ("value", _) => {}
+                    ("op" | "path" | "from", other) => {
+                        let found = native_type(other);
+                        let text = format!("unexpected type {found} for JSONPatchType '{name}' field");
+                        return Err(Error::new(text));
+                    }
+                    _ => return Err(Error::new(format!("unexpected JSONPatchType field: {name}"))),
+                }
+            }
+        }
+        Ok(Self { type_name: Arc::clone(type_name), fields })
+    }
+
+    /// Whether it is part of an apply configuration rather than a JSON patch operation.
+    pub fn is_object(&self) -> bool {
+        &*self.type_name != JSON_PATCH
+    }
+
+    /// The value of a field; `None` if the message has no such field.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        let set = self.fields.get(name).cloned();
+        if self.is_object() {
+            return set.or(Some(Value::Null));
+        }
+        match name {
+            "op" | "path" | "from" => set.or_else(|| Some(Value::string(String::new()))),
+            "value" => set.or(Some(Value::Null)),
+            _ => None,
+        }
+    }
+
+    /// `has(self.name)`
+    pub fn has(&self, name: &str) -> bool {
+        match self.fields.get(name) {
+            Some(Value::String(text)) if !self.is_object() && name != "value" => !text.is_empty(),
+            found => found.is_some(),
+        }
+    }
+
+    /// `self == other`: of the same type, with the same fields.
+    ///
+    /// # Errors
+    /// Fields that cannot be compared.
+    pub fn equal(&self, other: &Self) -> Result<bool, Error> {
+        if self.type_name != other.type_name || self.fields.len() != other.fields.len() {
+            return Ok(false);
+        }
+        for ((name, value), (other_name, other_value)) in self.fields.iter().zip(&other.fields) {
+            if name != other_name || !equal_strictly(value, other_value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The Go type of the native value behind a value.
+fn native_type(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "structpb.NullValue",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Uint(_) => "uint64",
+        Value::Double(_) => "float64",
+        Value::String(_) | Value::Type(_) => "string",
+        Value::Bytes(_) => "[]uint8",
+        Value::Timestamp(_) => "time.Time",
+        Value::Duration(_) => "time.Duration",
+        Value::List(super::List::Untyped(_)) => "[]interface {}",
+        Value::Map(super::Map::Untyped(_)) => "map[string]interface {}",
+        Value::List(_) => "[]ref.Val",
+        Value::Map(_) => "map[ref.Val]ref.Val",
+        Value::Optional(Some(inner)) => native_type(inner),
+        Value::Optional(None) => "<nil>",
+        Value::Message(message) if message.is_object() => "map[string]interface {}",
+        Value::Message(_) => "*mutation.JSONPatchVal",
+        Value::Opaque(_) => "*types.Err",
+    }
+}
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{{", self.type_name)?;
+        for (index, (name, value)) in self.fields.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{name}: {value}")?;
+        }
+        f.write_str("}")
+    }
+}
