@@ -1,7 +1,7 @@
 //! What a person or a program reads: plain data in, text out. Nothing here decides anything or opens a file.
 
-mod aligned;
 pub mod cel;
+pub mod columns;
 pub mod cost;
 pub mod custom_columns;
 pub mod difference;
@@ -9,10 +9,12 @@ pub mod excerpt;
 pub mod html;
 mod markup;
 pub mod objects;
+pub mod paint;
 pub mod rehearsal;
 pub mod report;
 pub mod sort;
 pub mod table;
 pub mod tabs;
 
-pub use aligned::{Aligned, Cell, Paint};
+pub use columns::{Cell, Column, Columns, Look};
+pub use paint::Paint;

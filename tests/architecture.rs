@@ -32,6 +32,7 @@ const CEL_IMPORTS: &[&str] = &["version", "value", "regexp"];
 const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
+    ("comfy_table", &["output"]),
     ("ctrlc", &["cli"]),
     ("dirs", &["cluster"]),
     ("clap_complete", &["cli"]),
@@ -48,7 +49,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rustix", &["serve"]),
     ("similar", &["output"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),
+    ("terminal_size", &["cli"]),
     ("tokio", &["cluster", "serve"]),
+    ("unicode_width", &["output"]),
 ];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {

@@ -162,7 +162,7 @@ fn an_unreadable_file_is_told() {
         assert!(text.contains("may not be read"), "{text}");
         assert!(text.contains("[exit 2]"), "{text}");
     }
-    assert!(text.contains("skipped, not a custom resource"), "{text}");
+    assert!(text.contains("not a custom resource"), "{text}");
 }
 
 /// The documents are long; what is of the CRD in them is looked at. The rest is the same for all

@@ -17,6 +17,7 @@ mod formats;
 mod integrations;
 mod kubectl_get;
 mod live;
+mod long_names;
 mod pages;
 mod plugin_manifest;
 mod properties;

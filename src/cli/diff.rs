@@ -52,7 +52,7 @@ fn diff(
         messages,
         color,
         books: args.show_bookkeeping,
-        text: TextReport::new(Style { color: message_color, quiet: false }),
+        text: TextReport::new(Style { color: message_color, ..Style::default() }),
         external,
         json,
         cases,

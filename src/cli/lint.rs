@@ -12,6 +12,7 @@ use super::terminal;
 use crate::cluster::{self, Connection};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::output::Look;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
 use crate::simulation::judge::Places as _;
@@ -24,8 +25,9 @@ use std::io::{self, BufWriter, Write};
 /// Runs the command.
 pub fn run(args: &args::Lint, color: args::Color) -> Exit {
     let out = terminal::Stream::stdout(color);
+    let look = out.look();
     let mut text = BufWriter::new(out.write);
-    let done = if args.convert { convert::run(args, &mut text) } else { lint(args, out.color, &mut text) };
+    let done = if args.convert { convert::run(args, &mut text) } else { lint(args, look, &mut text) };
     match done.and_then(|exit| text.flush().map(|()| exit)) {
         Ok(exit) => exit,
         Err(error) => {
@@ -37,8 +39,8 @@ pub fn run(args: &args::Lint, color: args::Color) -> Exit {
     }
 }
 
-fn lint(args: &args::Lint, color: bool, out: &mut dyn Write) -> io::Result<Exit> {
-    let mut show = show::Show::new(args.output, color, out);
+fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> {
+    let mut show = show::Show::new(args.output, look, out);
     let mut given = BTreeMap::new();
     for read in read(&args.old, args.paths.recursive, "--old") {
         match read {

@@ -15,7 +15,7 @@ use crate::output::html;
 use crate::output::rehearsal::{self as shown, Counts, Entry};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
-use crate::output::{Aligned, Paint};
+use crate::output::{Columns, Look, Paint};
 use crate::rehearsal::{Plan, Stage, Trouble};
 use crate::simulation::judge::{self, Places};
 use crate::simulation::live::Live;
@@ -32,10 +32,10 @@ use stored::{InCluster, Stored};
 pub fn run(args: &args::Rehearse, color: args::Color) -> Exit {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
-    let (color, message_color) = (out.color, messages.color);
+    let (look, message_color) = (out.look(), messages.color);
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
-    let done = rehearse(args, color, message_color, &mut out, &mut messages);
+    let done = rehearse(args, look, message_color, &mut out, &mut messages);
     let done = done.and_then(|exit| out.flush().and_then(|()| messages.flush()).map(|()| exit).map_err(Failure::from));
     match done {
         Ok(exit) => exit,
@@ -74,7 +74,7 @@ struct Definition {
 
 fn rehearse(
     args: &args::Rehearse,
-    color: bool,
+    look: Look,
     message_color: bool,
     out: &mut Writer,
     messages: &mut Writer,
@@ -99,7 +99,7 @@ fn rehearse(
     let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
     said.object = None;
-    let mut show = Show::new(args.output, color, out, messages);
+    let mut show = Show::new(args.output, look, out, messages);
     show.definition(&said, &plan)?;
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
@@ -251,9 +251,9 @@ struct Show<'a> {
     messages: &'a mut Writer,
     color: bool,
     format: Option<RehearseFormat>,
-    table: Aligned,
+    table: Columns,
     rows: usize,
-    /// The rows of a page.
+    /// The rows of the table, of the text or of the page.
     rows_held: Held,
     details: Held,
     counts: Counts,
@@ -264,19 +264,19 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, color: bool, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    fn new(format: Option<RehearseFormat>, look: Look, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,
-            color,
+            color: look.color,
             format,
             rows_held: Held::default(),
-            table: Aligned::new(color),
+            table: Columns::new(shown::COLUMNS, look),
             rows: 0,
             details: Held::default(),
             counts: Counts::default(),
             begun: false,
-            report: TextReport::new(Style { color, quiet: false }),
+            report: TextReport::new(Style { color: look.color, ..Style::default() }),
             failed: None,
         }
     }
@@ -332,19 +332,13 @@ impl<'a> Show<'a> {
             let before = if std::mem::replace(&mut self.begun, true) { ",\n" } else { "\n" };
             return write!(self.out, "{before}{}", json::to_string(&shown::value(&entry)));
         }
-        if self.rows == 0 {
-            self.table.push(shown::titles());
-        }
         self.rows += 1;
-        self.table.push(shown::row(&entry));
-        self.details.push(&shown::details(&entry, self.color))?;
-        if let Some(text) = self.table.batch() {
-            self.out.write_all(text.as_bytes())?;
-        }
-        Ok(())
+        let row = self.table.row(&shown::row(&entry));
+        self.rows_held.push(&(row + "\n"))?;
+        self.details.push(&shown::details(&entry, self.color))
     }
 
-    fn finish(mut self, said: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
+    fn finish(self, said: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
@@ -373,7 +367,7 @@ impl<'a> Show<'a> {
                 json::to_string(&self.counts.value())
             )?;
         } else {
-            self.out.write_all(self.table.flush().as_bytes())?;
+            self.table.write(self.rows_held.lines()?, self.out)?;
             if self.rows > 0 {
                 writeln!(self.out)?;
             }

@@ -12,7 +12,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
-use crate::output::{Aligned, Cell};
+use crate::output::{Cell, Column, Look, columns};
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
@@ -29,7 +29,7 @@ pub fn run(args: &args::Scale, color: args::Color) -> Exit {
     });
     let text = match args.output {
         Some(args::OnlyJson::Json) => report(&changes),
-        None => shown(&changes, out.color),
+        None => shown(&changes, out.look()),
     };
     if out.write.write_all(text.as_bytes()).and_then(|()| out.write.flush()).is_err() {
         return Exit::CannotTell;
@@ -143,11 +143,18 @@ impl Change {
     }
 }
 
+/// The columns of the table.
+const COLUMNS: &[Column] = &[
+    Column::text("NAME"),
+    Column::always("DESIRED"),
+    Column::always("AVAILABLE"),
+    Column::text("SELECTOR"),
+    Column::always("WOULD BE"),
+];
+
 /// For a person: a table of the Scales, then the diffs.
-fn shown(changes: &[Change], color: bool) -> String {
-    let mut table = Aligned::new(color);
-    let titles = ["NAME", "DESIRED", "AVAILABLE", "SELECTOR", "WOULD BE"];
-    table.push(titles.iter().map(Cell::from).collect());
+fn shown(changes: &[Change], look: Look) -> String {
+    let mut rows = Vec::new();
     for change in changes {
         let number = |scale: Option<&Value>, path: &[&str]| {
             scale.map_or_else(|| "<none>".to_owned(), |s| s.at(path).and_then(Value::as_int).unwrap_or(0).to_string())
@@ -156,7 +163,7 @@ fn shown(changes: &[Change], color: bool) -> String {
         let after = change.after.as_ref().ok().map(|(scale, _)| scale);
         let (kind, group) = (change.resource.kind.to_lowercase(), &change.resource.group);
         let selector = before.and_then(|s| s.str_at(&["status", "selector"])).unwrap_or("<none>");
-        table.push(vec![
+        rows.push(vec![
             Cell::from(format!("{kind}.{group}/{}", change.name)),
             Cell::from(number(before, &["spec", "replicas"])),
             Cell::from(number(before, &["status", "replicas"])),
@@ -164,9 +171,9 @@ fn shown(changes: &[Change], color: bool) -> String {
             Cell::from(after.map_or_else(|| "rejected".to_owned(), |_| number(after, &["spec", "replicas"]))),
         ]);
     }
-    let mut text = if changes.is_empty() { String::new() } else { table.flush() };
+    let mut text = columns::table(COLUMNS, look, &rows);
     for change in changes {
-        text.extend(change.diff(color));
+        text.extend(change.diff(look.color));
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Standard output and error, and the clock: where the program meets the world.
 
 use super::args::Color;
+use crate::output::Look;
 use crate::server::Timestamp;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,17 +15,28 @@ pub struct Stream {
     pub write: Box<Writer>,
     /// Whether colours may be written.
     pub color: bool,
+    /// The width of the terminal in columns; `None` if this is no terminal.
+    pub width: Option<u16>,
 }
 
 impl Stream {
     /// Standard output.
     pub fn stdout(color: Color) -> Self {
-        Self { color: colored(color, io::stdout().is_terminal()), write: Box::new(io::stdout()) }
+        let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
+        Self { color: colored(color, io::stdout().is_terminal()), width, write: Box::new(io::stdout()) }
     }
 
     /// Standard error.
     pub fn stderr(color: Color) -> Self {
-        Self { color: colored(color, io::stderr().is_terminal()), write: Box::new(io::stderr()) }
+        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0);
+        Self { color: colored(color, io::stderr().is_terminal()), width, write: Box::new(io::stderr()) }
+    }
+}
+
+impl Stream {
+    /// How tables are shown on it.
+    pub fn look(&self) -> Look {
+        Look { color: self.color, width: self.width }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Text that has to wait until something else is written: a little in memory, more in a temporary file.
 
-use std::io::{self, Seek, Write};
+use std::io::{self, BufRead, BufReader, Seek, Write};
 use tempfile::SpooledTempFile;
 
 /// Up to here it stays in memory.
@@ -26,6 +26,14 @@ impl Held {
     pub fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.0.rewind()?;
         io::copy(&mut self.0, out).map(|_| ())
+    }
+}
+
+impl Held {
+    /// Every line that waited, without its line break.
+    pub fn lines(mut self) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+        self.0.rewind()?;
+        Ok(BufReader::new(self.0).lines())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::excerpt::{self, Grade, Spot};
 use super::report::Identity;
 use super::report::json::{identified, location};
-use super::{Cell, Paint};
+use super::{Cell, Column, Paint};
 use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
 use crate::value::{Map, Value, json, object};
 use std::collections::BTreeMap;
@@ -242,11 +242,17 @@ fn without_indices(path: &str) -> String {
     out
 }
 
-/// The titles of the table.
-pub fn titles() -> Vec<Cell> {
-    let titles = ["PLACE", "NAME", "LOST", "DEFAULTED", "CHANGED", "ERRORS", "NEXT WRITE"];
-    titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect()
-}
+/// The columns of the table.
+pub const COLUMNS: &[Column] = &[
+    Column::place("PLACE"),
+    Column::text("NAME"),
+    Column::always("NEXT WRITE"),
+    Column::optional("LOST"),
+    Column::optional("DEFAULTED"),
+    Column::optional("CHANGED"),
+    Column::optional("ERRORS"),
+    Column::text("NOTE"),
+];
 
 /// The row of an object.
 pub fn row(entry: &Entry) -> Vec<Cell> {
@@ -254,30 +260,29 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
     match &entry.fate {
         Ok(fate) => {
             let difference = &fate.difference;
-            let count = |n: usize, paint| Cell::painted(n.to_string(), if n > 0 { paint } else { Paint::None });
-            cells.push(count(difference.lost.len(), Paint::Red));
-            cells.push(count(difference.added.len(), Paint::None));
-            cells.push(count(difference.changed.len(), Paint::Yellow));
-            cells.push(count(fate.errors.len(), Paint::Red));
-            cells.push(match fate.edit {
-                Edit::Untried => Cell::from("fine"),
-                Edit::Passes => Cell::painted("fine if it leaves alone what is wrong", Paint::Yellow),
-                Edit::Blocked(_) => Cell::painted("blocked", Paint::Red),
-            });
+            let (next, note) = match fate.edit {
+                Edit::Untried => (Cell::from("accepted"), ""),
+                Edit::Passes => (Cell::painted("accepted", Paint::Yellow), "if it leaves the invalid fields unchanged"),
+                Edit::Blocked(_) => (Cell::painted("rejected", Paint::Red), ""),
+            };
+            cells.push(next);
+            cells.push(Cell::count(difference.lost.len(), Paint::Red));
+            cells.push(Cell::count(difference.added.len(), Paint::None));
+            cells.push(Cell::count(difference.changed.len(), Paint::Yellow));
+            cells.push(Cell::count(fate.errors.len(), Paint::Red));
+            cells.push(Cell::from(note));
         }
         Err(trouble) => {
+            let (verdict, why) = match trouble {
+                Trouble::Today(why) => ("cannot tell", why),
+                Trouble::Tomorrow(why) => ("unreadable", why),
+            };
+            cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 4].map(Cell::from));
-            cells.push(Cell::painted(words(trouble), Paint::Red));
+            cells.push(Cell::from(why));
         }
     }
     cells
-}
-
-fn words(trouble: &Trouble) -> String {
-    match trouble {
-        Trouble::Today(why) => format!("cannot tell: {why}"),
-        Trouble::Tomorrow(why) => format!("unreadable: {why}"),
-    }
 }
 
 /// All there is to say of an object.

@@ -1,6 +1,6 @@
 //! A `meta.k8s.io/v1` Table as `kubectl get` prints it (`cli-runtime/pkg/printers/tableprinter.go`).
 
-use super::tabs::Tabs;
+use super::tabs::{Tabs, pad};
 use crate::value::{Value, json, number};
 
 /// After so many rows of a Table columns are aligned, and later ones may be wider.
@@ -106,8 +106,9 @@ impl TableText {
     fn write(&mut self, cells: &[String], widths: &[usize]) {
         let mut widths = widths.iter();
         let filled = |text: &String| {
-            let fill = widths.next().map_or(0, |width| width.saturating_sub(text.len()));
-            format!("{}{:fill$}", one_line(text), "")
+            let mut cell = one_line(text);
+            pad(&mut cell, text.len(), widths.next().copied().unwrap_or_default());
+            cell
         };
         let line: Vec<String> = cells.iter().map(filled).collect();
         self.tabs.write(&(line.join("\t") + "\n"));

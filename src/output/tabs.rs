@@ -4,8 +4,6 @@
 //! What surprises: the last cell of a line belongs to no column; a column is a run of neighbouring lines that have it, so a
 //! tab inside a value makes columns of its own; a line of one cell lets go of all that was held; widths only ever grow.
 
-use std::fmt::Write as _;
-
 /// The narrowest column, with its padding.
 const MIN_WIDTH: usize = 6;
 /// Spaces between columns.
@@ -60,9 +58,7 @@ impl Tabs {
             for cell in line.split('\t') {
                 self.ready.push_str(cell);
                 if let Some(width) = widths.next() {
-                    let fill = width.saturating_sub(cell.chars().count());
-                    // Writing to a String cannot fail.
-                    let _ = write!(self.ready, "{:fill$}", "");
+                    pad(&mut self.ready, cell.chars().count(), width);
                 }
             }
         }
@@ -106,6 +102,11 @@ impl Tabs {
     }
 }
 
+/// Fills up with spaces what is `length` long to `width`.
+pub fn pad(text: &mut String, length: usize, width: usize) {
+    text.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +136,13 @@ mod tests {
         // As kubectl prints a value with a tab in the last and in the first column.
         assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tyyyyyyyy\n"]), "A     B\nx     y     z\nx     yyyyyyyy\n");
         assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tlong\tz\n"]), "A     B\nx     y      z\nx     long   z\n");
+    }
+
+    #[test]
+    fn a_cell_may_be_longer_than_65535_characters() {
+        let long = "x".repeat(70_000);
+        let text = aligned(&[&format!("{long}\tb\nx\tb\n")]);
+        assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [70_004, 70_004]);
     }
 
     #[test]

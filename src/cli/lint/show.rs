@@ -15,15 +15,26 @@ use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
-use crate::output::{Aligned, Cell, Paint};
+use crate::output::{Cell, Column, Look, Paint, columns};
 use crate::value::{Value, object};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+/// The columns of the table of costs.
+const COSTS: &[Column] = &[
+    Column::place("PLACE"),
+    Column::place("PATH"),
+    Column::always("COST"),
+    Column::always("TIMES"),
+    Column::always("TOTAL"),
+    Column::always("SHARE"),
+    Column::text("RULE"),
+];
+
 /// Shows CRDs as they come.
 pub struct Show<'a> {
     form: Form,
-    color: bool,
+    look: Look,
     out: &'a mut dyn Write,
     count: usize,
     exit: Exit,
@@ -43,7 +54,7 @@ enum Form {
 
 impl<'a> Show<'a> {
     /// Shows on `out`.
-    pub fn new(format: Option<LintFormat>, color: bool, out: &'a mut dyn Write) -> Self {
+    pub fn new(format: Option<LintFormat>, look: Look, out: &'a mut dyn Write) -> Self {
         let form = match format {
             None => Form::Text,
             Some(LintFormat::Html) => Form::Html { details: Held::default(), counts: html::lint::Counts::default() },
@@ -52,7 +63,7 @@ impl<'a> Show<'a> {
                 None => Form::Json,
             },
         };
-        Self { form, color, out, count: 0, exit: Exit::Fine }
+        Self { form, look, out, count: 0, exit: Exit::Fine }
     }
 
     /// The next CRD.
@@ -116,11 +127,11 @@ impl<'a> Show<'a> {
     fn text_item(&self, linted: &Linted) -> String {
         let item = &linted.item;
         let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
-        let mut report = TextReport::new(Style { color: self.color, quiet: false });
+        let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
         let crd = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
         if item.verdict == Verdict::Accepted {
             let what = format!("{crd}: the server would take this {}", item.action.word());
-            text.push_str(&Paint::Bold.when(self.color, &what));
+            text.push_str(&Paint::Bold.when(self.look.color, &what));
             text.push('\n');
         }
         text.push_str(&report.details(item));
@@ -134,14 +145,12 @@ impl<'a> Show<'a> {
         if costs.is_empty() {
             return String::new();
         }
-        let mut table = Aligned::new(self.color);
-        let titles = ["PLACE", "PATH", "COST", "TIMES", "TOTAL", "SHARE", "RULE"];
-        table.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
+        let mut rows = Vec::new();
         for (cost, spot) in costs.iter().flat_map(|(schema, spots)| schema.expressions.iter().zip(spots)) {
             let paint = if cost.too_high() { Paint::Red } else { Paint::None };
             let number = |n: u64| if cost.error.is_some() { "-".to_owned() } else { count(n) };
             let share = if cost.error.is_some() { "-".to_owned() } else { percent(cost.percent()) };
-            table.push(vec![
+            rows.push(vec![
                 Cell::from(format!("{}:{}", spot.source, spot.line)),
                 Cell::from(&cost.path),
                 Cell::from(number(cost.each)),
@@ -152,7 +161,7 @@ impl<'a> Show<'a> {
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
-        text.push_str(&table.flush());
+        text.push_str(&columns::table(COSTS, self.look, &rows));
         for (schema, _) in costs {
             let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
             let _ = writeln!(
@@ -185,7 +194,7 @@ impl<'a> Show<'a> {
             };
             let message = format!("breaking: {}{versions}: {}", change.path, change.detail);
             text.push('\n');
-            text.push_str(&excerpt::render(Grade::Warning, &message, spot, Some(&softened), self.color));
+            text.push_str(&excerpt::render(Grade::Warning, &message, spot, Some(&softened), self.look.color));
         }
         if !changes.is_empty() {
             let s = if changes.len() == 1 { "" } else { "s" };

@@ -33,8 +33,8 @@ pub struct Show<'a> {
 }
 
 enum Form {
-    /// The table, then these details.
-    Text { details: Held },
+    /// The rows of the table, then these details.
+    Text { rows: Held, details: Held },
     /// A JSON document; whether an item was written.
     Json { begun: bool },
     /// YAML documents; whether one was written.
@@ -53,7 +53,7 @@ impl<'a> Show<'a> {
     /// Shows on `out`; what is said beside it goes to `messages`.
     pub fn new(format: Option<ValidateFormat>, style: Style, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         let form = match format {
-            None => Form::Text { details: Held::default() },
+            None => Form::Text { rows: Held::default(), details: Held::default() },
             Some(ValidateFormat::Json) => Form::Json { begun: false },
             Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
             Some(ValidateFormat::Name) => Form::Name,
@@ -91,14 +91,16 @@ impl<'a> Show<'a> {
     fn write(&mut self, item: &Item) -> io::Result<()> {
         let hidden = self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
         match &mut self.form {
-            Form::Text { details } => {
-                let rows = self.text.row(item);
+            Form::Text { rows, details } => {
+                if let Some(row) = self.text.row(item) {
+                    rows.push(&(row + "\n"))?;
+                }
                 let more = self.text.details(item);
                 if !more.is_empty() {
                     details.push("\n")?;
                     details.push(&more)?;
                 }
-                return rows.map_or(Ok(()), |rows| self.out.write_all(rows.as_bytes()));
+                return Ok(());
             }
             Form::Json { begun } => {
                 if hidden {
@@ -169,8 +171,8 @@ impl<'a> Show<'a> {
         let last = self.text.summary(&self.summary);
         let common = self.text.common_details();
         match std::mem::replace(&mut self.form, Form::Name) {
-            Form::Text { details } => {
-                self.out.write_all(self.text.rest().as_bytes())?;
+            Form::Text { rows, details } => {
+                self.text.table().write(rows.lines()?, self.out)?;
                 details.write_to(self.out)?;
                 if !common.is_empty() {
                     write!(self.out, "\n{common}")?;

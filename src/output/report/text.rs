@@ -2,26 +2,41 @@
 
 use super::{Item, Problem, Summary, Verdict};
 use crate::output::excerpt::{self, Grade};
-use crate::output::{Aligned, Cell, Paint};
+use crate::output::{Cell, Column, Columns, Look, Paint};
 
 /// More different reasons than this are not told apart.
 const MOST_REASONS: usize = 100;
 
-/// What goes where.
+/// The columns of the table.
+const COLUMNS: &[Column] = &[
+    Column::place("PLACE"),
+    Column::text("KIND"),
+    Column::text("NAME"),
+    Column::always("VERDICT"),
+    Column::optional("ACTION"),
+    Column::optional("ERRORS"),
+    Column::optional("PRUNED"),
+    Column::optional("DEFAULTED"),
+    Column::optional("WARNINGS"),
+    Column::text("NOTE"),
+];
+
+/// How the report is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     /// Whether colours may be used.
     pub color: bool,
     /// Only what is not accepted, and no summary.
     pub quiet: bool,
+    /// The width of the terminal; `None` where the output is no terminal.
+    pub width: Option<u16>,
 }
 
-/// Builds the report while objects are judged.
+/// Builds the report while objects are validated.
 #[derive(Debug)]
 pub struct TextReport {
     style: Style,
-    table: Aligned,
-    rows: usize,
+    table: Columns,
     /// What could not be told for one and the same reason: the first item and how many there are.
     alike: Vec<(Item, usize)>,
 }
@@ -29,26 +44,21 @@ pub struct TextReport {
 impl TextReport {
     /// An empty report.
     pub fn new(style: Style) -> Self {
-        Self { style, table: Aligned::new(style.color), rows: 0, alike: Vec::new() }
+        let look = Look { color: style.color, width: style.width };
+        Self { style, table: Columns::new(COLUMNS, look), alike: Vec::new() }
     }
 
-    /// The next row. Gives table text when enough rows have come to align them.
+    /// The row of an item as a line for [`Columns::write`]; `None` if it is not to be shown.
     pub fn row(&mut self, item: &Item) -> Option<String> {
         if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped) {
             return None;
         }
-        if self.rows == 0 {
-            let titles = ["PLACE", "KIND", "NAME", "ACTION", "PRUNED", "DEFAULTED", "WARNINGS", "VERDICT"];
-            self.table.push(titles.iter().map(|t| Cell::painted(t, Paint::Bold)).collect());
-        }
-        self.rows += 1;
-        self.table.push(cells(item));
-        self.table.batch()
+        Some(self.table.row(&cells(item)))
     }
 
-    /// The rows that are still held.
-    pub fn rest(&mut self) -> String {
-        self.table.flush()
+    /// The table, once every row has been measured.
+    pub fn table(&self) -> &Columns {
+        &self.table
     }
 
     /// What is wrong with an item, with its places; empty when nothing is.
@@ -120,12 +130,19 @@ fn cells(item: &Item) -> Vec<Cell> {
         Cell::from(place),
         or_dash(&item.identity.kind),
         or_dash(&item.identity.full_name()),
+        Cell::painted(item.verdict.words(), paint(item.verdict)),
         Cell::from(if judged { item.action.word() } else { "-" }),
+        if judged { Cell::count(error_count(item), Paint::Red) } else { Cell::from("-") },
         count(item.pruned.len()),
         count(item.defaulted.len()),
-        Cell::from(item.warnings.len().to_string()),
-        Cell::painted(verdict(item), paint(item.verdict)),
+        Cell::count(item.warnings.len(), Paint::Yellow),
+        Cell::from(note(item)),
     ]
+}
+
+/// A refusal without errors of its own counts as one.
+fn error_count(item: &Item) -> usize {
+    if item.verdict == Verdict::Rejected { item.errors.len().max(1) } else { item.errors.len() }
 }
 
 fn paint(verdict: Verdict) -> Paint {
@@ -137,18 +154,12 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-/// The last cell: the verdict and, in few words, why.
-fn verdict(item: &Item) -> String {
+/// Why there is no verdict of the server.
+fn note(item: &Item) -> &str {
     match item.verdict {
-        Verdict::Accepted => "accepted".to_owned(),
-        Verdict::Rejected => match item.errors.len() {
-            0 | 1 => "rejected, 1 error".to_owned(),
-            n => format!("rejected, {n} errors"),
-        },
-        Verdict::Skipped => format!("skipped, {}", item.reason),
-        // What could not be read is told in full below.
-        Verdict::CannotTell if item.identity.kind.is_empty() => "cannot tell".to_owned(),
-        Verdict::CannotTell => format!("cannot tell: {}", item.reason),
+        // An input that could not be read has its message below the table.
+        Verdict::CannotTell if item.identity.kind.is_empty() => "",
+        _ => &item.reason,
     }
 }
 
@@ -231,14 +242,20 @@ mod tests {
         item
     }
 
+    fn table(report: &mut TextReport, items: &[Item]) -> String {
+        let rows: Vec<_> = items.iter().filter_map(|item| report.row(item)).collect();
+        let mut text = Vec::new();
+        report.table().write(rows.into_iter().map(Ok), &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
     #[test]
     fn a_rejected_object_has_a_row_and_its_errors() {
         let mut report = TextReport::new(Style::default());
-        assert_eq!(report.row(&rejected()), None);
         assert_eq!(
-            report.rest(),
-            "PLACE      KIND      NAME        ACTION   PRUNED   DEFAULTED   WARNINGS   VERDICT\n\
-             a.yaml:1   CronTab   default/x   create   0        0           0          rejected, 1 error\n"
+            table(&mut report, &[rejected()]),
+            "PLACE      KIND      NAME        VERDICT    ERRORS\n\
+             a.yaml:1   CronTab   default/x   rejected   1\n"
         );
         assert_eq!(
             report.details(&rejected()),
@@ -248,11 +265,9 @@ mod tests {
 
     #[test]
     fn quiet_leaves_out_what_is_fine() {
-        let mut report = TextReport::new(Style { quiet: true, color: false });
-        report.row(&Item::new(Spot::default(), Verdict::Accepted, ""));
-        assert_eq!(report.rest(), "");
-        report.row(&rejected());
-        assert!(report.rest().contains("rejected"));
+        let mut report = TextReport::new(Style { quiet: true, ..Style::default() });
+        assert_eq!(table(&mut report, &[Item::new(Spot::default(), Verdict::Accepted, "")]), "");
+        assert!(table(&mut report, &[rejected()]).contains("rejected"));
     }
 
     #[test]

@@ -1,0 +1,425 @@
+//! Tables for people: `validate`, `rehearse`, `lint` and `scale`. The tables of `get` are kubectl's and printed by
+//! [`super::table`].
+//!
+//! A table is printed in two passes, because only the last row decides which columns have anything to show and how wide
+//! they are. [`Columns::row`] measures a row and returns it as one line of text, which the caller keeps (in a temporary
+//! file, where there may be many). [`Columns::write`] reads those lines back and prints them in windows of [`WINDOW`]
+//! rows. So memory does not grow with the number of rows.
+
+use super::paint::Paint;
+use comfy_table::{Attribute, Cell as Styled, Color, ContentArrangement, Table};
+use std::io::{self, Write};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The number of rows that are arranged at a time.
+const WINDOW: usize = 500;
+/// Spaces between columns.
+const PADDING: u16 = 3;
+/// A column is not made narrower than this to fit a terminal.
+const NARROWEST: usize = 10;
+/// The widest cell that is aligned, in terminal columns. A longer one would push the other columns off every screen, and
+/// `comfy_table` counts widths in 16 bits, so its row is written without alignment.
+const WIDEST: usize = 1000;
+/// Separates the cells of a stored row. No cell has control characters.
+const SEPARATOR: char = '\x1f';
+
+/// How tables are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// Whether cells are coloured.
+    pub color: bool,
+    /// The width of the terminal in columns; `None` where the output is no terminal, and cells are never shortened.
+    pub width: Option<u16>,
+}
+
+/// One cell: a line of text and its colour.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    paint: Paint,
+}
+
+impl Cell {
+    /// A cell in a colour.
+    pub fn painted(text: impl AsRef<str>, paint: Paint) -> Self {
+        Self { text: one_line(text.as_ref()), paint }
+    }
+
+    /// A number; it is coloured if it is not 0.
+    pub fn count(n: usize, paint: Paint) -> Self {
+        Self { text: n.to_string(), paint: if n > 0 { paint } else { Paint::None } }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::painted(text, Paint::None)
+    }
+}
+
+/// The first line of `text`, with control characters made visible as `cat -v` does, so that no object can move the
+/// reader's cursor.
+fn one_line(text: &str) -> String {
+    let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
+        Some((head, _)) => (head, true),
+        None => (text, false),
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in head.chars() {
+        match c {
+            '\t' => shown.push(' '),
+            '\0'..='\x1f' => {
+                shown.push('^');
+                shown.extend(char::from_u32(u32::from(c) + 0x40));
+            }
+            '\x7f' => shown.push_str("^?"),
+            c => shown.push(c),
+        }
+    }
+    if cut {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// A column: its title, and how it is fitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    title: &'static str,
+    fit: Fit,
+}
+
+/// How a column is fitted to the content and the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// Always shown, and never shortened.
+    Always,
+    /// Left out when all its cells are empty, `0`, `-` or `create`, which is what most objects would get.
+    Optional,
+    /// Long text, of which a narrow terminal shows the beginning; left out when all cells are empty.
+    Start,
+    /// Long text, of which a narrow terminal shows the end: the end of a path tells more than its beginning.
+    End,
+}
+
+impl Column {
+    /// A column that is always shown whole.
+    pub const fn always(title: &'static str) -> Self {
+        Self { title, fit: Fit::Always }
+    }
+
+    /// A column that is left out when all its cells are empty, `0`, `-` or `create`.
+    pub const fn optional(title: &'static str) -> Self {
+        Self { title, fit: Fit::Optional }
+    }
+
+    /// A column of long text; a narrow terminal shows the beginning. It is left out when all cells are empty.
+    pub const fn text(title: &'static str) -> Self {
+        Self { title, fit: Fit::Start }
+    }
+
+    /// A column of source locations; a narrow terminal shows the end.
+    pub const fn place(title: &'static str) -> Self {
+        Self { title, fit: Fit::End }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self.fit, Fit::Start | Fit::End)
+    }
+
+    /// Whether a cell is reason enough to show the column.
+    fn shows(self, text: &str) -> bool {
+        match self.fit {
+            Fit::Always | Fit::End => true,
+            Fit::Start => !text.is_empty(),
+            Fit::Optional => !matches!(text, "" | "0" | "-" | "create"),
+        }
+    }
+}
+
+/// A table.
+#[derive(Debug)]
+pub struct Columns {
+    columns: &'static [Column],
+    look: Look,
+    /// The widest cell of each column so far, in terminal columns, up to [`WIDEST`].
+    widths: Vec<usize>,
+    /// Whether each column is shown.
+    shown: Vec<bool>,
+    rows: usize,
+}
+
+impl Columns {
+    /// A table without rows.
+    pub fn new(columns: &'static [Column], look: Look) -> Self {
+        Self {
+            columns,
+            look,
+            widths: columns.iter().map(|column| column.title.width()).collect(),
+            shown: vec![false; columns.len()],
+            rows: 0,
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Measures a row and returns it as a line for [`write`](Self::write), without the line break.
+    pub fn row(&mut self, cells: &[Cell]) -> String {
+        self.rows += 1;
+        let mut line = String::new();
+        let state = self.widths.iter_mut().zip(&mut self.shown).zip(self.columns);
+        for (cell, ((widest, shown), column)) in cells.iter().zip(state) {
+            *widest = Some(cell.text.width()).filter(|width| *width <= WIDEST).unwrap_or_default().max(*widest);
+            *shown |= column.shows(&cell.text);
+            if !line.is_empty() {
+                line.push(SEPARATOR);
+            }
+            line.push(code(cell.paint));
+            line.push_str(&cell.text);
+        }
+        line
+    }
+
+    /// Prints the title line and all rows, given as the lines that [`row`](Self::row) returned; nothing if there is none.
+    ///
+    /// # Errors
+    /// If a line cannot be read or the table cannot be written.
+    pub fn write(&self, rows: impl Iterator<Item = io::Result<String>>, out: &mut dyn Write) -> io::Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let widths = self.fitted();
+        let titles = self.columns.iter().map(|column| Cell::painted(column.title, Paint::Bold)).collect();
+        let mut window = vec![self.visible(titles, &widths)];
+        for row in rows {
+            let cells = self.visible(row?.split(SEPARATOR).map(decoded).collect(), &widths);
+            if cells.iter().any(|cell| cell.text.width() > WIDEST) {
+                out.write_all(self.arranged(&std::mem::take(&mut window), &widths).as_bytes())?;
+                out.write_all(self.unaligned(&cells).as_bytes())?;
+                continue;
+            }
+            window.push(cells);
+            if window.len() == WINDOW {
+                out.write_all(self.arranged(&std::mem::take(&mut window), &widths).as_bytes())?;
+            }
+        }
+        out.write_all(self.arranged(&window, &widths).as_bytes())
+    }
+
+    /// The width of every column. On a terminal, columns of text share what the others leave: those that need less than
+    /// an equal share get what they need.
+    fn fitted(&self) -> Vec<usize> {
+        let mut widths = self.widths.clone();
+        let Some(terminal) = self.look.width else { return widths };
+        let shown = || (0..widths.len()).filter(|i| self.shown.get(*i) == Some(&true));
+        let mut left = usize::from(terminal).saturating_sub(shown().count().saturating_sub(1) * usize::from(PADDING));
+        let mut texts: Vec<(usize, usize)> = Vec::new();
+        for i in shown() {
+            let width = widths.get(i).copied().unwrap_or_default();
+            if self.columns.get(i).is_some_and(|column| column.is_text()) {
+                texts.push((width, i));
+            } else {
+                left = left.saturating_sub(width);
+            }
+        }
+        texts.sort_unstable();
+        let mut sharing = texts.len();
+        for (needed, i) in texts {
+            let share = (left / sharing.max(1)).max(NARROWEST).min(needed);
+            left = left.saturating_sub(share);
+            sharing -= 1;
+            if let Some(width) = widths.get_mut(i) {
+                *width = share;
+            }
+        }
+        widths
+    }
+
+    /// The cells of the columns that are shown, shortened to their widths.
+    fn visible(&self, cells: Vec<Cell>, widths: &[usize]) -> Vec<Cell> {
+        let columns = self.columns.iter().zip(&self.shown).zip(widths);
+        let cells = cells.into_iter().zip(columns).filter(|(_, ((_, shown), _))| **shown);
+        let fit = |(cell, ((column, _), width)): (Cell, ((&Column, &bool), &usize))| {
+            let text = match (self.look.width, column.fit) {
+                (Some(_), Fit::End) => shortened(&cell.text, *width, true),
+                (Some(_), _) => shortened(&cell.text, *width, false),
+                (None, _) => cell.text,
+            };
+            Cell { text, ..cell }
+        };
+        cells.map(fit).collect()
+    }
+
+    fn unaligned(&self, cells: &[Cell]) -> String {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.paint.when(self.look.color, &cell.text)).collect();
+        cells.join(&" ".repeat(PADDING.into())) + "\n"
+    }
+
+    /// The text of some rows, whose cells are no wider than `widths`.
+    fn arranged(&self, rows: &[Vec<Cell>], widths: &[usize]) -> String {
+        if rows.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new();
+        table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.style_text_only();
+        table.force_no_tty();
+        if self.look.color {
+            table.enforce_styling();
+        }
+        // As wide as the widest cells of the whole table, so that every window is arranged alike. It is not printed.
+        let visible = widths.iter().zip(&self.shown).filter(|(_, shown)| **shown);
+        table.add_row(visible.map(|(width, _)| "x".repeat(*width)));
+        for row in rows {
+            table.add_row(row.iter().map(styled));
+        }
+        let last = table.column_count().saturating_sub(1);
+        for column in table.column_iter_mut() {
+            column.set_padding((0, if column.index == last { 0 } else { PADDING }));
+        }
+        table.lines().skip(1).map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+}
+
+/// `text`, or as much of its beginning or end as fits, with an ellipsis.
+fn shortened(text: &str, width: usize, end: bool) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let mut fits = |c: &char| {
+        let fits = c.width().unwrap_or_default() <= left;
+        left = left.saturating_sub(c.width().unwrap_or_default());
+        fits
+    };
+    if end {
+        let kept: Vec<char> = text.chars().rev().take_while(&mut fits).collect();
+        std::iter::once('…').chain(kept.into_iter().rev()).collect()
+    } else {
+        text.chars().take_while(&mut fits).chain(['…']).collect()
+    }
+}
+
+/// A table of rows that are in memory.
+pub fn table(columns: &'static [Column], look: Look, rows: &[Vec<Cell>]) -> String {
+    let mut table = Columns::new(columns, look);
+    let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
+    let mut text = Vec::new();
+    // Writing to a Vec cannot fail.
+    let _ = table.write(lines.into_iter().map(Ok), &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+fn styled(cell: &Cell) -> Styled {
+    let styled = Styled::new_owned(cell.text.clone());
+    match cell.paint {
+        Paint::None => styled,
+        Paint::Green => styled.fg(Color::DarkGreen),
+        Paint::Red => styled.fg(Color::DarkRed).add_attribute(Attribute::Bold),
+        Paint::Yellow => styled.fg(Color::DarkYellow),
+        Paint::Dim => styled.add_attribute(Attribute::Dim),
+        Paint::Bold => styled.add_attribute(Attribute::Bold),
+        Paint::Cyan => styled.fg(Color::DarkCyan),
+    }
+}
+
+const PAINTS: [Paint; 7] = [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
+
+/// The character that stands for a colour in a stored row.
+fn code(paint: Paint) -> char {
+    let position = PAINTS.iter().position(|known| *known == paint).unwrap_or_default();
+    char::from_digit(position as u32, 10).unwrap_or('0')
+}
+
+fn decoded(text: &str) -> Cell {
+    let mut chars = text.chars();
+    let position = chars.next().and_then(|c| c.to_digit(10)).unwrap_or_default();
+    let paint = PAINTS.get(position as usize).copied().unwrap_or_default();
+    Cell { text: chars.as_str().to_owned(), paint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[Column::text("NAME"), Column::optional("N"), Column::always("VERDICT")];
+
+    fn row(cells: &[&str]) -> Vec<Cell> {
+        cells.iter().map(Cell::from).collect()
+    }
+
+    fn print(look: Look, rows: &[Vec<Cell>]) -> String {
+        table(COLUMNS, look, rows)
+    }
+
+    #[test]
+    fn a_column_without_content_is_left_out() {
+        let rows = [row(&["my-crontab", "0", "accepted"]), row(&["x", "-", "skipped"])];
+        assert_eq!(
+            print(Look::default(), &rows),
+            "NAME         VERDICT\nmy-crontab   accepted\nx            skipped\n"
+        );
+        let rows = [row(&["x", "2", "accepted"])];
+        assert_eq!(print(Look::default(), &rows), "NAME   N   VERDICT\nx      2   accepted\n");
+        assert_eq!(print(Look::default(), &[]), "");
+    }
+
+    #[test]
+    fn long_names_are_shortened_on_a_terminal_only() {
+        let long = "a".repeat(300);
+        let rows = [row(&[&long, "0", "accepted"])];
+        let text = print(Look { width: Some(40), color: false }, &rows);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        assert!(text.contains("…   accepted\n"), "{text}");
+        assert!(print(Look::default(), &rows).contains(&long));
+    }
+
+    #[test]
+    fn text_columns_share_a_narrow_terminal() {
+        const COLUMNS: &[Column] = &[Column::place("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
+        let rows = [row(&["some/long/directory/file.yaml:12", "short-name", "accepted"])];
+        let text = table(COLUMNS, Look { width: Some(40), color: false }, &rows);
+        assert_eq!(
+            text,
+            "PLACE              NAME         VERDICT\n\
+             …ry/file.yaml:12   short-name   accepted\n"
+        );
+    }
+
+    #[test]
+    fn every_window_has_the_same_widths() {
+        let name = |i: usize| format!("name {}", "x".repeat(i % 70));
+        let rows: Vec<_> = (0..3 * WINDOW).map(|i| row(&[&name(i), "1", "accepted"])).collect();
+        for width in [None, Some(30)] {
+            let text = print(Look { width, color: false }, &rows);
+            let mut starts: Vec<_> = text.lines().skip(1).map(|line| line.replace('…', ".").find("accepted")).collect();
+            assert_eq!(starts.len(), rows.len());
+            starts.dedup();
+            assert_eq!(starts.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_cell_of_any_length_is_printed_whole() {
+        let long = "é".repeat(70_000);
+        let text = print(Look::default(), &[row(&["x", "0", "accepted"]), row(&[&long, "0", "accepted"])]);
+        assert_eq!(text, format!("NAME   VERDICT\nx      accepted\n{long}   accepted\n"));
+    }
+
+    #[test]
+    fn no_cell_breaks_its_line_or_moves_the_cursor() {
+        assert_eq!(one_line("a\x1b[2Jb\tc\x1fd"), "a^[[2Jb c^_d");
+        assert_eq!(one_line("first\nsecond"), "first...");
+    }
+
+    #[test]
+    fn colour_takes_no_width() {
+        let cells = vec![Cell::painted("ok", Paint::Green), Cell::from("1"), Cell::from("x")];
+        let text = print(Look { color: true, width: None }, &[cells]);
+        let line = text.lines().nth(1).unwrap();
+        assert!(line.contains("ok") && line.contains('\x1b') && line.ends_with("     1   x"), "{line:?}");
+    }
+}
