@@ -344,7 +344,7 @@ fn refusals_are_told_and_nothing_is_asked_forever() {
 #[test]
 fn without_a_cluster_objects_are_new() {
     let place = Place::new("none");
-    place.run("validate -f a.yaml --crds crd.yaml").ends(0, &["create", "note: no cluster is configured"]);
+    place.run("validate -f a.yaml --crds crd.yaml").ends(0, &["accepted", "note: no cluster is configured"]);
     place.run("validate -f a.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
     place.run("diff -f a.yaml --crds crd.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
     place.run("rehearse crd.yaml").ends(2, &["no cluster is configured", "--offline"]);
