@@ -6,6 +6,7 @@
 //! [`status`] values. Definitions themselves are served by [`definitions`].
 
 pub mod address;
+mod admission;
 mod body;
 mod context;
 mod create;
@@ -44,6 +45,7 @@ mod watch;
 pub mod wire;
 mod written;
 
+pub use admission::UserInfo;
 pub use body::LIMIT as BODY_LIMIT;
 pub use journal::{Commit, DEFINITIONS, Journal, Kept};
 pub use openapi::PROTOBUF as OPENAPI_PROTOBUF;
@@ -207,6 +209,7 @@ pub struct Server {
     published: openapi::Published,
     keeping: Arc<journal::Keeping>,
     namespaces: Option<Namespaces>,
+    admission: admission::Chain,
     tracks_fields: bool,
 }
 
@@ -223,6 +226,7 @@ impl Server {
             published: openapi::Published::default(),
             keeping,
             namespaces: None,
+            admission: admission::Chain::default(),
             tracks_fields: true,
         }
     }

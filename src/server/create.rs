@@ -1,5 +1,6 @@
 //! POST: `endpoints/handlers/create.go` and `Store.Create` of `registry/generic/registry/store.go`.
 
+use super::admission::{Mutation, Operation, OperationOptions, Review};
 use super::body;
 use super::context::{Answer, Context};
 use super::decode;
@@ -9,7 +10,7 @@ use super::namespaces;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
 use super::serving::{Serving, Version};
-use super::status::{GroupResource, Refusal};
+use super::status::{GroupResource, Reason, Refusal};
 use super::store;
 use crate::pipeline;
 use crate::value::Value;
@@ -29,24 +30,38 @@ pub(super) fn create(ctx: &mut Context<'_>, serving: &Serving, version: &Version
     decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
     decode::dedup_owners(ctx, &mut object, false);
     Ownership { serving, version, subresource: Subresource::None }.update(ctx, None, &mut object, &options);
-    if serving.terminating {
-        let name = if ctx.target.name.is_empty() { metadata::text(&object, "name") } else { &ctx.target.name };
-        return Err(create_while_terminating(serving, name));
-    }
+    let decoded = admit_new(ctx, serving, version, &mut object, &options)? == Mutation::Unchanged;
     if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
         for attempt in 1.. {
-            match store_new(ctx, serving, version, object.clone(), true, &options) {
-                Err(refusal) if refusal.reason == "AlreadyExists" && attempt < NAME_ATTEMPTS => {}
+            match store_new(ctx, serving, version, object.clone(), decoded, &options) {
+                Err(refusal) if refusal.reason == Reason::AlreadyExists && attempt < NAME_ATTEMPTS => {}
                 result => return result.map(|o| Answer::object(201, o)),
             }
         }
     }
-    store_new(ctx, serving, version, object, true, &options).map(|o| Answer::object(201, o))
+    store_new(ctx, serving, version, object, decoded, &options).map(|o| Answer::object(201, o))
 }
 
-/// What `forbidCreateAdmission` says.
-pub(super) fn create_while_terminating(serving: &Serving, name: &str) -> Refusal {
-    Refusal::forbidden(serving.resource(), name, "create not allowed while custom resource definition is terminating")
+/// The admission of a new object before it is validated. No object of a terminating definition is created
+/// (`forbidCreateAdmission`).
+pub(super) fn admit_new(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    object: &mut Value,
+    options: &WriteOptions,
+) -> Result<Mutation, Refusal> {
+    if serving.terminating {
+        let name = if ctx.target.name.is_empty() { metadata::text(object, "name") } else { &ctx.target.name };
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(Refusal::forbidden(serving.resource(), name, why));
+    }
+    review(serving, version, options).mutate(ctx, None, object)
+}
+
+fn review<'a>(serving: &'a Serving, version: &'a Version, options: &'a WriteOptions) -> Review<'a> {
+    let options = OperationOptions::Write(options);
+    Review { serving, version, subresource: Subresource::None, operation: Operation::Create, options }
 }
 
 /// Completes, validates and stores a new object; `decoded` as for [`Serving::written`].
@@ -59,7 +74,6 @@ pub(super) fn store_new(
     options: &WriteOptions,
 ) -> Result<Arc<Value>, Refusal> {
     let namespace = ctx.target.namespace.clone();
-    ctx.server.check_namespace(serving.resource(), &namespace, metadata::text(&object, "name"))?;
     metadata::fill_system_fields(&mut object, &ctx.server.random.uid(), &ctx.now());
     let prefix = metadata::text(&object, "generateName").to_owned();
     if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
@@ -77,6 +91,7 @@ pub(super) fn store_new(
     for warning in verdict.warnings_if_accepted {
         ctx.warn(warning);
     }
+    review(serving, version, options).validate(ctx, None, Some(&object))?;
     let name = metadata::text(&object, "name").to_owned();
     let key = store::key(metadata::text(&object, "namespace"), &name);
     let revision = metadata::text(&object, "resourceVersion");

@@ -19,7 +19,7 @@ use super::options::{ListOptions, list_options};
 use super::patch;
 use super::route::Target;
 use super::selector::FieldSelector;
-use super::status::{GroupResource, Refusal};
+use super::status::{GroupResource, Reason, Refusal};
 use super::store::{Collection, Stored};
 use super::table::Columns;
 use super::update::parse_revision;
@@ -71,7 +71,7 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
     let subresource = target.subresource.as_str();
     if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
         let text = "the server could not find the requested resource";
-        return ctx.refuse(&Refusal::unrouted(404, "NotFound", text));
+        return ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text));
     }
     let named = !target.name.is_empty() && !matches!(target.verb, "list" | "watch");
     let allowed = match method {

@@ -4,12 +4,14 @@
 
 mod options;
 
+use super::admission::{Operation, OperationOptions, Review};
 use super::body;
 use super::context::{Answer, Content, Context};
 use super::list;
+use super::managed_fields::Subresource;
 use super::metadata;
 use super::serving::{Serving, Version};
-use super::status::{Details, GroupResource, Refusal, status_value};
+use super::status::{Details, GroupResource, Reason, Refusal, status_value};
 use super::store;
 use super::update::{etcd_key, set_generation};
 use crate::value::Value;
@@ -20,13 +22,14 @@ const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
 /// Answers a DELETE of one object.
-pub(super) fn delete(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
+pub(super) fn delete(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
     let name = ctx.name()?;
     let options = DeleteOptions::read(ctx)?;
     if options.ignore_read_errors {
         return Err(refuse_ignoring(ctx, serving, &name));
     }
-    match remove(ctx, serving, version, &ctx.target.namespace, &name, &options)? {
+    let namespace = ctx.target.namespace.clone();
+    match remove(ctx, serving, version, &namespace, &name, &options)? {
         Removal::Kept(object) => {
             let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
             Ok(Answer::object(code, object))
@@ -39,7 +42,11 @@ pub(super) fn delete(ctx: &Context<'_>, serving: &Serving, version: &Version) ->
 }
 
 /// Answers a DELETE of a collection: the list as it was before.
-pub(super) fn delete_collection(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
+pub(super) fn delete_collection(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+) -> Result<Answer, Refusal> {
     let options = list::options(ctx, serving, version)?;
     let delete = DeleteOptions::read(ctx)?;
     if delete.ignore_read_errors {
@@ -49,7 +56,7 @@ pub(super) fn delete_collection(ctx: &Context<'_>, serving: &Serving, version: &
     for object in &page.items {
         let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
         match remove(ctx, serving, version, namespace, name, &delete) {
-            Err(refusal) if refusal.reason != "NotFound" => return Err(refusal),
+            Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
             _ => {}
         }
     }
@@ -91,7 +98,7 @@ pub(super) enum Removal {
 
 /// Deletes one object, or marks it as being deleted.
 pub(super) fn remove(
-    ctx: &Context<'_>,
+    ctx: &mut Context<'_>,
     serving: &Serving,
     version: &Version,
     namespace: &str,
@@ -105,6 +112,14 @@ pub(super) fn remove(
         };
         let existing = serving.read(&stored, version)?;
         options.check_preconditions(&existing, GroupResource { group: &serving.group, resource: &serving.kind })?;
+        let review = Review {
+            serving,
+            version,
+            subresource: Subresource::None,
+            operation: Operation::Delete,
+            options: OperationOptions::Delete(options),
+        };
+        review.validate(ctx, Some(&existing), None)?;
         let finalizers = deletion_finalizers(&existing, options);
         if finalizers.is_empty() {
             if options.dry_run {

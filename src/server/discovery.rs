@@ -8,7 +8,7 @@ mod legacy;
 use super::Response;
 use super::context::{Answer, Context};
 use super::negotiate::{self, Endpoint, Output};
-use super::status::Refusal;
+use super::status::{Reason, Refusal};
 use super::{Method, not_found_page};
 use crate::crd;
 use crate::value::Value;
@@ -61,7 +61,7 @@ fn answer(ctx: Context<'_>, group: &str, document: Option<Value>) -> Response {
     let own = group == crd::GROUP;
     let Some(document) = document else {
         let text = "the server could not find the requested resource";
-        return if own { ctx.refuse(&Refusal::unrouted(404, "NotFound", text)) } else { not_found_page() };
+        return if own { ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)) } else { not_found_page() };
     };
     if own && ctx.request.method != Method::Get {
         return ctx.refuse(&Refusal::method_not_allowed());

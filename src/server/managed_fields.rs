@@ -36,6 +36,17 @@ pub(super) enum Subresource {
     Scale,
 }
 
+impl Subresource {
+    /// The last part of the URL; empty for the object itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Status => "status",
+            Self::Scale => "scale",
+        }
+    }
+}
+
 /// Works out the owners of what is written through one endpoint.
 pub(super) struct Ownership<'a> {
     /// The resource.
@@ -89,11 +100,7 @@ impl Ownership<'_> {
             Subresource::Scale => SCALE,
             _ => (own.as_str(), self.serving.kind.as_str()),
         };
-        let subresource = match self.subresource {
-            Subresource::None => "",
-            Subresource::Status => "status",
-            Subresource::Scale => "scale",
-        };
+        let subresource = self.subresource.as_str();
         let nothing = field_manager::bare(api_version, kind);
         act(&FieldManager { versions: self, api_version, kind, subresource, nothing: &nothing, now: &now })
     }

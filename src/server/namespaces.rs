@@ -4,9 +4,10 @@
 //! other object; only what a namespace means is here. A namespace exists once something is created in it or, where the
 //! namespaces are given, when it is one of them.
 
+use super::admission::NamespaceLifecycle;
 use super::metadata;
 use super::serving::Serving;
-use super::status::{GroupResource, Refusal};
+use super::status::GroupResource;
 use super::store::Collection;
 use super::{Server, Timestamp};
 use crate::crd;
@@ -16,7 +17,8 @@ use std::sync::{Arc, PoisonError};
 
 /// Under which name they are served.
 const NAME: &str = "namespaces.";
-const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
+/// The resource, for messages.
+pub(super) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 /// The namespace that is always there.
 const DEFAULT: &str = "default";
 
@@ -53,6 +55,7 @@ impl Server {
             let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects));
             self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
             self.namespaces = Some(rule);
+            self.admission.push_front(NamespaceLifecycle);
             for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
                 self.create_namespace(name, now);
             }
@@ -60,21 +63,9 @@ impl Server {
         self
     }
 
-    /// Refuses to create something in a namespace that is not there, or is going away (`NamespaceLifecycle`).
-    pub(super) fn check_namespace(&self, of: GroupResource<'_>, namespace: &str, name: &str) -> Result<(), Refusal> {
-        if self.namespaces.is_none() || namespace.is_empty() {
-            return Ok(());
-        }
-        let found = self.serving_of(NAME).and_then(|serving| serving.objects.get(namespace));
-        match found {
-            Some(stored) if metadata::is_deleting(&stored.raw()) => {
-                let why =
-                    format!("unable to create new content in namespace {namespace} because it is being terminated");
-                Err(Refusal::forbidden(of, name, &why))
-            }
-            None if self.namespaces == Some(Namespaces::Created) => Err(Refusal::not_found(RESOURCE, namespace)),
-            _ => Ok(()),
-        }
+    /// The Namespace object of that name.
+    pub(super) fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.serving_of(NAME)?.objects.get(name).map(|stored| stored.raw())
     }
 
     /// Lets a namespace be there, in which something is created.

@@ -4,7 +4,7 @@ use super::context::{Answer, Context};
 use super::negotiate::{Endpoint, Output};
 use super::patch::{self, Kind};
 use super::serving::{Serving, Version};
-use super::status::{GroupResource, Refusal};
+use super::status::{GroupResource, Reason, Refusal};
 use super::table::Columns;
 use super::update::{self, Part};
 use super::{Response, create, delete, get, list, not_found_page, scale};
@@ -15,7 +15,7 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Response {
     let Some((serving, version)) = find(&ctx) else {
         if ctx.target.group.is_empty() {
             let text = "the server could not find the requested resource";
-            return ctx.refuse(&Refusal::unrouted(404, "NotFound", text));
+            return ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text));
         }
         return not_found_page();
     };

@@ -35,6 +35,8 @@ pub(super) struct WriteOptions {
     pub field_manager: String,
     /// `fieldValidation`
     pub field_validation: FieldValidation,
+    /// `fieldValidation` as the query spells it, empty for none.
+    pub field_validation_text: String,
     /// `force`, of patches.
     pub force: Option<bool>,
 }
@@ -81,7 +83,8 @@ pub(super) fn write_options(query: &Query, write: Write) -> Result<WriteOptions,
         }
     };
     if errors.is_empty() {
-        return Ok(WriteOptions { dry_run, field_manager, field_validation, force });
+        let field_validation_text = word.to_owned();
+        return Ok(WriteOptions { dry_run, field_manager, field_validation, field_validation_text, force });
     }
     let kind = match write {
         Write::Create => "CreateOptions",

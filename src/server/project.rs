@@ -30,6 +30,6 @@ impl Server {
     /// The Scale of `object`; `None` when its version has none, or what GET `/scale` would refuse to show.
     pub fn scale_of(&self, definition: &str, version: &str, object: &Value) -> Option<Value> {
         let serving = self.serving_of(definition)?;
-        scale::of(object, serving.version(version)?.scale()?)
+        scale::object::of(object, serving.version(version)?.scale()?)
     }
 }

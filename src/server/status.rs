@@ -1,19 +1,22 @@
 //! Refusals: `metav1.Status` as `k8s.io/apimachinery/pkg/api/errors` builds it.
 //!
-//! A refusal is the `Err` of every handler, so `?` reads like the server's `scope.err(err)`; the field errors ride along
-//! for callers in the same process.
+//! A refusal is the `Err` of every handler, as `scope.err(err)` is in the server. It also carries the field errors, for
+//! callers in the same process.
+
+mod reason;
 
 use crate::field::ErrorList;
 use crate::value::quote::go_quote;
 use crate::value::{Map, Value, object};
+pub(super) use reason::Reason;
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     /// The HTTP status code.
     pub code: u16,
-    /// The machine-readable reason; empty for errors the server does not classify.
-    pub reason: &'static str,
+    /// The machine-readable reason.
+    pub reason: Reason,
     /// The text.
     pub message: String,
     /// `details`, when the reason has them.
@@ -53,7 +56,7 @@ pub(super) struct Cause {
 }
 
 /// A group and a resource (or a kind), printed `resource.group`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GroupResource<'a> {
     /// The group, empty for the core group.
     pub group: &'a str,
@@ -79,28 +82,28 @@ impl GroupResource<'_> {
 }
 
 impl Refusal {
-    fn plain(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+    fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into(), details: None, errors: Vec::new(), continue_: String::new() }
     }
-    fn about(code: u16, reason: &'static str, of: GroupResource<'_>, name: &str, message: String) -> Self {
+    fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
         Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
     }
 
     /// An error the server passes on as it is: 500 without reason.
     pub fn unclassified(message: impl Into<String>) -> Self {
-        Self::plain(500, "", message)
+        Self::plain(500, Reason::Unknown, message)
     }
     /// `NewBadRequest`
     pub fn bad_request(message: impl Into<String>) -> Self {
-        Self::plain(400, "BadRequest", message)
+        Self::plain(400, Reason::BadRequest, message)
     }
     /// `NewNotFound`
     pub fn not_found(of: GroupResource<'_>, name: &str) -> Self {
-        Self::about(404, "NotFound", of, name, format!("{of} {} not found", go_quote(name)))
+        Self::about(404, Reason::NotFound, of, name, format!("{of} {} not found", go_quote(name)))
     }
     /// `NewAlreadyExists`
     pub fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
-        Self::about(409, "AlreadyExists", of, name, format!("{of} {} already exists", go_quote(name)))
+        Self::about(409, Reason::AlreadyExists, of, name, format!("{of} {} already exists", go_quote(name)))
     }
     /// `NewGenerateNameConflict`
     pub fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
@@ -108,7 +111,7 @@ impl Refusal {
             "{of} {} already exists, the server was not able to generate a unique name for the object",
             go_quote(name)
         );
-        let mut refusal = Self::about(409, "AlreadyExists", of, name, message);
+        let mut refusal = Self::about(409, Reason::AlreadyExists, of, name, message);
         if let Some(details) = &mut refusal.details {
             details.retry_after_seconds = 1;
         }
@@ -117,7 +120,7 @@ impl Refusal {
     /// `NewConflict`
     pub fn conflict(of: GroupResource<'_>, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {of} {}: {why}", go_quote(name));
-        Self::about(409, "Conflict", of, name, message)
+        Self::about(409, Reason::Conflict, of, name, message)
     }
     /// The conflict of two writes.
     pub fn modified(of: GroupResource<'_>, name: &str) -> Self {
@@ -129,7 +132,7 @@ impl Refusal {
     }
     /// `NewApplyConflict`
     pub fn apply_conflict(message: String, details: Details) -> Self {
-        Self { details: Some(Box::new(details)), ..Self::plain(409, "Conflict", message) }
+        Self { details: Some(Box::new(details)), ..Self::plain(409, Reason::Conflict, message) }
     }
     /// `NewForbidden`
     pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Self {
@@ -138,17 +141,17 @@ impl Refusal {
         } else {
             format!("{of} {} is forbidden: {why}", go_quote(name))
         };
-        Self::about(403, "Forbidden", of, name, message)
+        Self::about(403, Reason::Forbidden, of, name, message)
     }
     /// `NewMethodNotSupported`
     pub fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
-        Self::about(405, "MethodNotAllowed", of, "", message)
+        Self::about(405, Reason::MethodNotAllowed, of, "", message)
     }
     /// `NewInternalError`
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
-        let mut refusal = Self::plain(500, "InternalError", format!("Internal error occurred: {cause}"));
+        let mut refusal = Self::plain(500, Reason::InternalError, format!("Internal error occurred: {cause}"));
         refusal.details = Some(Box::new(Details {
             causes: vec![Cause { message: cause, ..Cause::default() }],
             ..Details::default()
@@ -157,31 +160,36 @@ impl Refusal {
     }
     /// `NewRequestEntityTooLargeError`
     pub fn too_large(message: &str) -> Self {
-        Self::plain(413, "RequestEntityTooLarge", format!("Request entity too large: {message}"))
+        Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
     }
     /// A JSON patch that does not apply (`NewGenericServerResponse` 422): the reason why is not told.
     pub fn patch_does_not_apply() -> Self {
-        let mut refusal = Self::plain(422, "Invalid", "the server rejected our request due to an error in our request");
+        let mut refusal =
+            Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
         refusal.details = Some(Box::default());
         refusal
     }
     /// What the router says before a handler is found: empty details.
-    pub fn unrouted(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+    pub fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
     /// What the router says to a method a path does not have.
     pub fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
-        Self::unrouted(405, "MethodNotAllowed", text)
+        Self::unrouted(405, Reason::MethodNotAllowed, text)
     }
     /// What the router says to an `Accept` that a path cannot meet.
     pub fn no_representation() -> Self {
         let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-        Self::unrouted(406, "NotAcceptable", format!("406: Not Acceptable\n\nAvailable representations: {accepted}"))
+        Self::unrouted(
+            406,
+            Reason::NotAcceptable,
+            format!("406: Not Acceptable\n\nAvailable representations: {accepted}"),
+        )
     }
     /// `NewResourceExpired`
     pub fn expired(message: impl Into<String>) -> Self {
-        Self::plain(410, "Expired", message)
+        Self::plain(410, Reason::Expired, message)
     }
     /// A page of a list that is too old; `token` goes on in the present.
     pub fn expired_page(token: String) -> Self {
@@ -191,7 +199,7 @@ impl Refusal {
     /// `NewTooLargeResourceVersionError`
     pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
-        let mut refusal = Self::plain(504, "Timeout", message);
+        let mut refusal = Self::plain(504, Reason::Timeout, message);
         refusal.details = Some(Box::new(Details {
             causes: vec![Cause {
                 reason: "ResourceVersionTooLarge".to_owned(),
@@ -205,7 +213,7 @@ impl Refusal {
     }
     /// No acceptable output form.
     pub fn not_acceptable(message: impl Into<String>) -> Self {
-        Self::plain(406, "NotAcceptable", message)
+        Self::plain(406, Reason::NotAcceptable, message)
     }
     /// An input form that is not read here.
     pub fn unsupported_media_type(accepted: &[&str]) -> Self {
@@ -213,7 +221,7 @@ impl Refusal {
             "the body of the request was in an unknown format - accepted media types include: {}",
             accepted.join(", ")
         );
-        Self::plain(415, "UnsupportedMediaType", message)
+        Self::plain(415, Reason::UnsupportedMediaType, message)
     }
     /// `NewInvalid`: a 422 with its causes. `of.resource` is the kind.
     pub fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
@@ -228,7 +236,7 @@ impl Refusal {
         }
         let mut details = of.details(name);
         details.causes = causes;
-        Self { details: Some(Box::new(details)), errors, ..Self::plain(422, "Invalid", message) }
+        Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }
     /// `NewInvalid` about the options of a request.
     pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
@@ -237,7 +245,8 @@ impl Refusal {
 
     /// The refusal as `metav1.Status`.
     pub fn to_value(&self) -> Value {
-        let mut status = status_value("Failure", self.code, self.reason, &self.message, self.details.as_deref());
+        let mut status =
+            status_value("Failure", self.code, self.reason.as_str(), &self.message, self.details.as_deref());
         if !self.continue_.is_empty()
             && let Some(members) = status.as_object_mut()
         {

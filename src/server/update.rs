@@ -1,6 +1,7 @@
 //! PUT, and what all updates share: `endpoints/handlers/update.go`, `Store.Update` of `registry/generic/registry/store.go`,
 //! `rest.BeforeUpdate`.
 
+use super::admission::{Mutation, Operation, OperationOptions, Review};
 use super::body;
 use super::context::{Answer, Context};
 use super::create::invalid;
@@ -10,6 +11,7 @@ use super::metadata;
 use super::namespaces;
 use super::negotiate;
 use super::options::{self, Write, WriteOptions};
+use super::scale::object::Scale;
 use super::serving::{Serving, Version};
 use super::status::{GroupResource, Refusal};
 use super::store;
@@ -25,6 +27,18 @@ pub(super) enum Part {
     Object,
     /// The status.
     Status,
+    /// The replicas: the object, which the scale subresource changes.
+    Scale,
+}
+
+impl Part {
+    fn subresource(self) -> Subresource {
+        match self {
+            Self::Object => Subresource::None,
+            Self::Status => Subresource::Status,
+            Self::Scale => Subresource::Scale,
+        }
+    }
 }
 
 /// Makes the new object from the existing one.
@@ -84,12 +98,16 @@ impl Update<'_> {
             self.check_uid(&existing, &key, &name)?;
             let mut object = transform(ctx, &existing)?;
             if self.decoded {
-                let subresource = if self.part == Part::Status { Subresource::Status } else { Subresource::None };
-                let ownership = Ownership { serving, version: self.version, subresource };
+                let ownership = Ownership { serving, version: self.version, subresource: self.part.subresource() };
                 ownership.update(ctx, Some(&existing), &mut object, self.options);
+            }
+            let mut decoded = self.decoded;
+            if self.part != Part::Scale {
+                decoded &= self.review().mutate(ctx, Some(&existing), &mut object)? == Mutation::Unchanged;
             }
             self.check_revision(&object, &existing, &name)?;
             self.prepare_and_validate(ctx, &mut object, &existing)?;
+            self.admit(ctx, &object, &existing)?;
             managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) {
                 if !self.options.dry_run {
@@ -100,7 +118,7 @@ impl Update<'_> {
                 }
                 return Ok(Arc::new(object));
             }
-            let written = serving.written(object, self.version, self.decoded)?;
+            let written = serving.written(object, self.version, decoded)?;
             if self.options.dry_run {
                 return Ok(written.shown());
             }
@@ -112,6 +130,27 @@ impl Update<'_> {
                 return Ok(shown);
             }
         }
+    }
+
+    /// The write as admission sees it.
+    pub fn review(&self) -> Review<'_> {
+        Review {
+            serving: self.serving,
+            version: self.version,
+            subresource: self.part.subresource(),
+            operation: Operation::Update,
+            options: OperationOptions::Write(self.options),
+        }
+    }
+
+    /// Admission of the validated object; the scale subresource shows it the Scales (`toScaleUpdateValidation`).
+    fn admit(&self, ctx: &mut Context<'_>, object: &Value, existing: &Value) -> Result<(), Refusal> {
+        let review = self.review();
+        let Some(paths) = self.version.scale().filter(|_| self.part == Part::Scale && review.is_needed(ctx)) else {
+            return review.validate(ctx, Some(existing), Some(object));
+        };
+        let scale = |object| Scale::of(object, paths).map(|scale| scale.to_value()).map_err(Refusal::unclassified);
+        review.validate(ctx, Some(&scale(existing)?), Some(&scale(object)?))
     }
 
     fn check_uid(&self, existing: &Value, key: &str, name: &str) -> Result<(), Refusal> {
@@ -154,12 +193,12 @@ impl Update<'_> {
         decode::match_namespace(object, &namespace)?;
         set_generation(object, metadata::generation(existing));
         match self.part {
-            Part::Object => pipeline::prepare_update(stages, object, existing),
+            Part::Object | Part::Scale => pipeline::prepare_update(stages, object, existing),
             Part::Status => pipeline::prepare_status_update(stages, object, existing),
         }
         keep_system_fields(object, existing);
         let verdict = match self.part {
-            Part::Object => pipeline::validate_update(stages, object, existing),
+            Part::Object | Part::Scale => pipeline::validate_update(stages, object, existing),
             Part::Status => pipeline::validate_status_update(stages, object, existing),
         };
         for warning in verdict.warnings {

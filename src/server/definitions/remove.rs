@@ -6,7 +6,7 @@ use crate::crd::{self, Condition};
 use crate::server::context::{Answer, Content, Context};
 use crate::server::delete::{DeleteOptions, deletion_finalizers, success};
 use crate::server::metadata;
-use crate::server::status::Refusal;
+use crate::server::status::{Reason, Refusal};
 use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 
@@ -23,7 +23,7 @@ pub(super) fn delete_collection(ctx: &mut Context<'_>) -> Result<Answer, Refusal
     let list = select(ctx)?;
     for object in &list.items {
         match remove(ctx, metadata::text(object, "name"), &options) {
-            Err(refusal) if refusal.reason != "NotFound" => return Err(refusal),
+            Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
             _ => {}
         }
     }

@@ -11,7 +11,7 @@ use crate::server::metadata;
 use crate::server::negotiate;
 use crate::server::options::{self, Write, WriteOptions};
 use crate::server::patch::{self, Kind, apply::Config};
-use crate::server::status::{GroupResource, Refusal};
+use crate::server::status::{GroupResource, Reason, Refusal};
 use crate::server::update::{keep_system_fields, parse_revision, should_delete};
 use crate::value::{Value, json};
 use crate::version::Version;
@@ -134,7 +134,7 @@ fn apply(ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusa
         edit(&mut definition, metadata::wipe_system_fields);
         match store_new(ctx, definition, options) {
             // Somebody else created it meanwhile.
-            Err(refusal) if refusal.reason == "AlreadyExists" => {}
+            Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
             result => return result,
         }
     }

@@ -28,6 +28,8 @@ pub(in crate::server) enum Propagation {
 pub(in crate::server) struct DeleteOptions {
     /// `dryRun: [All]`
     pub dry_run: bool,
+    /// `gracePeriodSeconds`
+    pub grace_period_seconds: Option<i64>,
     /// `orphanDependents`
     pub orphan_dependents: Option<bool>,
     /// `propagationPolicy`
@@ -46,7 +48,7 @@ struct Raw {
     orphan_dependents: Option<bool>,
     propagation: Option<String>,
     ignore_read_errors: Option<bool>,
-    grace: bool,
+    grace_period_seconds: Option<i64>,
     uid: Option<String>,
     resource_version: Option<String>,
 }
@@ -93,16 +95,13 @@ pub(super) fn collection_refuses_ignoring() -> Refusal {
 }
 
 fn from_query(query: &Query) -> Result<Raw, Refusal> {
-    let grace = match query.first("gracePeriodSeconds") {
-        Some(text) => shared::integer(text).map(|_| true).map_err(Refusal::bad_request)?,
-        None => false,
-    };
+    let grace = query.first("gracePeriodSeconds").map(shared::integer).transpose();
     Ok(Raw {
         dry_run: query.all("dryRun").map(str::to_owned).collect(),
         orphan_dependents: query.first("orphanDependents").map(shared::boolean),
         propagation: query.first("propagationPolicy").map(str::to_owned),
         ignore_read_errors: query.first("ignoreStoreReadErrorWithClusterBreakingPotential").map(shared::boolean),
-        grace,
+        grace_period_seconds: grace.map_err(Refusal::bad_request)?,
         uid: query.first("uid").map(str::to_owned),
         resource_version: None,
     })
@@ -130,7 +129,7 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
         orphan_dependents: reader.get("orphanDependents", "bool", Value::as_bool)?,
         propagation: reader.text("propagationPolicy", "v1.DeletionPropagation")?,
         ignore_read_errors: reader.get("ignoreStoreReadErrorWithClusterBreakingPotential", "bool", Value::as_bool)?,
-        grace: reader.get("gracePeriodSeconds", "int64", Value::as_int)?.is_some(),
+        grace_period_seconds: reader.get("gracePeriodSeconds", "int64", Value::as_int)?,
         uid: preconditions.as_ref().map_or(Ok(None), |p| p.text("uid", "types.UID"))?,
         resource_version: preconditions.as_ref().map_or(Ok(None), |p| p.text("resourceVersion", "string"))?,
     })
@@ -211,7 +210,7 @@ impl Raw {
             let others = [
                 (self.propagation.is_some(), "propagationPolicy"),
                 (self.orphan_dependents.is_some(), "orphanDependents"),
-                (self.grace, "gracePeriodSeconds"),
+                (self.grace_period_seconds.is_some(), "gracePeriodSeconds"),
                 (self.uid.is_some() || self.resource_version.is_some(), "preconditions"),
             ];
             for (_, name) in others.into_iter().filter(|(set, _)| *set) {
@@ -224,6 +223,7 @@ impl Raw {
         }
         Ok(DeleteOptions {
             dry_run,
+            grace_period_seconds: self.grace_period_seconds,
             orphan_dependents: self.orphan_dependents,
             propagation,
             ignore_read_errors: self.ignore_read_errors == Some(true),

@@ -10,7 +10,7 @@ use crate::server::managed_fields::{Ownership, Subresource};
 use crate::server::metadata;
 use crate::server::options::{FieldValidation, WriteOptions};
 use crate::server::serving::{Serving, Version};
-use crate::server::status::Refusal;
+use crate::server::status::{Reason, Refusal};
 use crate::server::store;
 use crate::server::update::{Part, Update, parse_revision};
 use crate::text;
@@ -34,7 +34,7 @@ pub(super) fn apply(
         if part == Part::Object && serving.objects.get(&key).is_none() {
             let object = config.create(ctx, &ownership, options)?;
             match create::store_new(ctx, serving, version, object, false, options) {
-                Err(refusal) if refusal.reason == "AlreadyExists" => continue,
+                Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                 result => return result.map(|o| Answer::object(201, o)),
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn apply(
             |ctx: &mut Context<'_>, existing: &Arc<Value>| config.apply(ctx, &ownership, Some(existing), options);
         match update.run(ctx, &mut transform) {
             // Somebody removed it meanwhile.
-            Err(refusal) if part == Part::Object && refusal.reason == "NotFound" => {}
+            Err(refusal) if part == Part::Object && refusal.reason == Reason::NotFound => {}
             result => return result.map(|o| Answer::object(200, o)),
         }
     }
@@ -131,9 +131,7 @@ impl<'b> Config<'b> {
     ) -> Result<Value, Refusal> {
         let serving = ownership.serving;
         let mut object = self.apply(ctx, ownership, None, options)?;
-        if serving.terminating {
-            return Err(create::create_while_terminating(serving, &ctx.target.name));
-        }
+        create::admit_new(ctx, serving, ownership.version, &mut object, options)?;
         decode::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
         metadata::set(&mut object, "resourceVersion", None);

@@ -1,0 +1,168 @@
+//! What admission knows of a request besides its object: `admission.Attributes`.
+
+use crate::server::delete::{DeleteOptions, Propagation};
+use crate::server::options::WriteOptions;
+use crate::value::{Map, Value, object};
+use std::collections::BTreeMap;
+
+/// What a request does with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Operation {
+    /// A POST, or an apply of an object that does not exist.
+    Create,
+    /// A PUT, PATCH or apply of an existing object or one of its subresources.
+    Update,
+    /// A DELETE of an object, or of each object of a collection.
+    Delete,
+}
+
+impl Operation {
+    /// The word of policies and of `request.operation`.
+    #[cfg_attr(not(test), expect(dead_code, reason = "policies match by it"))]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A group, version and resource (plural).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupVersionResource<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    /// The version.
+    pub version: &'a str,
+    /// The plural.
+    pub resource: &'a str,
+}
+
+/// A group, version and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupVersionKind<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    /// The version.
+    pub version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+}
+
+/// The options of a request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) enum OperationOptions<'a> {
+    /// Of a create or update.
+    Write(&'a WriteOptions),
+    /// Of a deletion.
+    Delete(&'a DeleteOptions),
+}
+
+/// The sender of a request: `user.Info`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserInfo {
+    /// The name.
+    pub username: String,
+    /// The UID, empty for none.
+    pub uid: String,
+    /// The groups, in order.
+    pub groups: Vec<String>,
+    /// Further facts that the authenticator gave.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// The user that kubeadm gives an administrator.
+impl Default for UserInfo {
+    fn default() -> Self {
+        Self {
+            username: "kubernetes-admin".to_owned(),
+            uid: String::new(),
+            groups: vec!["system:masters".to_owned(), "system:authenticated".to_owned()],
+            extra: BTreeMap::new(),
+        }
+    }
+}
+
+/// What admission knows of a request besides the object that is to be written.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "policies read all of it"))]
+pub(in crate::server) struct Attributes<'a> {
+    /// What the request does.
+    pub operation: Operation,
+    /// The resource of the URL.
+    pub resource: GroupVersionResource<'a>,
+    /// `status`, `scale`, or empty.
+    pub subresource: &'a str,
+    /// The kind of the object: `autoscaling/v1` Scale for the scale subresource.
+    pub kind: GroupVersionKind<'a>,
+    /// The namespace of the URL, empty for none; of a namespace its own name.
+    pub namespace: &'a str,
+    /// The name of the URL, on create that of the object. Empty where it is still to be generated and for the objects of a
+    /// deletecollection.
+    pub name: &'a str,
+    /// The existing object in the version of the request; `None` on create.
+    pub old_object: Option<&'a Value>,
+    /// The options.
+    pub options: OperationOptions<'a>,
+    /// Whether nothing is stored.
+    pub dry_run: bool,
+    /// Who sent the request.
+    pub user: &'a UserInfo,
+}
+
+impl Attributes<'_> {
+    /// `CreateOptions`, `UpdateOptions` or `DeleteOptions` as `request.options` shows them: a PATCH has those of the
+    /// operation it turned out to be.
+    #[cfg_attr(not(test), expect(dead_code, reason = "policies read it"))]
+    pub fn options_value(&self) -> Value {
+        let kind = match self.operation {
+            Operation::Create => "CreateOptions",
+            Operation::Update => "UpdateOptions",
+            Operation::Delete => "DeleteOptions",
+        };
+        let mut out = Map::new();
+        out.insert("kind".to_owned(), kind.into());
+        out.insert("apiVersion".to_owned(), "meta.k8s.io/v1".into());
+        if self.dry_run {
+            out.insert("dryRun".to_owned(), Value::Array(vec!["All".into()]));
+        }
+        match self.options {
+            OperationOptions::Write(options) => {
+                insert_text(&mut out, "fieldManager", &options.field_manager);
+                insert_text(&mut out, "fieldValidation", &options.field_validation_text);
+            }
+            OperationOptions::Delete(options) => insert_delete_options(&mut out, options),
+        }
+        Value::Object(out)
+    }
+}
+
+fn insert_delete_options(out: &mut Map, options: &DeleteOptions) {
+    if let Some(seconds) = options.grace_period_seconds {
+        out.insert("gracePeriodSeconds".to_owned(), Value::Int(seconds));
+    }
+    let preconditions = [("uid", &options.uid), ("resourceVersion", &options.resource_version)];
+    let preconditions: Vec<(&str, Value)> =
+        preconditions.into_iter().filter_map(|(key, text)| Some((key, Value::from(text.as_deref()?)))).collect();
+    if !preconditions.is_empty() {
+        out.insert("preconditions".to_owned(), object(preconditions));
+    }
+    if let Some(orphan) = options.orphan_dependents {
+        out.insert("orphanDependents".to_owned(), Value::Bool(orphan));
+    }
+    if let Some(propagation) = options.propagation {
+        let word = match propagation {
+            Propagation::Orphan => "Orphan",
+            Propagation::Background => "Background",
+            Propagation::Foreground => "Foreground",
+        };
+        out.insert("propagationPolicy".to_owned(), word.into());
+    }
+}
+
+fn insert_text(out: &mut Map, key: &str, text: &str) {
+    if !text.is_empty() {
+        out.insert(key.to_owned(), text.into());
+    }
+}

@@ -1,0 +1,133 @@
+//! What admission plugins may ask the server about: resources, objects, conversion and defaults. Everything is in memory.
+
+use super::{GroupVersionKind, GroupVersionResource};
+use crate::pipeline;
+use crate::server::namespaces::Namespaces;
+use crate::server::serving::{Serving, Version};
+use crate::server::status::Refusal;
+use crate::server::{Server, Timestamp, metadata, store};
+use crate::value::Value;
+use std::sync::{Arc, PoisonError};
+
+/// The server as admission sees it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) struct Cluster<'a> {
+    server: &'a Server,
+    /// The time of the request.
+    #[expect(dead_code, reason = "policies may ask for it")]
+    pub now: Timestamp,
+}
+
+/// A served version of a resource.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct Resource {
+    serving: Arc<Serving>,
+    version: Arc<Version>,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "policies ask for it"))]
+impl Resource {
+    /// Group, version and resource.
+    pub fn resource(&self) -> GroupVersionResource<'_> {
+        let Serving { group, plural, .. } = &*self.serving;
+        GroupVersionResource { group, version: &self.version.name, resource: plural }
+    }
+
+    /// Group, version and kind.
+    pub fn kind(&self) -> GroupVersionKind<'_> {
+        let Serving { group, kind, .. } = &*self.serving;
+        GroupVersionKind { group, version: &self.version.name, kind }
+    }
+
+    /// Whether its objects are in namespaces.
+    pub fn is_namespaced(&self) -> bool {
+        self.serving.namespaced
+    }
+
+    /// Names and types as the published OpenAPI document has them.
+    pub fn merge_type(&self) -> &crate::apply::types::Type {
+        self.version.merge_type()
+    }
+
+    /// An object of any version of the resource as one of this version.
+    ///
+    /// # Errors
+    /// An object whose apiVersion the definition does not have.
+    pub fn convert(&self, object: &Value) -> Result<Value, Refusal> {
+        self.serving.convert(object.clone(), &self.version)
+    }
+
+    /// Sets the schema's defaults in an object of this version.
+    pub fn default(&self, object: &mut Value) {
+        pipeline::default(&self.version.stages, object);
+    }
+
+    /// The object of that name; `namespace` is empty for a cluster-scoped resource.
+    ///
+    /// # Errors
+    /// A stored object that cannot be converted to this version.
+    pub fn get(&self, namespace: &str, name: &str) -> Result<Option<Arc<Value>>, Refusal> {
+        let stored = self.serving.objects.get(&store::key(namespace, name));
+        stored.map(|stored| self.serving.read(&stored, &self.version)).transpose()
+    }
+}
+
+impl<'a> Cluster<'a> {
+    /// The server at the time of a request.
+    pub fn new(server: &'a Server, now: Timestamp) -> Self {
+        Self { server, now }
+    }
+
+    /// Which namespaces exist; `None` where the server does not know namespaces and every one is fine.
+    pub fn namespaces(&self) -> Option<Namespaces> {
+        self.server.namespaces
+    }
+
+    /// A Namespace object.
+    pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.server.namespace(name)
+    }
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "policies ask for it"))]
+impl Cluster<'_> {
+    /// A served resource by its kind: custom resources, and those of the core group that the server has.
+    pub fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
+        self.find(version, |serving| serving.group == group && serving.kind == kind)
+    }
+
+    /// A served resource by its plural.
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Resource> {
+        self.find(version, |serving| serving.group == group && serving.plural == plural)
+    }
+
+    /// All served versions of a resource, in the definition's order.
+    pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
+        let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
+        let served = serving.versions.iter().filter(|version| version.served);
+        served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
+    }
+
+    /// The objects of a resource in key order; of all namespaces where `namespace` is empty.
+    ///
+    /// # Errors
+    /// A stored object that cannot be converted to the resource's version.
+    pub fn list(&self, resource: &Resource, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
+        let serving = &resource.serving;
+        let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
+        let (found, _) = serving.objects.list(&prefix, "", &self.server.revision);
+        found.iter().map(|(_, stored)| serving.read(stored, &resource.version)).collect()
+    }
+
+    fn find(&self, version: &str, is: impl Fn(&Serving) -> bool) -> Option<Resource> {
+        let all = self.server.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let serving = all.values().find(|serving| serving.is_served() && is(serving))?;
+        let version = serving.version(version).filter(|version| version.served)?;
+        Some(Resource { serving: Arc::clone(serving), version: Arc::clone(version) })
+    }
+}
+
+/// Whether a namespace is being deleted.
+pub(super) fn is_terminating(namespace: &Value) -> bool {
+    metadata::is_deleting(namespace)
+}

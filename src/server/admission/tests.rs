@@ -1,0 +1,268 @@
+use super::*;
+use crate::server::{Method, Request, Response, ResponseBody, Timestamp};
+use crate::text::json;
+use crate::value::object;
+use std::sync::{Arc, Mutex};
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
+const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
+    "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
+    "subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
+    "schema":{"openAPIV3Schema":{"type":"object","properties":{
+    "spec":{"type":"object","properties":{"replicas":{"type":"integer"},"colour":{"type":"string","default":"red"},
+    "length":{"type":"integer","maximum":9}}},
+    "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}"#;
+
+/// What a plugin was shown, a line per call.
+type Calls = Arc<Mutex<Vec<String>>>;
+
+/// Writes down its calls, and does what the label `do` of the object says.
+#[derive(Debug)]
+struct Recorder(Calls);
+
+impl Recorder {
+    fn record(&self, phase: &str, attributes: &Attributes<'_>, object: Option<&Value>) {
+        let Attributes { operation, resource, subresource, kind, namespace, name, old_object, .. } = attributes;
+        let kind_of = |object: Option<&Value>| object.and_then(|o| o.str_at(&["kind"])).unwrap_or("-").to_owned();
+        let line = format!(
+            "{phase} {} {}/{subresource} {} {namespace}/{name} new {} old {} options {}",
+            operation.as_str(),
+            resource.resource,
+            kind.kind,
+            kind_of(object),
+            kind_of(*old_object),
+            attributes.options_value().str_at(&["kind"]).unwrap_or_default(),
+        );
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+impl Plugin for Recorder {
+    fn handles(&self, _: Operation) -> bool {
+        true
+    }
+
+    fn mutate(
+        &self,
+        attributes: &Attributes<'_>,
+        object: &mut Value,
+        _: &Cluster<'_>,
+        _: &mut Vec<String>,
+    ) -> Result<Mutation, Refusal> {
+        self.record("mutate", attributes, Some(object));
+        match object.str_at(&["metadata", "labels", "do"]) {
+            Some("replace-spec") => {
+                let spec = crate::value::object([("length", Value::Int(3)), ("unknown", Value::Int(1))]);
+                object.as_object_mut().unwrap().insert("spec".to_owned(), spec);
+                Ok(Mutation::Changed)
+            }
+            Some("spoil-managed-fields") => {
+                let entries = Value::Array(vec![crate::value::object([("operation", "Sing")])]);
+                crate::server::metadata::set(object, "managedFields", Some(entries));
+                Ok(Mutation::Changed)
+            }
+            _ => Ok(Mutation::Unchanged),
+        }
+    }
+
+    fn validate(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Option<&Value>,
+        cluster: &Cluster<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        self.record("validate", attributes, object);
+        if object.and_then(|o| o.str_at(&["metadata", "labels", "do"])) == Some("refuse") {
+            warnings.push("look out".to_owned());
+            let kites = cluster.resource_of_kind("toys.example.com", "v1", "Kite").unwrap();
+            let count = cluster.list(&kites, "ns").unwrap().len();
+            return Err(Refusal::bad_request(format!("there are {count} kites")));
+        }
+        Ok(())
+    }
+}
+
+fn server() -> (Server, Calls) {
+    let calls = Calls::default();
+    let mut server = Server::new(1);
+    server.admission.push(Recorder(Arc::clone(&calls)));
+    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    (server, calls)
+}
+
+fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+    server.handle(&Request::new(method, path, body))
+}
+
+fn apply(server: &Server, path: &str, body: &str) -> u16 {
+    let request = Request {
+        content_type: Some("application/apply-patch+yaml".to_owned()),
+        ..Request::new(Method::Patch, &format!("{path}?fieldManager=me"), body)
+    };
+    server.handle(&request).code
+}
+
+fn kite(name: &str, label: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{{name},"labels":{{"do":"{label}"}}}},"spec":{{"replicas":2}}}}"#
+    )
+}
+
+fn body(response: &Response) -> &Value {
+    match &response.body {
+        ResponseBody::Json(value) => value,
+        ResponseBody::Text(text) => panic!("{text}"),
+    }
+}
+
+fn seen(calls: &Calls) -> Vec<String> {
+    std::mem::take(&mut calls.lock().unwrap())
+}
+
+#[test]
+fn every_write_is_shown_once_before_and_once_after_validation() {
+    let (server, calls) = server();
+    let a = format!("{KITES}/a");
+    let named = kite(r#""name":"a""#, "");
+    assert_eq!(send(&server, Method::Post, KITES, &named).code, 201);
+    let create = [
+        "mutate CREATE kites/ Kite ns/a new Kite old - options CreateOptions",
+        "validate CREATE kites/ Kite ns/a new Kite old - options CreateOptions",
+    ];
+    assert_eq!(seen(&calls), create);
+    let update = [
+        "mutate UPDATE kites/ Kite ns/a new Kite old Kite options UpdateOptions",
+        "validate UPDATE kites/ Kite ns/a new Kite old Kite options UpdateOptions",
+    ];
+    let stored = json::read(named.as_bytes()).unwrap();
+    let mut put = stored.clone();
+    let revision =
+        body(&send(&server, Method::Get, &a, "")).str_at(&["metadata", "resourceVersion"]).unwrap().to_owned();
+    crate::server::metadata::set_text(&mut put, "resourceVersion", &revision);
+    assert_eq!(server.handle(&Request::new(Method::Put, &a, put)).code, 200);
+    assert_eq!(seen(&calls), update);
+    assert_eq!(send(&server, Method::Patch, &a, r#"{"spec":{"length":1}}"#).code, 200);
+    assert_eq!(seen(&calls), update);
+    assert_eq!(
+        apply(&server, &a, r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#),
+        200
+    );
+    assert_eq!(seen(&calls), update);
+    assert_eq!(apply(&server, &format!("{KITES}/b"), &kite(r#""name":"b""#, "")), 201);
+    assert_eq!(seen(&calls), create.map(|line| line.replace("ns/a", "ns/b")));
+    assert_eq!(send(&server, Method::Patch, &format!("{a}/status"), r#"{"status":{"replicas":1}}"#).code, 200);
+    assert_eq!(seen(&calls), update.map(|line| line.replace("kites/", "kites/status")));
+    assert_eq!(send(&server, Method::Patch, &format!("{a}/scale"), r#"{"spec":{"replicas":4}}"#).code, 200);
+    assert_eq!(seen(&calls), update.map(|line| line.replace("kites/", "kites/scale").replace("Kite", "Scale")));
+    assert_eq!(send(&server, Method::Get, &a, "").code, 200);
+    assert_eq!(seen(&calls), [""; 0]);
+    assert_eq!(send(&server, Method::Delete, &a, "").code, 200);
+    assert_eq!(seen(&calls), ["validate DELETE kites/ Kite ns/a new - old Kite options DeleteOptions"]);
+    assert_eq!(send(&server, Method::Delete, KITES, "").code, 200);
+    assert_eq!(seen(&calls), ["validate DELETE kites/ Kite ns/ new - old Kite options DeleteOptions"]);
+}
+
+#[test]
+fn a_generated_name_is_known_after_validation_only() {
+    let (server, calls) = server();
+    assert_eq!(send(&server, Method::Post, KITES, &kite(r#""generateName":"k-""#, "")).code, 201);
+    let calls = seen(&calls);
+    assert!(calls[0].contains(" ns/ new"), "{calls:?}");
+    assert!(calls[1].contains(" ns/k-"), "{calls:?}");
+}
+
+#[test]
+fn a_mutated_object_is_defaulted_and_pruned_when_it_is_stored() {
+    let (server, _) = server();
+    let created = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "replace-spec"));
+    assert_eq!(created.code, 201);
+    let stored = send(&server, Method::Get, &format!("{KITES}/a"), "");
+    let spec = object([("colour", Value::from("red")), ("length", Value::Int(3))]);
+    assert_eq!(body(&stored).at(&["spec"]), Some(&spec));
+    assert_eq!(body(&created).at(&["spec"]), Some(&spec));
+}
+
+#[test]
+fn a_schema_error_comes_before_a_refusal_and_a_refusal_before_a_taken_name() {
+    let (server, _) = server();
+    assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
+    let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "refuse"));
+    assert_eq!((refused.code, body(&refused).str_at(&["message"])), (400, Some("there are 1 kites")));
+    assert_eq!(refused.warnings, ["look out"]);
+    let wrong = kite(r#""name":"a""#, "refuse").replace(r#""replicas":2"#, r#""length":10"#);
+    let invalid = send(&server, Method::Post, KITES, &wrong);
+    assert_eq!((invalid.code, invalid.warnings.len()), (422, 0));
+}
+
+#[test]
+fn invalid_managed_fields_of_a_plugin_are_undone_with_a_warning() {
+    let (server, _) = server();
+    let created = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "spoil-managed-fields"));
+    assert_eq!(created.code, 201);
+    assert!(created.warnings[0].contains("invalid state after admission"), "{:?}", created.warnings);
+    let managed = body(&created).at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+    assert_eq!(managed[0].str_at(&["operation"]), Some("Update"));
+}
+
+#[test]
+fn nothing_is_created_in_a_namespace_that_does_not_exist() {
+    let server = Server::new(1).with_namespaces(crate::server::Namespaces::Created, &[], Timestamp::default());
+    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
+    assert_eq!((refused.code, body(&refused).str_at(&["message"])), (404, Some("namespaces \"ns\" not found")));
+}
+
+#[test]
+fn options_are_those_of_the_request() {
+    use crate::server::delete::{DeleteOptions, Propagation};
+    let user = UserInfo::default();
+    let gvr = GroupVersionResource { group: "g", version: "v1", resource: "rs" };
+    let kind = GroupVersionKind { group: "g", version: "v1", kind: "R" };
+    let options = DeleteOptions {
+        dry_run: true,
+        grace_period_seconds: Some(0),
+        propagation: Some(Propagation::Orphan),
+        uid: Some("u".to_owned()),
+        ..DeleteOptions::default()
+    };
+    let attributes = Attributes {
+        operation: Operation::Delete,
+        resource: gvr,
+        subresource: "",
+        kind,
+        namespace: "",
+        name: "",
+        old_object: None,
+        options: OperationOptions::Delete(&options),
+        dry_run: true,
+        user: &user,
+    };
+    assert_eq!((attributes.user.username.as_str(), attributes.user.groups.len()), ("kubernetes-admin", 2));
+    assert_eq!(
+        crate::value::json::to_string(&attributes.options_value()),
+        r#"{"apiVersion":"meta.k8s.io/v1","dryRun":["All"],"gracePeriodSeconds":0,"kind":"DeleteOptions","preconditions":{"uid":"u"},"propagationPolicy":"Orphan"}"#
+    );
+}
+
+#[test]
+fn plugins_find_resources_and_objects() {
+    let (server, _) = server();
+    assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
+    let server = server.with_namespaces(crate::server::Namespaces::OnDemand, &[], Timestamp::default());
+    let cluster = Cluster::new(&server, Timestamp::default());
+    assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
+    assert!(cluster.namespace("ns").is_none());
+    assert!(cluster.resource("", "v1", "namespaces").is_some_and(|namespaces| !namespaces.is_namespaced()));
+    let [kites] = &cluster.versions("toys.example.com", "kites")[..] else { panic!("one version") };
+    assert_eq!((kites.resource().resource, kites.kind().kind, kites.is_namespaced()), ("kites", "Kite", true));
+    let mut found = Arc::unwrap_or_clone(kites.get("ns", "a").unwrap().unwrap());
+    assert!(kites.get("other", "a").unwrap().is_none());
+    found.as_object_mut().unwrap().insert("spec".to_owned(), object([("x", Value::Int(1))]));
+    kites.default(&mut found);
+    assert_eq!(found.str_at(&["spec", "colour"]), Some("red"));
+    assert_eq!(kites.convert(&found).unwrap().at(&["spec", "x"]), None);
+    assert!(kites.merge_type().map.is_some());
+}

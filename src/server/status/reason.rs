@@ -1,0 +1,77 @@
+//! `metav1.StatusReason`: the machine-readable reason of a Status.
+
+use std::fmt::{Display, Formatter};
+
+/// The reason of a refusal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::server) enum Reason {
+    /// None: the server does not classify the error.
+    #[default]
+    Unknown,
+    /// 400
+    BadRequest,
+    /// 401
+    #[expect(dead_code, reason = "an admission policy can choose it")]
+    Unauthorized,
+    /// 403
+    Forbidden,
+    /// 404
+    NotFound,
+    /// 405
+    MethodNotAllowed,
+    /// 406
+    NotAcceptable,
+    /// 409, a name that is taken.
+    AlreadyExists,
+    /// 409, a concurrent write or another owner of a field.
+    Conflict,
+    /// 410
+    Expired,
+    /// 413
+    RequestEntityTooLarge,
+    /// 415
+    UnsupportedMediaType,
+    /// 422
+    Invalid,
+    /// 500
+    InternalError,
+    /// 503
+    #[expect(dead_code, reason = "admission answers it for a schema that is not published yet")]
+    ServiceUnavailable,
+    /// 504
+    Timeout,
+    /// A reason that an admission policy names and Kubernetes does not know.
+    #[expect(dead_code, reason = "an admission policy can choose any text")]
+    Other(String),
+}
+
+impl Reason {
+    /// The reason as a Status spells it; empty for [`Reason::Unknown`].
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Unknown => "",
+            Self::BadRequest => "BadRequest",
+            Self::Unauthorized => "Unauthorized",
+            Self::Forbidden => "Forbidden",
+            Self::NotFound => "NotFound",
+            Self::MethodNotAllowed => "MethodNotAllowed",
+            Self::NotAcceptable => "NotAcceptable",
+            Self::AlreadyExists => "AlreadyExists",
+            Self::Conflict => "Conflict",
+            Self::Expired => "Expired",
+            Self::RequestEntityTooLarge => "RequestEntityTooLarge",
+            Self::UnsupportedMediaType => "UnsupportedMediaType",
+            Self::Invalid => "Invalid",
+            Self::InternalError => "InternalError",
+            Self::ServiceUnavailable => "ServiceUnavailable",
+            Self::Timeout => "Timeout",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl Display for Reason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
