@@ -17,7 +17,6 @@ pub mod openapi;
 pub mod strategy;
 pub mod validation;
 
-pub use decode::base64::encode as base64;
 pub use decode::{Decoded, decode, decode_text, unknown_field};
 
 use crate::schema::Schema;

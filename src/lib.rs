@@ -19,6 +19,8 @@ pub mod schema;
 
 pub mod cel;
 
+pub mod builtin;
+
 pub mod rules;
 
 pub mod pipeline;

@@ -2,6 +2,7 @@
 //!
 //! Object keys are sorted, because that is the order in which Go writes a map and the only one that is the same every time.
 
+pub mod base64;
 pub mod group_version;
 pub mod json;
 pub mod names;

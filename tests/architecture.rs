@@ -11,6 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["text", "regexp", "jsonpath"],
     &["cel"],
     &["schema"],
+    &["builtin"],
     &["rules"],
     &["pipeline"],
     &["apply"],

@@ -6,6 +6,7 @@ mod cli;
 mod conformance;
 mod differential;
 mod exchange;
+mod facts_builtin;
 mod facts_cel_cost;
 mod facts_cel_functions;
 mod facts_cel_parse;

@@ -3,7 +3,6 @@
 //!
 //! [`check`] judges the types first, with Go's words; what is built afterwards may therefore take everything lightly.
 
-pub(super) mod base64;
 mod build;
 mod check;
 mod types;

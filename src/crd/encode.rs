@@ -2,9 +2,9 @@
 
 use super::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources,
-    Validation, decode::base64,
+    Validation,
 };
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value, base64, object};
 use std::sync::Arc;
 
 impl CustomResourceDefinition {

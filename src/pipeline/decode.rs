@@ -4,6 +4,7 @@
 use super::unknown::Unknown;
 use super::{DecodeError, Decoded, ResourceVersion, Source, coerce, nulls, object_meta, prune};
 use crate::field::ROOT;
+pub use crate::value::group_version::parse as parse_group_version;
 use crate::value::{Map, Value, print};
 
 /// Reads an object. The schema applies when the object's group, kind and version are those of `rv`. Of another version of
@@ -69,18 +70,6 @@ fn text_member<'a>(members: &'a Map, key: &str) -> Result<Option<&'a str>, Decod
             print::format_v(v),
             print::type_name(v)
         ))),
-    }
-}
-
-/// `schema.ParseGroupVersion`: group and version, both empty for the empty text.
-pub fn parse_group_version(text: &str) -> Result<(&str, &str), String> {
-    if text == "/" {
-        return Ok(("", ""));
-    }
-    match text.split_once('/') {
-        None => Ok(("", text)),
-        Some((_, version)) if version.contains('/') => Err(format!("unexpected GroupVersion string: {text}")),
-        Some(parts) => Ok(parts),
     }
 }
 

@@ -6,6 +6,8 @@ use super::options::FieldValidation;
 use super::protobuf;
 use super::status::Refusal;
 use crate::text;
+pub(super) use crate::text::json::summary;
+pub(super) use crate::value::group_version::parse as parse_group_version;
 use crate::value::{Map, Value};
 use std::borrow::Cow;
 
@@ -133,18 +135,6 @@ pub(super) fn interpret(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// `schema.ParseGroupVersion`
-pub(super) fn parse_group_version(text: &str) -> Result<(&str, &str), String> {
-    if text.is_empty() || text == "/" {
-        return Ok(("", ""));
-    }
-    match text.matches('/').count() {
-        0 => Ok(("", text)),
-        1 => Ok(text.split_once('/').unwrap_or(("", text))),
-        _ => Err(format!("unexpected GroupVersion string: {text}")),
-    }
-}
-
 /// What `encoding/json` calls a value.
 pub(super) fn go_kind(value: &Value) -> &'static str {
     match value {
@@ -155,28 +145,6 @@ pub(super) fn go_kind(value: &Value) -> &'static str {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
-}
-
-/// The text of a body in `unrecognized` errors: 30 bytes of it, as they are if it begins with `{`, else in hex.
-pub(super) fn summary(bytes: &[u8]) -> String {
-    const MOST: usize = 30;
-    if bytes.is_empty() {
-        return "<empty>".to_owned();
-    }
-    let head = bytes.get(..MOST).unwrap_or(bytes);
-    let mut out = if bytes.first() == Some(&b'{') {
-        crate::text::lossy(head)
-    } else {
-        head.iter().fold(String::new(), |mut out, b| {
-            use std::fmt::Write as _;
-            let _ = write!(out, "{b:02x}");
-            out
-        })
-    };
-    if bytes.len() > MOST {
-        out.push_str(" ...");
-    }
-    out
 }
 
 /// `runtime.NewMissingKindErr`: shows the body, or what `Ignore` decodes, which is JSON.
@@ -198,14 +166,6 @@ pub(super) fn or_empty(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn summaries_are_short() {
-        assert_eq!(summary(b""), "<empty>");
-        assert_eq!(summary(b"[1]"), "5b315d");
-        assert_eq!(summary(b"{\"a\": 1}"), "{\"a\": 1}");
-        assert_eq!(summary(&[b'{'; 40]), format!("{} ...", "{".repeat(30)));
-    }
 
     #[test]
     fn bodies_must_tell_their_type_in_text() {

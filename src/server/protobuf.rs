@@ -5,8 +5,8 @@
 //! them out; so those are left out here, except behind pointers.
 
 use super::body::Unreadable;
-use crate::crd::base64;
 use crate::text;
+use crate::value::base64::encode as base64;
 use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};

@@ -4,6 +4,7 @@
 //! Surprises: invalid UTF-8 and lone surrogates become U+FFFD; a syntax error anywhere comes before any other; `1e3` is a
 //! float although it has no fraction, `1` with 400 zeros is an error.
 
+pub mod cursor;
 pub mod write;
 
 use super::{Error, Position, lossy};
@@ -42,6 +43,17 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     reader.finish(value)
 }
 
+/// Checks the syntax of one JSON text (`checkValid` of `encoding/json`). Numbers may be of any size.
+///
+/// # Errors
+/// Go's text for the first syntax error.
+pub fn check(text: &[u8]) -> Result<(), Error> {
+    let mut reader = Reader { syntax_only: true, ..Reader::new(text, 0) };
+    reader.value()?;
+    reader.skip_space();
+    reader.peek().map_or(Ok(()), |c| Err(reader.unexpected(c, "after top-level value")))
+}
+
 /// Reads the JSON value that begins at byte `start` of `text`; also returns the offset of its end (for a stream of values).
 /// `None` if only white space is left.
 pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Error> {
@@ -69,11 +81,14 @@ struct Reader<'a> {
     out_of_range: Option<Error>,
     duplicates: Vec<String>,
     seen: BTreeSet<String>,
+    /// Values are not kept, and duplicates not looked for.
+    syntax_only: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at, open: Vec::new(), out_of_range: None, duplicates: Vec::new(), seen: BTreeSet::new() }
+        let (out_of_range, duplicates, seen) = Default::default();
+        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, syntax_only: false }
     }
 
     fn finish(self, value: Value) -> Result<Strict, Error> {
@@ -151,7 +166,9 @@ impl<'a> Reader<'a> {
                 match self.open.last_mut() {
                     None => return Ok(complete),
                     Some(Open::Array(items)) => {
-                        items.push(complete);
+                        if !self.syntax_only {
+                            items.push(complete);
+                        }
                         self.skip_space();
                         match self.peek() {
                             Some(b',') => {
@@ -163,7 +180,9 @@ impl<'a> Reader<'a> {
                         }
                     }
                     Some(Open::Object(members, key)) => {
-                        members.insert(std::mem::take(key), complete);
+                        if !self.syntax_only {
+                            members.insert(std::mem::take(key), complete);
+                        }
                         self.skip_space();
                         match self.peek() {
                             Some(b',') => {
@@ -206,6 +225,9 @@ impl<'a> Reader<'a> {
             return Err(self.end_or("after object key"));
         }
         self.at += 1;
+        if self.syntax_only {
+            return Ok(());
+        }
         if let Some(Open::Object(members, _)) = self.open.last()
             && members.contains_key(&key)
             && self.duplicates.len() < MAX_DUPLICATES
@@ -290,6 +312,9 @@ impl<'a> Reader<'a> {
                 return Err(self.end_or("in exponent of numeric literal"));
             }
         }
+        if self.syntax_only {
+            return Ok(Value::Null);
+        }
         let literal = std::str::from_utf8(self.text.get(start..self.at).unwrap_or_default()).unwrap_or_default();
         if !has_fraction && let Ok(int) = literal.parse::<i64>() {
             return Ok(Value::Int(int));
@@ -338,6 +363,9 @@ impl<'a> Reader<'a> {
         }
         let body = self.text.get(start..self.at).unwrap_or_default();
         self.at += 1;
+        if self.syntax_only {
+            return Ok(String::new());
+        }
         Ok(match (escaped, std::str::from_utf8(body)) {
             (false, Ok(text)) => text.to_owned(),
             (false, Err(_)) => lossy(body),
@@ -387,6 +415,27 @@ fn unescape(body: &[u8]) -> String {
 fn unit(text: &[u8]) -> u32 {
     let digits = text.get(..4).and_then(|d| std::str::from_utf8(d).ok());
     digits.and_then(|d| u32::from_str_radix(d, 16).ok()).unwrap_or(0)
+}
+
+/// The text of a body in `unrecognized` errors: 30 bytes of it, as they are if it begins with `{`, else in hex.
+pub fn summary(bytes: &[u8]) -> String {
+    const MOST: usize = 30;
+    if bytes.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let head = bytes.get(..MOST).unwrap_or(bytes);
+    let mut out = if bytes.first() == Some(&b'{') {
+        lossy(head)
+    } else {
+        head.iter().fold(String::new(), |mut out, b| {
+            let _ = write!(out, "{b:02x}");
+            out
+        })
+    };
+    if bytes.len() > MOST {
+        out.push_str(" ...");
+    }
+    out
 }
 
 #[cfg(test)]
@@ -467,6 +516,14 @@ mod tests {
         assert_eq!(error(&deep(10_001)), "1:10001 invalid character '[' exceeded max depth");
         let worker = std::thread::Builder::new().stack_size(64 << 20);
         worker.spawn(move || assert!(read(&deep(10_000)).is_ok())).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn summaries_are_short() {
+        assert_eq!(summary(b""), "<empty>");
+        assert_eq!(summary(b"[1]"), "5b315d");
+        assert_eq!(summary(b"{\"a\": 1}"), "{\"a\": 1}");
+        assert_eq!(summary(&[b'{'; 40]), format!("{} ...", "{".repeat(30)));
     }
 
     #[test]

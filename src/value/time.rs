@@ -22,6 +22,8 @@ impl Timestamp {
 }
 
 const RFC3339: &str = "2006-01-02T15:04:05Z07:00";
+/// `metav1.RFC3339Micro`
+const MICRO: &str = "2006-01-02T15:04:05.000000Z07:00";
 const LOCAL: &str = "2006-01-02T15:04:05";
 const DATE: &str = "2006-01-02";
 
@@ -83,6 +85,26 @@ impl Reader<'_> {
         self.advance(digits + 1)?;
         Ok(nanos)
     }
+    /// A separator and six digits, the first of which may be a sign: Go reads them with `atoi`.
+    fn micros(&mut self) -> Result<u32, String> {
+        const ELEMENT: &str = ".000000";
+        let bytes = self.rest.as_bytes().get(..ELEMENT.len());
+        let Some([b'.' | b',', sign, digits @ ..]) = bytes else { return Err(self.mismatch(ELEMENT)) };
+        let (negative, first) = match sign {
+            b'0'..=b'9' => (false, i64::from(sign - b'0')),
+            b'+' | b'-' => (*sign == b'-', 0),
+            _ => return Err(self.mismatch(ELEMENT)),
+        };
+        if !digits.iter().all(u8::is_ascii_digit) {
+            return Err(self.mismatch(ELEMENT));
+        }
+        let micros = digits.iter().fold(first, |n, d| n * 10 + i64::from(d - b'0'));
+        if negative && micros > 0 {
+            return Err(self.failure(": fractional second out of range"));
+        }
+        self.advance(ELEMENT.len())?;
+        Ok(micros as u32 * 1000)
+    }
     fn zone(&mut self) -> Result<i64, String> {
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
@@ -117,6 +139,14 @@ pub fn parse(text: &str) -> Result<Timestamp, String> {
 /// The same, with the seconds its zone is ahead of UTC.
 pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), String> {
     read(text, RFC3339)
+}
+
+/// Reads RFC 3339 with exactly six digits of a fraction, as `metav1.MicroTime` does.
+///
+/// # Errors
+/// Go's text.
+pub fn parse_micro(text: &str) -> Result<Timestamp, String> {
+    read(text, MICRO).map(|(t, _)| t)
 }
 
 /// Reads `2006-01-02T15:04:05`, without a zone.
@@ -156,8 +186,8 @@ fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), String> {
         if second >= 60 {
             return Err(r.failure(": second out of range"));
         }
-        nanos = r.fraction()?;
-        if layout == RFC3339 {
+        nanos = if layout == MICRO { r.micros()? } else { r.fraction()? };
+        if layout != LOCAL {
             offset = r.zone()?;
         }
     }
@@ -294,6 +324,23 @@ mod tests {
             ("2024-01-01T00:00:00Zé", r#"parsing time "2024-01-01T00:00:00Z\xc3\xa9": extra text: "\xc3\xa9""#),
         ] {
             assert_eq!(parse(text), Err(error.to_owned()));
+        }
+    }
+
+    #[test]
+    fn micro_times_have_six_digits() {
+        assert_eq!(parse_micro("1970-01-01T00:00:01.250000Z"), Ok(Timestamp { seconds: 1, nanos: 250_000_000 }));
+        let layout = r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse"#;
+        for (text, rest, element) in [
+            ("1970-01-01T00:00:01Z", "Z", ".000000"),
+            ("1970-01-01T00:00:01.12345Z", ".12345Z", ".000000"),
+            ("1970-01-01T00:00:01.1234567Z", "7Z", "Z07:00"),
+        ] {
+            assert_eq!(
+                parse_micro(text),
+                Err(format!(r#"parsing time "{text}" {layout} "{rest}" as "{element}""#)),
+                "{text}"
+            );
         }
     }
 

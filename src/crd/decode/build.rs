@@ -152,7 +152,7 @@ fn conversion(v: &Value, beta: bool) -> Conversion {
                 path: optional_text(v, "path"),
                 port: small_integer(v, "port"),
             }),
-            ca_bundle: get(v, "caBundle").as_str().and_then(super::base64::decode).unwrap_or_default(),
+            ca_bundle: get(v, "caBundle").as_str().and_then(crate::value::base64::decode).unwrap_or_default(),
         }),
         review_versions: texts(webhook, "conversionReviewVersions"),
     }

@@ -6,9 +6,8 @@
 //! ends the reading, so it wins over earlier ones elsewhere. Members are visited sorted; which fault comes first is for
 //! who knows the text to say.
 
-use super::base64;
 use super::types::{self, Struct, Type};
-use crate::value::{Map, Value, number, time};
+use crate::value::{Map, Value, base64, number, time};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

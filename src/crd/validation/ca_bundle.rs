@@ -1,7 +1,7 @@
 //! Whether a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a certificate
 //! must be well formed. Only the outer DER structure of the certificate is checked.
 
-use crate::crd::decode::base64;
+use crate::value::base64;
 
 /// `Err` holds the server's words.
 pub fn check(bundle: &[u8]) -> Result<(), String> {

@@ -47,7 +47,7 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
                 && !options.invalid_ca_bundle
                 && let Err(e) = super::ca_bundle::check(&config.ca_bundle)
             {
-                let shown = crate::crd::decode::base64::encode(&config.ca_bundle);
+                let shown = crate::value::base64::encode(&config.ca_bundle);
                 errors.push(FieldError::invalid(&config_path.child("caBundle"), shown, e));
             }
         }

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Makes src/builtin/types.txt anew, from the Go modules of every release in the list below. Takes a few minutes and needs Go.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+releases=${*:-30.14 31.14 32.13 33.13 34.13 35.10 36.6 37.2}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+dumps=()
+for release in $releases; do
+  dir=$work/$release
+  mkdir "$dir"
+  cp "$here"/*.go "$dir"
+  cat > "$dir/go.mod" <<MOD
+module builtin-types
+
+go 1.24.0
+
+require (
+	k8s.io/api v0.$release
+	k8s.io/apimachinery v0.$release
+	k8s.io/client-go v0.$release
+)
+MOD
+  (cd "$dir" && go mod tidy 2> tidy.log || { tail -5 tidy.log >&2; exit 1; })
+  (cd "$dir" && go build -o dump . && ./dump dump > dump.json)
+  echo "1.$release: $(wc -c < "$dir/dump.json") bytes" >&2
+  dumps+=("$dir/dump.json")
+  last=$dir
+done
+(cd "$last" && ./dump merge "${dumps[@]}") > "$here/../../src/builtin/types.txt"

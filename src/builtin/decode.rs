@@ -1,0 +1,128 @@
+//! A body and the endpoint it is sent to: what `createHandler` of `k8s.io/apiserver` answers once it has decoded it.
+
+use super::meta::{self, GroupVersionKind};
+use super::reader::{self, Findings, Missing, Strict};
+use super::table::table;
+use super::types::Types;
+use crate::text::{json, lossy};
+use crate::value::quote;
+use std::fmt::Write as _;
+
+/// The kind that a request creates or updates.
+pub type Endpoint = GroupVersionKind;
+
+/// The server's scheme, as its errors name it.
+const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
+
+/// A body that was decoded, whatever its mistakes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decoded {
+    /// Unknown and duplicate fields: refused under strict validation, warnings by default.
+    pub strict: Vec<Strict>,
+    /// What the published schema asks for beyond decoding.
+    pub missing: Vec<Missing>,
+    /// An API version that is not the endpoint's, which is refused after strict errors.
+    wrong_version: Option<Refusal>,
+    /// What the message about strict errors begins with.
+    cannot_be_handled: String,
+}
+
+/// A 400.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The whole message of the Status.
+    pub message: String,
+    /// The field that is wrong, if one is, with all indexes and map keys.
+    pub path: Option<String>,
+}
+
+impl Decoded {
+    /// The refusal under `fieldValidation=Strict`.
+    pub fn strictly(&self) -> Option<Refusal> {
+        if self.strict.is_empty() {
+            return self.wrong_version.clone();
+        }
+        let mut message = format!("{}strict decoding error: ", self.cannot_be_handled);
+        for (i, error) in self.strict.iter().enumerate() {
+            let _ = write!(message, "{}{error}", if i > 0 { ", " } else { "" });
+        }
+        Some(Refusal { message, path: None })
+    }
+
+    /// The refusal under `fieldValidation=Warn` and `Ignore`.
+    pub fn leniently(&self) -> Option<Refusal> {
+        self.wrong_version.clone()
+    }
+}
+
+/// Decodes a body that is sent to `endpoint`, a kind that the release of `types` has.
+///
+/// # Errors
+/// A refusal whatever the field validation.
+pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
+    let actual = meta::read(body).map_err(|error| {
+        let (kind, summary) = (&endpoint.kind, json::summary(body));
+        let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
+        Refusal { message, path: None }
+    })?;
+    let actual = with_defaults(actual, endpoint);
+    let version = quote::go_quote(&actual.version);
+    let cannot_be_handled = format!("{} in version {version} cannot be handled as a {}: ", actual.kind, endpoint.kind);
+    let refuse = |error: &str, path| Refusal { message: format!("{cannot_be_handled}{error}"), path };
+    if actual.version.is_empty() {
+        return Err(refuse(&format!("Object 'apiVersion' is missing in '{}'", lossy(body)), None));
+    }
+    let row = table().registered(&actual.api_version(), &actual.kind, types.release());
+    let Some(id) = row.and_then(|row| types.id(row.type_name)) else {
+        return Err(refuse(&not_registered(&actual), None));
+    };
+    let Findings { strict, missing } =
+        reader::read(types, id, body).map_err(|mistake| refuse(&mistake.message, Some(mistake.path)))?;
+    let (from, to) = (internal_type(&actual), internal_type(endpoint));
+    if from != to {
+        let error = format!("converting ({}) to ({to}): unknown conversion", types.go_name(id));
+        return Err(refuse(&error, None));
+    }
+    let wrong_version = (actual.api_version() != endpoint.api_version()).then(|| {
+        let (have, want) = (actual.api_version(), endpoint.api_version());
+        let error = format!("the API version in the data ({have}) does not match the expected API version ({want})");
+        refuse(&error, Some("apiVersion".to_owned()))
+    });
+    Ok(Decoded { strict, missing, wrong_version, cannot_be_handled })
+}
+
+/// `gvkWithDefaults`
+fn with_defaults(mut actual: GroupVersionKind, endpoint: &Endpoint) -> GroupVersionKind {
+    if actual.kind.is_empty() {
+        actual.kind.clone_from(&endpoint.kind);
+    }
+    if actual.version.is_empty() && actual.group.is_empty() {
+        actual.group.clone_from(&endpoint.group);
+    }
+    if actual.version.is_empty() && actual.group == endpoint.group {
+        actual.version.clone_from(&endpoint.version);
+    }
+    actual
+}
+
+/// `notRegisteredErr`
+fn not_registered(kind: &GroupVersionKind) -> String {
+    let (name, scheme) = (quote::go_quote(&kind.kind), quote::go_quote(SCHEME));
+    if kind.version == "__internal" {
+        let group = quote::go_quote(&kind.group);
+        return format!("no kind {name} is registered for the internal version of group {group} in scheme {scheme}");
+    }
+    let version = quote::go_quote(&kind.api_version());
+    format!("no kind {name} is registered for version {version} in scheme {scheme}")
+}
+
+/// The Go type to which the server converts every version of a kind.
+fn internal_type(kind: &GroupVersionKind) -> String {
+    let package = match kind.group.as_str() {
+        "" => "core",
+        "events.k8s.io" if kind.kind.starts_with("Event") => "core",
+        "internal.apiserver.k8s.io" => "apiserverinternal",
+        group => group.split('.').next().unwrap_or_default(),
+    };
+    format!("{package}.{}", kind.kind)
+}

@@ -1,0 +1,440 @@
+//! The second pass over a body: `sigs.k8s.io/json` reads it into a Go type.
+//!
+//! An error of a type that reads itself ends the reading at once and replaces every earlier one; of other mismatches the
+//! first is kept while reading goes on. Strict errors count only if there is neither. Values under an unknown key are not
+//! looked at.
+
+use super::custom::{Custom, Fault};
+use super::types::{Definition, Struct, Type, TypeId, Types};
+use crate::text::json::cursor::{Cursor, Kind};
+use crate::value::{base64, quote};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// More strict errors than these are not kept (`saveStrictError`).
+const MAX_STRICT: usize = 100;
+
+/// Deeper values are not looked at: some types are recursive, and the stack is not endless.
+const MAX_DEPTH: usize = 500;
+
+/// The release whose errors name the embedded structs on the way to a field, by its newer `sigs.k8s.io/json`.
+const NAMES_EMBEDDED_SINCE: u32 = 35;
+
+/// A field that only strict validation refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strict {
+    /// Whether the field is in its object twice; else its type does not have it.
+    pub duplicate: bool,
+    /// `spec.containers[0].imagee`
+    pub path: String,
+    /// The name of the field.
+    pub field: String,
+    /// The type that does not have it.
+    pub type_: Option<TypeId>,
+}
+
+impl fmt::Display for Strict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.duplicate { "duplicate" } else { "unknown" };
+        write!(f, "{what} field {}", quote::go_quote(&self.path))
+    }
+}
+
+/// The value that ends the decoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Go's text.
+    pub message: String,
+    /// The field, with indexes and map keys, which the text may lack.
+    pub path: String,
+}
+
+/// What the schema that the server publishes asks for beyond decoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A field that it requires.
+    Field {
+        /// The object that should have it; empty for the whole.
+        object: String,
+        /// Its name.
+        field: &'static str,
+    },
+    /// A value that is not among those it allows.
+    Value {
+        /// The field.
+        path: String,
+        /// The value.
+        value: String,
+        /// What it allows.
+        allowed: Vec<&'static str>,
+    },
+}
+
+/// What a body has that can be said without refusing it.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub strict: Vec<Strict>,
+    pub missing: Vec<Missing>,
+}
+
+/// Reads `body`, whose syntax was checked and which is an object or `null`, into a struct.
+pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, Mistake> {
+    let mut reader = Reader {
+        types,
+        cursor: Cursor::new(body),
+        struct_: "",
+        fields: Vec::new(),
+        path: Path::default(),
+        seen: BTreeSet::new(),
+        mistake: None,
+        found: Findings::default(),
+    };
+    if let (Some(Definition::Struct(s)), Kind::Object) = (types.definition(root), reader.cursor.kind()) {
+        reader.object(root, s)?;
+    }
+    reader.mistake.map_or(Ok(reader.found), Err)
+}
+
+struct Reader<'a> {
+    types: &'static Types,
+    cursor: Cursor<'a>,
+    /// The struct and the fields that a mismatch names.
+    struct_: &'static str,
+    fields: Vec<&'static str>,
+    path: Path,
+    /// The strict errors so far, each of which is kept once.
+    seen: BTreeSet<(bool, String)>,
+    mistake: Option<Mistake>,
+    found: Findings,
+}
+
+/// The path that strict errors name. An empty key is a part of it as well.
+#[derive(Debug, Default)]
+struct Path {
+    text: String,
+    depth: usize,
+}
+
+impl Path {
+    fn mark(&self) -> (usize, usize) {
+        (self.text.len(), self.depth)
+    }
+
+    fn reset(&mut self, (length, depth): (usize, usize)) {
+        self.text.truncate(length);
+        self.depth = depth;
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.depth > 0 {
+            self.text.push('.');
+        }
+        self.text.push_str(key);
+        self.depth += 1;
+    }
+
+    fn index(&mut self, index: usize) {
+        use fmt::Write as _;
+        let _ = write!(self.text, "[{index}]");
+        self.depth += 1;
+    }
+
+    fn with(&self, key: &str) -> String {
+        if self.depth > 0 { format!("{}.{key}", self.text) } else { key.to_owned() }
+    }
+}
+
+/// What a type is made of, below pointers and names.
+enum Base {
+    Struct(TypeId, &'static Struct),
+    Custom(Custom),
+    /// With the values to which the published schema limits it.
+    Plain(&'static Type, &'static [&'static str]),
+}
+
+fn base(types: &'static Types, shown: &'static Type) -> Base {
+    let Type::Named(id) = shown else { return Base::Plain(shown, &[]) };
+    match types.definition(*id) {
+        Some(Definition::Struct(s)) => Base::Struct(*id, s),
+        Some(Definition::Custom(custom)) => Base::Custom(*custom),
+        Some(Definition::Named { of, constants }) => Base::Plain(of, constants),
+        None => Base::Plain(shown, &[]),
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the value at the cursor. [`MAX_DEPTH`] bounds the recursion.
+    fn value(&mut self, type_: &'static Type) -> Result<(), Mistake> {
+        let shown = type_.target();
+        let kind = self.cursor.kind();
+        match (base(self.types, shown), kind) {
+            // A pointer becomes nil, a value stays as it is, and each type that reads itself takes null.
+            (_, Kind::Null) | (Base::Plain(Type::Bool, _), Kind::Bool) => {
+                self.cursor.literal();
+            }
+            _ if self.path.depth > MAX_DEPTH => {
+                self.cursor.literal();
+            }
+            (Base::Custom(custom), _) => {
+                let literal = self.cursor.literal();
+                return custom.read(literal).map_err(|fault| match fault {
+                    Fault::Type(value, type_) => self.mismatch(&value, &type_),
+                    Fault::Text(message) => self.mistake(message),
+                });
+            }
+            (Base::Struct(id, s), Kind::Object) => return self.object(id, s),
+            (Base::Plain(Type::Map(_, value), _), Kind::Object) => return self.map(value),
+            (Base::Plain(Type::List(item), _), Kind::Array) => return self.list(item),
+            (Base::Plain(Type::List(item), _), Kind::String) if **item == Type::Uint(8) => {
+                if let Err(at) = base64::check(&self.cursor.string()) {
+                    self.keep(self.mistake(format!("illegal base64 data at input byte {at}")));
+                }
+            }
+            (Base::Plain(Type::String, []), Kind::String) => {
+                self.cursor.literal();
+            }
+            (Base::Plain(Type::String, constants), Kind::String) => self.constant(constants),
+            (Base::Plain(number, _), Kind::Number) => {
+                let literal = self.cursor.literal();
+                let literal = std::str::from_utf8(literal).unwrap_or_default();
+                match fits(number, literal) {
+                    Some(true) => {}
+                    Some(false) => self.keep(self.mismatch(&format!("number {literal}"), &self.types.display(shown))),
+                    None => self.keep(self.mismatch("number", &self.types.display(shown))),
+                }
+            }
+            _ => {
+                self.cursor.literal();
+                self.keep(self.mismatch(kind.name(), &self.types.display(shown)));
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, item: &'static Type) -> Result<(), Mistake> {
+        let mark = self.path.mark();
+        let mut index = 0;
+        self.cursor.enter();
+        while self.cursor.next_item() {
+            self.path.index(index);
+            self.value(item)?;
+            self.path.reset(mark);
+            index += 1;
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, value: &'static Type) -> Result<(), Mistake> {
+        let mark = self.path.mark();
+        let mut keys = BTreeSet::new();
+        self.cursor.enter();
+        while let Some(key) = self.cursor.next_member() {
+            if keys.contains(&key) {
+                self.strict(true, &key, None);
+            }
+            self.path.key(&key);
+            keys.insert(key);
+            self.value(value)?;
+            self.path.reset(mark);
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, id: TypeId, s: &'static Struct) -> Result<(), Mistake> {
+        let mark = self.path.mark();
+        let (outer, above) = (self.struct_, self.fields.len());
+        let mut seen = vec![Seen::No; s.fields.len()];
+        self.cursor.enter();
+        while let Some(key) = self.cursor.next_member() {
+            let Some((at, field)) = s.field(&key) else {
+                self.strict(false, &key, Some(id));
+                self.cursor.literal();
+                continue;
+            };
+            if let Some(before) = seen.get_mut(at) {
+                let twice = *before != Seen::No;
+                let null = self.cursor.kind() == Kind::Null;
+                *before = if null { Seen::Null } else { Seen::Value };
+                if twice {
+                    self.strict(true, field.name, Some(id));
+                }
+            }
+            if self.types.release() >= NAMES_EMBEDDED_SINCE {
+                self.fields.extend(&field.embedded);
+            }
+            self.fields.push(field.name);
+            self.struct_ = s.name;
+            self.path.key(field.name);
+            self.value(&field.type_)?;
+            self.fields.truncate(above);
+            self.struct_ = outer;
+            self.path.reset(mark);
+        }
+        self.required(s, &seen);
+        Ok(())
+    }
+
+    /// Notes the fields that the published schema requires and that an object does not have.
+    fn required(&mut self, s: &'static Struct, seen: &[Seen]) {
+        let fields = s.fields.iter().zip(seen).filter(|(field, seen)| field.required && **seen != Seen::Value);
+        let mut absent: Vec<_> = fields.map(|(field, _)| (field.order, field.name)).collect();
+        absent.sort_unstable();
+        let object = &self.path.text;
+        let missing = absent.into_iter().map(|(_, field)| Missing::Field { object: object.clone(), field });
+        self.found.missing.extend(missing);
+    }
+
+    /// Reads a string that the published schema limits; an empty one is as good as an absent one to Go.
+    fn constant(&mut self, constants: &[&'static str]) {
+        let text = self.cursor.string();
+        if !text.is_empty() && !constants.contains(&&*text) {
+            let (path, value) = (self.path.text.clone(), text.into_owned());
+            self.found.missing.push(Missing::Value { path, value, allowed: constants.to_vec() });
+        }
+    }
+
+    fn strict(&mut self, duplicate: bool, field: &str, type_: Option<TypeId>) {
+        if self.found.strict.len() >= MAX_STRICT {
+            return;
+        }
+        let path = self.path.with(field);
+        if self.seen.insert((duplicate, path.clone())) {
+            self.found.strict.push(Strict { duplicate, path, field: field.to_owned(), type_ });
+        }
+    }
+
+    fn keep(&mut self, mistake: Mistake) {
+        self.mistake.get_or_insert(mistake);
+    }
+
+    fn mistake(&self, message: String) -> Mistake {
+        Mistake { message, path: self.path.text.clone() }
+    }
+
+    /// `json.UnmarshalTypeError`
+    fn mismatch(&self, value: &str, type_: &dyn fmt::Display) -> Mistake {
+        let (struct_, fields) = (self.struct_, self.fields.join("."));
+        self.mistake(if struct_.is_empty() && fields.is_empty() {
+            format!("json: cannot unmarshal {value} into Go value of type {type_}")
+        } else {
+            format!("json: cannot unmarshal {value} into Go struct field {struct_}.{fields} of type {type_}")
+        })
+    }
+}
+
+/// Whether a field is in its object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    No,
+    /// As `null`, which is as good as absent.
+    Null,
+    Value,
+}
+
+/// Whether a number of JSON is one of a Go type; `None` if that type is no number.
+fn fits(type_: &Type, literal: &str) -> Option<bool> {
+    let int = |most: i64| literal.parse::<i64>().is_ok_and(|n| (-most - 1..=most).contains(&n));
+    let uint = |most: u64| literal.parse::<u64>().is_ok_and(|n| n <= most);
+    Some(match type_ {
+        Type::Int(8) => int(i8::MAX.into()),
+        Type::Int(16) => int(i16::MAX.into()),
+        Type::Int(32) => int(i32::MAX.into()),
+        Type::Int(_) => int(i64::MAX),
+        Type::Uint(8) => uint(u8::MAX.into()),
+        Type::Uint(16) => uint(u16::MAX.into()),
+        Type::Uint(32) => uint(u32::MAX.into()),
+        Type::Uint(_) => uint(u64::MAX),
+        Type::Float(32) => literal.parse::<f32>().is_ok_and(f32::is_finite),
+        Type::Float(_) => literal.parse::<f64>().is_ok_and(f64::is_finite),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_as(type_: &str, release: u32, body: &str) -> Result<Findings, Mistake> {
+        let types = Types::of(release);
+        read(types, types.id(type_).unwrap(), body.as_bytes())
+    }
+
+    fn message(type_: &str, release: u32, body: &str) -> String {
+        read_as(type_, release, body).unwrap_err().message
+    }
+
+    #[test]
+    fn embedded_structs_are_named_since_1_35() {
+        let body = r#"{"volumes":[{"name":"a","hostPath":3}]}"#;
+        let text = |path: &str| {
+            format!("json: cannot unmarshal number into Go struct field {path} of type v1.HostPathVolumeSource")
+        };
+        assert_eq!(message("core/v1.PodSpec", 35, body), text("Volume.volumes.VolumeSource.hostPath"));
+        assert_eq!(message("core/v1.PodSpec", 34, body), text("Volume.volumes.hostPath"));
+    }
+
+    #[test]
+    fn an_error_of_a_type_that_reads_itself_replaces_earlier_ones() {
+        let body = r#"{"name":1,"resources":{"limits":{"cpu":"x"}},"image":2}"#;
+        let mistake = read_as("core/v1.Container", 37, body).unwrap_err();
+        assert!(mistake.message.starts_with("quantities must match"), "{}", mistake.message);
+        assert_eq!(mistake.path, "resources.limits.cpu");
+        let first = read_as("core/v1.Container", 37, r#"{"image":2,"name":1}"#).unwrap_err();
+        assert_eq!(first.message, "json: cannot unmarshal number into Go struct field Container.image of type string");
+    }
+
+    #[test]
+    fn strict_errors_come_in_the_order_of_the_text() {
+        let body = r#"{"zz":{"a":1,"a":2},"name":"a","ports":[{"x":1,"x":2}],"name":"b","name":"c"}"#;
+        let found = read_as("core/v1.Container", 37, body).unwrap();
+        let strict: Vec<_> = found.strict.iter().map(ToString::to_string).collect();
+        assert_eq!(strict, [r#"unknown field "zz""#, r#"unknown field "ports[0].x""#, r#"duplicate field "name""#]);
+        let many = format!("{{{}}}", (0..150).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(","));
+        assert_eq!(read_as("core/v1.Container", 37, &many).unwrap().strict.len(), MAX_STRICT);
+    }
+
+    #[test]
+    fn recursive_types_end() {
+        let nested = |levels| {
+            let (open, close) = (r#"{"compositePodGroupTemplates":[{"zz":1},"#.repeat(levels), "]}".repeat(levels));
+            format!("{open}{{}}{close}")
+        };
+        let found = read_as("scheduling/v1alpha3.CompositePodGroupTemplate", 37, &nested(3000)).unwrap();
+        assert_eq!(found.strict.len(), MAX_STRICT);
+    }
+
+    #[test]
+    fn integers_have_their_range_and_bytes_are_base64() {
+        let port = |number: &str| read_as("core/v1.ContainerPort", 37, &format!(r#"{{"containerPort":{number}}}"#));
+        assert!(port("2147483647").is_ok() && port("-0").is_ok());
+        for wrong in ["2147483648", "1e3", "1.0"] {
+            assert_eq!(
+                port(wrong).unwrap_err().message,
+                format!(
+                    "json: cannot unmarshal number {wrong} into Go struct field ContainerPort.containerPort of type int32"
+                )
+            );
+        }
+        assert_eq!(message("core/v1.Secret", 37, r#"{"data":{"a":"YWI"}}"#), "illegal base64 data at input byte 0");
+        assert!(read_as("core/v1.Secret", 37, r#"{"data":{"a":[104,105],"b":"YWI="}}"#).is_ok());
+        assert_eq!(
+            message("core/v1.Secret", 37, r#"{"data":{"a":[256]}}"#),
+            "json: cannot unmarshal number 256 into Go struct field Secret.data of type uint8"
+        );
+    }
+
+    #[test]
+    fn the_published_schema_asks_for_more() {
+        let found = read_as("core/v1.Container", 37, r#"{"imagePullPolicy":"Sometimes","ports":[{}]}"#).unwrap();
+        let policy = vec!["Always", "IfNotPresent", "Never"];
+        assert_eq!(
+            found.missing,
+            [
+                Missing::Value { path: "imagePullPolicy".to_owned(), value: "Sometimes".to_owned(), allowed: policy },
+                Missing::Field { object: "ports[0]".to_owned(), field: "containerPort" },
+                Missing::Field { object: String::new(), field: "name" },
+            ]
+        );
+        assert!(read_as("core/v1.Container", 37, r#"{"name":"a","imagePullPolicy":""}"#).unwrap().missing.is_empty());
+    }
+}

@@ -1,0 +1,260 @@
+//! The table of kinds and types, `types.txt`, which `scripts/builtin-types` makes from the Go modules.
+//!
+//! A line may end in the releases that have it: `@31-34`, `@-34` (up to), `@31` (since). Without, all have it; an indented
+//! line is then in the releases of the line above it.
+//!
+//! ```text
+//! releases 30 37
+//! kind apps/v1 Deployment apps/v1.Deployment served cluster deprecated=1.9 removed=1.16 instead=apps/v1/Deployment
+//! kind * DeleteOptions meta/v1.DeleteOptions  of every group and version that is there
+//! kind ** Status meta/v1.Status               of any group and version
+//! type core/v1.Container struct               one line per field: name, Go type, flags
+//!  name string
+//!  ports [].ContainerPort eo                  .ContainerPort is of the same package
+//! type core/v1.Protocol string                one line per constant, if the published schema limits it to these
+//!  SCTP
+//! type resource.Quantity custom               it has its own UnmarshalJSON
+//! ```
+//!
+//! The flags of a field: `i` embedded, `e` omitempty, `z` omitzero, `o` +optional, `r` +required, `d` +default.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
+
+const TEXT: &str = include_str!("types.txt");
+
+/// The minor versions of Kubernetes 1 that have something.
+pub type Releases = RangeInclusive<u32>;
+
+/// The lines of the table, found by kind and by type.
+#[derive(Debug)]
+pub struct Table {
+    releases: Releases,
+    /// By group version, and then by kind.
+    kinds: BTreeMap<&'static str, BTreeMap<&'static str, Vec<KindRow>>>,
+    /// In the order of their names.
+    types: Vec<TypeRow>,
+}
+
+/// A kind in some releases.
+#[derive(Clone, Debug)]
+pub struct KindRow {
+    /// The releases whose scheme has it.
+    pub releases: Releases,
+    /// The name of its type.
+    pub type_name: &'static str,
+    /// Whether a cluster can serve it; else only the decoder knows it.
+    pub served: bool,
+    /// Whether its objects have no namespace.
+    pub cluster: bool,
+    /// The release that deprecates it, as `1.21`.
+    pub deprecated: Option<&'static str>,
+    /// The release that no longer serves it.
+    pub removed: Option<&'static str>,
+    /// The group version and kind to use instead, as `apps/v1/Deployment`.
+    pub instead: Option<&'static str>,
+}
+
+/// A type: its name, what it is, and its indented lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TypeRow {
+    pub name: &'static str,
+    pub head: &'static str,
+    releases: (u32, u32),
+    body: &'static str,
+}
+
+/// A field of a struct in some releases.
+#[derive(Clone, Debug)]
+pub(super) struct FieldRow {
+    pub releases: Releases,
+    /// Its name in JSON; in Go, if it is embedded.
+    pub name: &'static str,
+    pub type_name: &'static str,
+    pub flags: &'static str,
+}
+
+impl FieldRow {
+    pub fn is_embedded(&self) -> bool {
+        self.flags.contains('i')
+    }
+
+    /// Whether the published schema requires it (`isOptional` of kube-openapi's generator).
+    pub fn is_required(&self) -> bool {
+        self.flags.contains('r') || !self.flags.contains(['o', 'e'])
+    }
+}
+
+/// The table, indexed on first use.
+pub fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| Table::read(TEXT))
+}
+
+impl Table {
+    fn read(text: &'static str) -> Self {
+        let mut table = Self { releases: 0..=0, kinds: BTreeMap::new(), types: Vec::new() };
+        let mut rest = text;
+        while let Some((line, after)) = rest.split_once('\n') {
+            rest = after;
+            let mut words = line.split(' ');
+            match words.next() {
+                Some("releases") => {
+                    let mut number = || words.next().and_then(|n| n.parse().ok()).unwrap_or_default();
+                    table.releases = number()..=number();
+                }
+                Some("kind") => {
+                    let (line, releases) = split_releases(line, &table.releases);
+                    let mut words = line.split(' ').skip(1);
+                    let mut word = || words.next().unwrap_or_default();
+                    let rows = table.kinds.entry(word()).or_default().entry(word()).or_default();
+                    rows.push(KindRow::read(word(), words, releases));
+                }
+                Some("type") => {
+                    let mut end = 0;
+                    while let Some(indented) = rest.get(end..).filter(|rest| rest.starts_with(' ')) {
+                        end += indented.find('\n').map_or(indented.len(), |at| at + 1);
+                    }
+                    let (body, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+                    rest = after;
+                    let (line, releases) = split_releases(line, &table.releases);
+                    let mut words = line.split(' ').skip(1);
+                    let mut word = || words.next().unwrap_or_default();
+                    let (name, head) = (word(), word());
+                    let releases = (*releases.start(), *releases.end());
+                    table.types.push(TypeRow { name, head, releases, body });
+                }
+                _ => {}
+            }
+        }
+        table
+    }
+
+    /// The releases that the table covers.
+    pub fn releases(&self) -> Releases {
+        self.releases.clone()
+    }
+
+    /// A kind as `release` has it; `group_version` is as in `apiVersion`.
+    pub fn kind(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
+        self.rows(group_version, kind).iter().find(|row| row.releases.contains(&release))
+    }
+
+    /// What the server's scheme makes a body of: a kind as [`Table::kind`], or one that many group versions share.
+    pub fn registered(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
+        let known = || {
+            let mut rows = self.kinds.get(group_version).into_iter().flat_map(BTreeMap::values).flatten();
+            rows.any(|row| row.releases.contains(&release))
+        };
+        let one = self.kind(group_version, kind, release).or_else(|| self.kind("**", kind, release));
+        one.or_else(|| self.kind("*", kind, release).filter(|_| known()))
+    }
+
+    /// A kind in all releases that have it.
+    pub fn rows(&self, group_version: &str, kind: &str) -> &[KindRow] {
+        self.kinds.get(group_version).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any release has a kind of this group, among those that clusters serve.
+    pub fn has_group(&self, group: &str) -> bool {
+        let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
+        of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
+    }
+
+    /// The versions of a group that serve a kind in `release`.
+    pub fn versions(&self, group: &str, kind: &str, release: u32) -> Vec<&'static str> {
+        let of_group = self.kinds.keys().filter(|group_version| group_of(group_version) == group);
+        let served = |group_version: &&&str| self.kind(group_version, kind, release).is_some_and(|row| row.served);
+        of_group.filter(served).copied().collect()
+    }
+
+    pub(super) fn types(&self) -> &[TypeRow] {
+        &self.types
+    }
+
+    pub(super) fn type_id(&self, name: &str) -> Option<usize> {
+        self.types.binary_search_by(|row| row.name.cmp(name)).ok()
+    }
+
+    /// The fields of a struct, in all releases.
+    pub(super) fn fields(row: TypeRow) -> impl Iterator<Item = FieldRow> {
+        row.lines().map(|(line, releases)| {
+            let mut words = line.split(' ');
+            let mut word = || words.next().unwrap_or_default();
+            FieldRow { releases, name: word(), type_name: word(), flags: word() }
+        })
+    }
+
+    /// The constants to which the published schema limits a type, with the releases that have them.
+    pub(super) fn constants(row: TypeRow) -> impl Iterator<Item = (&'static str, Releases)> {
+        row.lines()
+    }
+}
+
+impl TypeRow {
+    /// The indented lines, with their releases.
+    fn lines(self) -> impl Iterator<Item = (&'static str, Releases)> {
+        let (first, last) = self.releases;
+        self.body.lines().map(move |line| split_releases(line.trim_start(), &(first..=last)))
+    }
+}
+
+impl KindRow {
+    fn read(type_name: &'static str, words: impl Iterator<Item = &'static str>, releases: Releases) -> Self {
+        let (deprecated, removed, instead) = (None, None, None);
+        let mut row = Self { releases, type_name, served: false, cluster: false, deprecated, removed, instead };
+        for word in words {
+            match word.split_once('=') {
+                None if word == "served" => row.served = true,
+                None if word == "cluster" => row.cluster = true,
+                Some(("deprecated", version)) => row.deprecated = Some(version),
+                Some(("removed", version)) => row.removed = Some(version),
+                Some(("instead", kind)) => row.instead = Some(kind),
+                _ => {}
+            }
+        }
+        row
+    }
+}
+
+/// The group of an `apiVersion` that is known to be well formed.
+fn group_of(group_version: &str) -> &str {
+    group_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// A line without the releases at its end, and these.
+fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
+    let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
+    let (from, to) = span.split_once('-').unwrap_or((span, ""));
+    (line, from.parse().unwrap_or(*all.start())..=to.parse().unwrap_or(*all.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_in_their_releases() {
+        assert_eq!(split_releases("a string e @31-34", &(30..=37)), ("a string e", 31..=34));
+        assert_eq!(split_releases("a @-34", &(30..=37)), ("a", 30..=34));
+        assert_eq!(split_releases("a @31", &(30..=37)), ("a", 31..=37));
+        assert_eq!(split_releases("a", &(30..=37)), ("a", 30..=37));
+    }
+
+    #[test]
+    fn kinds_are_found_by_release() {
+        let table = table();
+        assert!(table.kind("apps/v1", "Deployment", 37).is_some_and(|row| row.served && !row.cluster));
+        assert!(table.kind("v1", "Namespace", 30).is_some_and(|row| row.cluster));
+        assert!(table.kind("policy/v1beta1", "PodDisruptionBudget", 37).is_none_or(|row| !row.served));
+        assert_eq!(table.versions("autoscaling", "HorizontalPodAutoscaler", 37), ["autoscaling/v1", "autoscaling/v2"]);
+        assert!(table.has_group("apps") && !table.has_group("example.com"));
+    }
+
+    #[test]
+    fn types_are_sorted_so_that_they_are_found() {
+        assert!(table().types().is_sorted_by(|a, b| a.name < b.name));
+        assert!(table().type_id("core/v1.Pod").is_some());
+    }
+}

@@ -1,0 +1,357 @@
+//! The Go types of one release, made from the table one by one as they are met.
+
+use super::custom::Custom;
+use super::table::{FieldRow, Releases, Table, table};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// How deep structs may be embedded in structs.
+const MAX_DEPTH: usize = 64;
+
+/// The types of a release.
+#[derive(Debug)]
+pub struct Types {
+    release: u32,
+    table: &'static Table,
+    /// By the index in the table.
+    made: Vec<OnceLock<Definition>>,
+}
+
+/// A reference to a named type: its index in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(usize);
+
+/// What a named type is.
+#[derive(Debug)]
+pub(super) enum Definition {
+    Struct(Struct),
+    /// It has its own `UnmarshalJSON`.
+    Custom(Custom),
+    /// Another type under a name of its own.
+    Named {
+        of: Type,
+        /// The values that the published schema allows; empty if it allows all.
+        constants: Vec<&'static str>,
+    },
+}
+
+/// A struct, as JSON sees it.
+#[derive(Debug)]
+pub(super) struct Struct {
+    /// Its Go name, without the package.
+    pub name: &'static str,
+    /// Sorted by name; those of embedded structs are among them.
+    pub fields: Vec<Field>,
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub name: &'static str,
+    /// The Go names of the embedded structs that lead to it.
+    pub embedded: Vec<&'static str>,
+    pub type_: Type,
+    /// Whether the published schema requires it.
+    pub required: bool,
+    /// The position in the Go source, in which missing fields are listed.
+    pub order: usize,
+}
+
+impl Struct {
+    pub fn field(&self, name: &str) -> Option<(usize, &Field)> {
+        let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        Some((at, self.fields.get(at)?))
+    }
+}
+
+/// A Go type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Type {
+    Bool,
+    String,
+    /// With its bits.
+    Int(u32),
+    Uint(u32),
+    Float(u32),
+    List(Box<Type>),
+    /// From keys, which are strings, to values.
+    Map(Box<Type>, Box<Type>),
+    Pointer(Box<Type>),
+    Named(TypeId),
+}
+
+impl Types {
+    /// The types of Kubernetes 1.`release`; of the nearest release, if the table does not have it.
+    pub fn of(release: u32) -> &'static Self {
+        const MOST: usize = 64;
+        static TYPES: [OnceLock<Types>; MOST] = [const { OnceLock::new() }; MOST];
+        static FIRST: OnceLock<Types> = OnceLock::new();
+        let table = table();
+        let release = release.clamp(*table.releases().start(), *table.releases().end());
+        let make = || Types {
+            release,
+            table,
+            made: std::iter::repeat_with(OnceLock::new).take(table.types().len()).collect(),
+        };
+        TYPES.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
+    }
+
+    /// The release.
+    pub fn release(&self) -> u32 {
+        self.release
+    }
+
+    /// A type by its name in the table.
+    pub(super) fn id(&self, name: &str) -> Option<TypeId> {
+        self.table.type_id(name).map(TypeId)
+    }
+
+    pub(super) fn definition(&self, id: TypeId) -> Option<&Definition> {
+        Some(self.made.get(id.0)?.get_or_init(|| self.make(id)))
+    }
+
+    /// The names of the fields of a struct in this release.
+    pub fn field_names(&self, id: TypeId) -> impl Iterator<Item = &'static str> {
+        let fields = match self.definition(id) {
+            Some(Definition::Struct(s)) => s.fields.as_slice(),
+            _ => &[],
+        };
+        fields.iter().map(|field| field.name)
+    }
+
+    /// The releases in which a struct has a field that it may not have in this one; the latest if there are several.
+    pub fn releases_with(&self, id: TypeId, field: &str) -> Option<Releases> {
+        let mut found: Option<Releases> = None;
+        for release in self.table.releases() {
+            if self.has_field(id, field, release, 0) {
+                found = Some(match found {
+                    Some(known) if *known.end() + 1 == release => *known.start()..=release,
+                    _ => release..=release,
+                });
+            }
+        }
+        found
+    }
+
+    fn has_field(&self, id: TypeId, name: &str, release: u32, depth: usize) -> bool {
+        let rows = self.rows(id).filter(|row| row.releases.contains(&release));
+        rows.into_iter().any(|row| {
+            if !row.is_embedded() {
+                return row.name == name;
+            }
+            let embedded = self.parse(row.type_name, self.package(id));
+            depth < MAX_DEPTH && embedded.named().is_some_and(|id| self.has_field(id, name, release, depth + 1))
+        })
+    }
+
+    fn rows(&self, id: TypeId) -> impl Iterator<Item = FieldRow> {
+        self.table.types().get(id.0).into_iter().flat_map(|row| Table::fields(*row))
+    }
+
+    fn name(&self, id: TypeId) -> &'static str {
+        self.table.types().get(id.0).map_or("", |row| row.name)
+    }
+
+    /// `core/v1` of `core/v1.Pod`.
+    fn package(&self, id: TypeId) -> &'static str {
+        self.name(id).rsplit_once('.').map_or("", |(package, _)| package)
+    }
+
+    fn make(&self, id: TypeId) -> Definition {
+        let bare = self.name(id).rsplit_once('.').map_or("", |(_, name)| name);
+        let head = self.table.types().get(id.0).map_or("", |row| row.head);
+        match head {
+            "struct" => {
+                let mut fields = Vec::new();
+                self.flatten(id, &[], &mut fields);
+                for (order, field) in fields.iter_mut().enumerate() {
+                    field.order = order;
+                }
+                fields.sort_by_key(|field| field.name);
+                Definition::Struct(Struct { name: bare, fields })
+            }
+            "custom" => Definition::Custom(Custom::named(self.name(id))),
+            head => {
+                let rows = self.table.types().get(id.0).into_iter().flat_map(|row| Table::constants(*row));
+                let constants = rows.filter(|(_, releases)| releases.contains(&self.release)).map(|(name, _)| name);
+                Definition::Named { of: self.parse(head, self.package(id)), constants: constants.collect() }
+            }
+        }
+    }
+
+    /// Adds the fields of a struct and of those embedded in it.
+    fn flatten(&self, id: TypeId, embedded: &[&'static str], fields: &mut Vec<Field>) {
+        for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
+            let type_ = self.parse(row.type_name, self.package(id));
+            if !row.is_embedded() {
+                let required = row.is_required();
+                fields.push(Field { name: row.name, embedded: embedded.to_vec(), type_, required, order: 0 });
+            } else if let Some(inner) = type_.named()
+                && embedded.len() < MAX_DEPTH
+            {
+                self.flatten(inner, &[embedded, &[row.name]].concat(), fields);
+            }
+        }
+    }
+
+    /// Reads a type as the table writes it; `.Name` is of `package`.
+    fn parse(&self, text: &str, package: &str) -> Type {
+        let inner = |text: &str| Box::new(self.parse(text, package));
+        if let Some(rest) = text.strip_prefix('*') {
+            return Type::Pointer(inner(rest));
+        }
+        if let Some(rest) = text.strip_prefix("[]") {
+            return Type::List(inner(rest));
+        }
+        if let Some((key, value)) = text.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+            return Type::Map(inner(key), inner(value));
+        }
+        match text {
+            "bool" => Type::Bool,
+            "string" => Type::String,
+            "int8" => Type::Int(8),
+            "int16" => Type::Int(16),
+            "int32" => Type::Int(32),
+            "int" | "int64" => Type::Int(64),
+            "uint8" => Type::Uint(8),
+            "uint16" => Type::Uint(16),
+            "uint32" => Type::Uint(32),
+            "uint" | "uint64" => Type::Uint(64),
+            "float32" => Type::Float(32),
+            "float64" => Type::Float(64),
+            _ if text.starts_with('.') => self.named(&format!("{package}{text}")),
+            _ => self.named(text),
+        }
+    }
+
+    fn named(&self, name: &str) -> Type {
+        // A name that the table lacks is a mistake of its generator; a test looks for them.
+        self.id(name).map_or(Type::Bool, Type::Named)
+    }
+
+    /// A type as Go prints it (`%v` of a `reflect.Type`): `[]v1.Container`.
+    pub(super) fn display<'a>(&'a self, type_: &'a Type) -> impl fmt::Display + 'a {
+        Display { types: self, type_ }
+    }
+
+    /// The Go name of a named type: `v1.Pod`.
+    pub(super) fn go_name(&self, id: TypeId) -> &'static str {
+        let name = self.name(id);
+        name.rsplit_once('/').map_or(name, |(_, name)| name)
+    }
+}
+
+impl Type {
+    /// What a pointer points to, at the end of pointers to pointers.
+    pub fn target(&self) -> &Self {
+        match self {
+            Self::Pointer(inner) => inner.target(),
+            _ => self,
+        }
+    }
+
+    fn named(&self) -> Option<TypeId> {
+        match self.target() {
+            Self::Named(id) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+struct Display<'a> {
+    types: &'a Types,
+    type_: &'a Type,
+}
+
+impl fmt::Display for Display<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = |type_| Display { types: self.types, type_ };
+        match self.type_ {
+            Type::Bool => f.write_str("bool"),
+            Type::String => f.write_str("string"),
+            Type::Int(bits) => write!(f, "int{bits}"),
+            Type::Uint(bits) => write!(f, "uint{bits}"),
+            Type::Float(bits) => write!(f, "float{bits}"),
+            Type::List(item) => write!(f, "[]{}", inner(item)),
+            Type::Map(key, value) => write!(f, "map[{}]{}", inner(key), inner(value)),
+            Type::Pointer(target) => write!(f, "*{}", inner(target)),
+            Type::Named(id) => f.write_str(self.types.go_name(*id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Follows every reference below a type.
+    fn follow(types: &Types, type_: &Type, seen: &mut BTreeSet<TypeId>) {
+        match type_ {
+            Type::List(inner) | Type::Pointer(inner) => follow(types, inner, seen),
+            Type::Map(key, value) => {
+                assert!(
+                    matches!(**key, Type::String)
+                        || matches!(&**key, Type::Named(id) if matches!(types.definition(*id),
+                            Some(Definition::Named { of: Type::String, .. }))),
+                    "keys of {} are not strings",
+                    types.display(type_)
+                );
+                follow(types, value, seen);
+            }
+            Type::Named(id) if seen.insert(*id) => match types.definition(*id).unwrap() {
+                Definition::Struct(s) => {
+                    assert!(s.fields.is_sorted_by(|a, b| a.name < b.name), "{}: a name twice", s.name);
+                    s.fields.iter().for_each(|field| follow(types, &field.type_, seen));
+                }
+                Definition::Named { of, .. } => follow(types, of, seen),
+                Definition::Custom(_) => {}
+            },
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_release_has_whole_types() {
+        for release in table().releases() {
+            let types = Types::of(release);
+            let mut seen = BTreeSet::new();
+            for row in table().types() {
+                let id = types.id(row.name).unwrap();
+                for field in types.rows(id) {
+                    let name = field.type_name.trim_start_matches(['*', '[', ']']);
+                    if let Some(local) = name.strip_prefix('.') {
+                        assert!(types.id(&format!("{}.{local}", types.package(id))).is_some(), "{name}");
+                    } else if name.contains('.') && !name.starts_with("map[") {
+                        assert!(types.id(name).is_some(), "{name}");
+                    }
+                }
+                follow(types, &Type::Named(id), &mut seen);
+            }
+            assert!(seen.len() > 900, "1.{release}: {}", seen.len());
+        }
+    }
+
+    #[test]
+    fn types_are_printed_as_go_prints_them() {
+        let types = Types::of(37);
+        let id = types.id("core/v1.PodSpec").unwrap();
+        let Some(Definition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };
+        let printed = |name: &str| types.display(&spec.field(name).unwrap().1.type_).to_string();
+        assert_eq!(printed("containers"), "[]v1.Container");
+        assert_eq!(printed("nodeSelector"), "map[string]string");
+        assert_eq!(printed("overhead"), "v1.ResourceList");
+        assert_eq!(printed("securityContext"), "*v1.PodSecurityContext");
+    }
+
+    #[test]
+    fn fields_of_other_releases_are_known() {
+        let types = Types::of(31);
+        let container = types.id("core/v1.Container").unwrap();
+        assert_eq!(types.releases_with(container, "restartPolicyRules"), Some(34..=37));
+        assert_eq!(types.releases_with(container, "image"), Some(30..=37));
+        assert_eq!(types.releases_with(container, "imagee"), None);
+        assert!(types.field_names(container).all(|name| name != "restartPolicyRules"));
+        let volume = types.id("core/v1.Volume").unwrap();
+        assert_eq!(types.releases_with(volume, "hostPath"), Some(30..=37));
+    }
+}

@@ -1,0 +1,97 @@
+//! Our decoder of built-in kinds against recorded answers of the server's (tests/facts).
+
+use crdx::builtin::types::Types;
+use crdx::builtin::{Endpoint, decode};
+use crdx::text::json;
+use crdx::value::Value;
+use flate2::read::GzDecoder;
+use std::fs;
+use std::io::Read as _;
+
+/// How many of the recorded answers must be ours, in thousandths.
+const FLOOR: usize = 998;
+
+/// A request to create an object, and what the server answers.
+struct Fact {
+    endpoint: Endpoint,
+    body: Vec<u8>,
+    error: Option<String>,
+    warnings: Vec<String>,
+    /// The answer where unknown fields are warned of or ignored.
+    leniently: Option<String>,
+}
+
+fn bytes(object: &Value, key: &str) -> Vec<u8> {
+    let packed = format!("{key}64");
+    match object.str_at(&[packed.as_str()]).filter(|text| !text.is_empty()) {
+        Some(text) => crdx::value::base64::decode(text).unwrap(),
+        None => object.str_at(&[key]).unwrap_or_default().as_bytes().to_vec(),
+    }
+}
+
+fn facts(lines: &str) -> Vec<Fact> {
+    let fact = |line: &str| {
+        let object = json::read(line.as_bytes()).unwrap();
+        let (group_version, kind) = object.str_at(&["kind"]).unwrap().rsplit_once('/').unwrap();
+        let (group, version) = group_version.split_once('/').unwrap_or(("", group_version));
+        let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
+        let text = |key: &str| object.str_at(&[key]).map(str::to_owned);
+        let warnings = object.get("warnings").and_then(Value::as_array).unwrap_or_default();
+        let warnings: Vec<_> = warnings.iter().map(|w| w.as_str().unwrap().to_owned()).collect();
+        let error = text("error");
+        let leniently = text("ignore").or_else(|| error.clone().filter(|_| warnings.is_empty()));
+        Fact { endpoint, body: bytes(&object, "body"), error, warnings, leniently }
+    };
+    lines.lines().map(fact).collect()
+}
+
+/// What differs from the recorded answer.
+fn difference(types: &'static Types, fact: &Fact) -> Option<String> {
+    let (error, warnings, leniently) = match decode::decode(types, &fact.endpoint, &fact.body) {
+        Err(refusal) => (Some(refusal.message.clone()), Vec::new(), Some(refusal.message)),
+        Ok(decoded) => (
+            decoded.strictly().map(|r| r.message),
+            decoded.strict.iter().map(ToString::to_string).collect(),
+            decoded.leniently().map(|r| r.message),
+        ),
+    };
+    if error == fact.error && warnings == fact.warnings && leniently == fact.leniently {
+        return None;
+    }
+    let body = String::from_utf8_lossy(&fact.body).chars().take(2000).collect::<String>();
+    Some(format!(
+        "{} {body}\n   got {error:?} {warnings:?} {leniently:?}\n  want {:?} {:?} {:?}",
+        fact.endpoint.kind, fact.error, fact.warnings, fact.leniently
+    ))
+}
+
+fn compare(release: u32, facts: &[Fact]) {
+    let types = Types::of(release);
+    let differences: Vec<_> = facts.iter().filter_map(|fact| difference(types, fact)).collect();
+    println!("1.{release}: {} of {} bodies have the recorded answer", facts.len() - differences.len(), facts.len());
+    for difference in &differences {
+        println!("{difference}");
+    }
+    let most = facts.len() * (1000 - FLOOR) / 1000;
+    assert!(differences.len() <= most, "{} differ", differences.len());
+}
+
+#[test]
+fn bodies_are_decoded_as_the_server_decodes_them() {
+    let mut lines = String::new();
+    GzDecoder::new(&include_bytes!("facts/builtin-decode.jsonl.gz")[..]).read_to_string(&mut lines).unwrap();
+    let facts = facts(&lines);
+    assert_eq!(facts.len(), 3000);
+    compare(37, &facts);
+}
+
+/// Compares with recorded answers of other releases: `tests/facts/README.md` says how to record them.
+#[test]
+#[ignore = "needs the answers of other releases"]
+fn bodies_are_decoded_as_older_servers_decode_them() {
+    let recorded = std::env::var("BUILTIN_FACTS").expect("BUILTIN_FACTS=31:path,34:path");
+    for one in recorded.split(',') {
+        let (release, path) = one.split_once(':').unwrap();
+        compare(release.parse().unwrap(), &facts(&fs::read_to_string(path).unwrap()));
+    }
+}
