@@ -56,6 +56,8 @@ pub struct Plan {
     pub table: bool,
     /// The request that is sent.
     pub way: Way,
+    /// Whether results keep the last-applied annotation.
+    pub show_bookkeeping: bool,
     /// Whether the objects before and after are wanted, to be compared.
     pub compares: Option<Compares>,
     /// The cluster.
@@ -66,16 +68,6 @@ pub struct Plan {
     pub namespace: Option<String>,
     /// The time of all requests.
     pub now: Timestamp,
-}
-
-impl Plan {
-    /// Whether anything but a plain create is asked for.
-    fn is_update(&self) -> bool {
-        use crate::kubectl::Verb;
-        !self.old.is_empty()
-            || matches!(self.way.verb, Verb::ServerSide | Verb::Replace)
-            || self.way.subresource.is_some()
-    }
 }
 
 /// What is wanted for comparing.
@@ -101,19 +93,18 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
     let olds = match &cluster {
         _ if !plan.old.is_empty() => {
-            Some(Olds::given(Sources::open(&plan.old, plan.recursive, Required::Object, "--old"), &mut show))
+            Olds::given(Sources::open(&plan.old, plan.recursive, Required::Object, "--old"), &mut show)
         }
         // Who asks for a difference wants to know between what.
-        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Some(Olds::Live(Arc::clone(live))),
-        None if plan.compares.is_some() || plan.is_update() => Some(Olds::Given(Mutex::default())),
+        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Olds::Live(Arc::clone(live)),
         Some(_) => {
             let message = "no cluster is configured, so every object is taken to be new".to_owned();
             notes.push(Note { kind: "noCluster", message });
-            plan.is_update().then(|| Olds::Given(Mutex::default()))
+            Olds::Given(Mutex::default())
         }
-        None => None,
+        None => Olds::Given(Mutex::default()),
     };
-    let updates = olds.map(|olds| Updates { way: plan.way.clone(), olds, compares: plan.compares });
+    let updates = Updates { way: plan.way.clone(), olds, compares: plan.compares };
     // Only server-side apply asks who owns what.
     let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
     let server = if owners { Server::new(0) } else { Server::new(0).without_managed_fields() };
@@ -121,6 +112,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let settings = Settings {
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),
         manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
+        show_bookkeeping: plan.show_bookkeeping,
         jobs: plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
         ignore_missing: plan.ignore_missing_crds,
         cluster: cluster.clone(),
@@ -133,7 +125,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     }
     let input = Input::open(&plan.filenames, plan.recursive);
     stream::judge_all(&judge, &mut known, input, &mut show)?;
-    if let Some(left) = judge.updates.and_then(|updates| updates.olds.left()) {
+    if let Some(left) = judge.updates.olds.left() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
     notes.extend(met.notes(known.definitions(), cluster.as_deref()));

@@ -6,22 +6,18 @@
 use super::{field_manager::LAST_APPLIED, path::equal};
 use crate::value::{Map, Value, json, number};
 
-/// The object as kubectl sends it: with its own text, less that annotation, in the last-applied annotation.
+/// The object as kubectl sends it: its own text, without the last-applied annotation, is stored in that annotation. An object
+/// whose annotations are not texts is returned as it is: kubectl cannot decode it, and the server refuses it.
 #[must_use]
 pub fn with_last_applied(object: &Value) -> Value {
     let mut object = object.clone();
-    if let Some(root) = object.as_object_mut() {
-        let metadata = root.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
-        if let Some(metadata) = metadata.as_object_mut() {
-            // kubectl keeps an empty map, which is visible in the annotation's text.
-            let annotations = metadata.entry("annotations".to_owned()).or_insert_with(|| Value::Object(Map::new()));
-            if !matches!(annotations, Value::Object(_)) {
-                *annotations = Value::Object(Map::new());
-            }
-            if let Some(annotations) = annotations.as_object_mut() {
-                annotations.remove(LAST_APPLIED);
-            }
-        }
+    let Some(mut annotations) = annotations(object.at(&["metadata", "annotations"])) else { return object };
+    annotations.remove(LAST_APPLIED);
+    let Some(members) = object.as_object_mut() else { return object };
+    let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(metadata) = metadata.as_object_mut() {
+        // kubectl keeps an empty map, which is visible in the annotation's text.
+        metadata.insert("annotations".to_owned(), Value::Object(annotations));
     }
     let text = json::to_string(&object) + "\n";
     let annotations = object.get_mut("metadata").and_then(|m| m.get_mut("annotations"));
@@ -29,6 +25,31 @@ pub fn with_last_applied(object: &Value) -> Value {
         annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
     }
     object
+}
+
+/// The annotations as kubectl's accessor reads them (`NestedNullCoercingStringMap`), in which a null is an empty text; `None`
+/// if they are no map of texts.
+fn annotations(value: Option<&Value>) -> Option<Map> {
+    let text = |(key, value): (&String, &Value)| match value {
+        Value::String(_) => Some((key.clone(), value.clone())),
+        Value::Null => Some((key.clone(), Value::from(""))),
+        _ => None,
+    };
+    match value {
+        None | Some(Value::Null) => Some(Map::new()),
+        Some(Value::Object(members)) => members.iter().map(text).collect(),
+        Some(_) => None,
+    }
+}
+
+/// The object as `kubectl create` and `kubectl replace` send it: a last-applied annotation that it has is written anew
+/// (`CreateOrUpdateAnnotation`).
+#[must_use]
+pub fn with_current_annotation(object: Value) -> Value {
+    match object.str_at(&["metadata", "annotations", LAST_APPLIED]) {
+        Some(text) if !text.is_empty() => with_last_applied(&object),
+        _ => object,
+    }
 }
 
 /// The object as `kubectl apply` creates it: nulls are dropped, as a merge patch would drop them later; the annotation
@@ -148,6 +169,31 @@ mod tests {
 
     fn read(text: &str) -> Value {
         crate::text::json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn annotations_that_are_no_texts_are_sent_as_they_are() {
+        let annotation = |annotations: &str| {
+            let sent = with_last_applied(&read(&format!(r#"{{"metadata":{{"annotations":{annotations}}}}}"#)));
+            sent.at(&["metadata", "annotations"]).unwrap().clone()
+        };
+        for refused in [r#"{"a":1,"b":"c"}"#, r#"["a"]"#, r#""a""#] {
+            assert_eq!(annotation(refused), read(refused));
+        }
+        assert_eq!(annotation(r#"{"a":null}"#).str_at(&["a"]), Some(""));
+        assert!(annotation("null").str_at(&[LAST_APPLIED]).is_some());
+    }
+
+    #[test]
+    fn create_and_replace_write_an_existing_annotation_anew() {
+        let with = |text: &str| {
+            let annotations = crate::value::object([(LAST_APPLIED, Value::from(text))]);
+            let metadata = crate::value::object([("annotations", annotations)]);
+            crate::value::object([("metadata", metadata), ("a", Value::Int(1))])
+        };
+        assert_eq!(with_current_annotation(with("{}")), with("{\"a\":1,\"metadata\":{\"annotations\":{}}}\n"));
+        let without = read(r#"{"a":1,"metadata":{"name":"x"}}"#);
+        assert_eq!(with_current_annotation(without.clone()), without);
     }
 
     #[test]

@@ -157,6 +157,9 @@ impl Show<'_> {
             }
             (_, None) => {}
         }
+        for remark in &item.remarks {
+            writeln!(self.messages, "note: {}: {}: {}", item.spot, item.called(), remark.message())?;
+        }
         let details = self.text.details(item);
         self.messages.write_all(details.as_bytes())
     }

@@ -44,6 +44,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let knows_olds = live || !args.updates.old.is_empty();
     let plan = Plan {
+        show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
         compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds).then_some(Compares { books: false }),
         ..plan(&args.inputs, &args.updates, &args.cluster)
@@ -66,6 +67,7 @@ pub fn plan(inputs: &args::Inputs, updates: &args::Updates, cluster: &args::Clus
         jobs: inputs.jobs,
         table: false,
         way: updates.way(),
+        show_bookkeeping: false,
         compares: None,
         target: cluster.target(),
         offline: cluster.offline,

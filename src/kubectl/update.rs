@@ -50,7 +50,7 @@ pub struct Sent {
 pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Result<Sent, String> {
     let path = if place.name.is_empty() { String::new() } else { request::object(place.collection, place.name) };
     let before = (!path.is_empty()).then(|| read(server, &path, manner)).flatten();
-    let creates = before.is_none() || way.verb == Verb::Create;
+    let creates = (before.is_none() && way.verb != Verb::Replace) || way.verb == Verb::Create;
     let action = if creates { Action::Create } else { Action::Update };
     let request = match (way.subresource, way.verb, &before) {
         (Some(Subresource::Scale), ..) => Some(scale(server, place, &path, &object, way, manner)?),
@@ -61,15 +61,9 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
             Some(replace(&format!("{path}/status"), object, before.as_deref(), way, manner))
         }
         (None, Verb::ServerSide, _) if !path.is_empty() => Some(server_side(&path, object, way, manner)),
-        (None, Verb::Replace, Some(_)) => Some(replace(&path, object, before.as_deref(), way, manner)),
+        (None, Verb::Replace, _) if !path.is_empty() => Some(replace(&path, object, before.as_deref(), way, manner)),
         (None, Verb::Apply, Some(live)) => apply(&path, live, &object, way, manner)?,
-        (None, verb, _) => {
-            let (object, by) = match verb {
-                Verb::Apply => (client_side::to_create(&object), CLIENT_SIDE),
-                _ => (object, "kubectl-create"),
-            };
-            Some(request::create_by(place.collection, object, way.manager.as_deref().unwrap_or(by), manner))
-        }
+        (None, ..) => Some(create(place, object, way, manner)),
     };
     let mut response = match (&request, &before) {
         (Some(request), _) => server.handle(request),
@@ -87,6 +81,16 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
         _ => action,
     };
     Ok(Sent { action, before, response })
+}
+
+/// The create that kubectl sends for an object that does not exist. One without a name, which `kubectl apply` and
+/// `kubectl replace` refuse, is sent as `kubectl create` sends it.
+pub fn create(place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Request {
+    let (object, by) = match way.verb {
+        Verb::Apply if !place.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
+        _ => (client_side::with_current_annotation(object), "kubectl-create"),
+    };
+    request::create_by(place.collection, object, way.manager.as_deref().unwrap_or(by), manner)
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
@@ -127,8 +131,9 @@ fn server_side(path: &str, object: Value, way: &Way, manner: Manner) -> Request 
     request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, manner)
 }
 
-/// A PUT; kubectl takes the resourceVersion of what is there when the object tells none.
-fn replace(path: &str, mut object: Value, before: Option<&Value>, way: &Way, manner: Manner) -> Request {
+/// A PUT; kubectl takes the resourceVersion of the existing object when the new one has none (`Helper.Replace`).
+fn replace(path: &str, object: Value, before: Option<&Value>, way: &Way, manner: Manner) -> Request {
+    let mut object = client_side::with_current_annotation(object);
     let revision = before.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
     let own = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default();
     if own.is_empty()
@@ -167,15 +172,20 @@ pub fn without_books(mut object: Value) -> Value {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
             metadata.remove(key);
         }
-        let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-        if let Some(annotations) = annotations
-            && annotations.remove(LAST_APPLIED).is_some()
-            && annotations.is_empty()
-        {
-            metadata.remove("annotations");
-        }
     }
+    remove_last_applied(&mut object);
     object
+}
+
+/// Removes the annotation in which `kubectl apply` keeps the object as it sent it, and the map that held only this.
+pub fn remove_last_applied(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
+        && annotations.remove(LAST_APPLIED).is_some()
+        && annotations.is_empty()
+    {
+        metadata.remove("annotations");
+    }
 }
 
 #[cfg(test)]

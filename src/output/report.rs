@@ -58,6 +58,8 @@ pub struct Item {
     pub help: Option<String>,
     /// The server's answer, if it was asked.
     pub answer: Option<Answer>,
+    /// How the object was simulated, where that is not obvious.
+    pub remarks: Vec<Remark>,
     /// What is wrong, each with its place.
     pub errors: Vec<Problem>,
     /// The server's warnings and ours.
@@ -89,6 +91,7 @@ impl Item {
             reason: reason.into(),
             help: None,
             answer: None,
+            remarks: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             pruned: Vec::new(),
@@ -152,6 +155,33 @@ pub struct Answer {
     pub reason: String,
     /// `message` of a Status.
     pub message: String,
+}
+
+/// Something to know about how one object was simulated. It is neither a warning nor counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// The same object is in an earlier input, there, and this one is applied after it.
+    SameObject(Spot),
+    /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
+    SentAsCreate,
+}
+
+impl Remark {
+    /// The name for programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::SameObject(_) => "sameObject",
+            Self::SentAsCreate => "sentAsCreate",
+        }
+    }
+
+    /// The text.
+    pub fn message(&self) -> String {
+        match self {
+            Self::SameObject(first) => format!("same object as {first}, applied after it"),
+            Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
+        }
+    }
 }
 
 /// Something wrong, or worth a warning.

@@ -1,6 +1,7 @@
 //! The CRDs of a run: each is created in the server, once, and remembered with its place.
 
 use crate::kubectl::request::{self, Manner};
+use crate::kubectl::update::{self, Place, Way};
 use crate::output::excerpt::Spot;
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::{Map, Value};
@@ -21,6 +22,9 @@ pub struct Route {
     /// Whether versions convert in a way of their own.
     pub converts_by_webhook: bool,
 }
+
+/// The name of the resource of CRDs.
+pub const DEFINITION: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// What became of a CRD.
 #[derive(Debug)]
@@ -48,8 +52,8 @@ impl Definitions {
         self.routes.get(group)?.get(kind)
     }
 
-    /// Creates `crd` in `server`, unless it is there.
-    pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, manner: Manner) -> Installed {
+    /// Creates `crd` in `server` as kubectl would with `way`, unless it exists.
+    pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, way: &Way, manner: Manner) -> Installed {
         request::forget_its_past(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
@@ -58,7 +62,8 @@ impl Definitions {
                 *known == spec || stored_spec(crd.clone(), manner) == stored_spec(with_spec(&crd, known), manner);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
-        let response = server.handle(&request::create(request::DEFINITIONS, crd, manner));
+        let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
+        let response = server.handle(&update::create(place, crd, way, manner));
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
             self.given.insert(name, (spot.clone(), spec));
             self.learn(stored);

@@ -1,15 +1,15 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
 use super::Compares;
-use super::definitions::Route;
+use super::definitions::{DEFINITION, Route};
 use super::olds::{Coming, Found, Olds, Wanted};
-use super::turns::Left;
 use crate::field::FieldError;
-use crate::input::shelf::Shelf;
+use crate::input::shelf::{self, Shelf};
+use crate::kubectl::Verb;
 use crate::kubectl::request::{self, Manner};
-use crate::kubectl::update::{self, Place, Sent, Way};
+use crate::kubectl::update::{self, Place, Way};
 use crate::output::excerpt::Spot;
-use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::output::report::{Answer, Identity, Item, Located, Problem, Remark, Verdict};
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
@@ -66,8 +66,10 @@ pub struct Court<'a> {
     pub manner: Manner,
     /// Where inputs leave objects for others of their name.
     pub shelf: &'a Shelf,
-    /// Which request is sent of an object that may be there already; `None` is a create.
-    pub updates: Option<&'a Updates>,
+    /// Which request is sent, and the existing objects.
+    pub updates: &'a Updates,
+    /// Whether results keep the last-applied annotation.
+    pub show_bookkeeping: bool,
     /// The namespace of objects that name none.
     pub namespace: &'a str,
 }
@@ -83,14 +85,20 @@ pub struct Updates {
     pub compares: Option<Compares>,
 }
 
-/// What of an object was there before it is sent.
+/// The state of an object before it is sent.
 #[derive(Debug, Default)]
 pub struct Before {
-    /// What an input of the same name before it left behind.
-    pub left: Option<Left>,
-    /// The object as it is in the cluster, if it was asked for already.
+    /// The object as an earlier input of the same name stored it.
+    pub stored: Option<Stored>,
+    /// The object of the cluster, if it was requested already.
     pub coming: Option<Coming>,
 }
+
+/// Where an object is kept for the next input of its name.
+pub type Stored = shelf::Place;
+
+/// The item of an object, and the object as it is stored afterwards, for later inputs of the same name.
+pub type Judged = (Item, Option<Stored>);
 
 /// Sends `object` and reads the answer.
 pub fn judge(
@@ -100,10 +108,10 @@ pub fn judge(
     identity: Identity,
     before: Before,
     places: &dyn Places,
-) -> Item {
+) -> Judged {
     let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
     if !route.versions.iter().any(|v| v == version) {
-        return unserved(route, identity, places);
+        return (unserved(route, identity, places), before.stored);
     }
     let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let definition = format!("{}.{group}", route.plural);
@@ -111,44 +119,69 @@ pub fn judge(
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
-    let followed = before.left.is_some();
-    let mut item = match court.updates {
-        None if !followed => {
-            answered(court.server.take(request::create(&collection, object, court.manner)), identity, places)
-        }
-        updates => {
-            let identity_again = identity.clone();
-            let compares = updates.and_then(|updates| updates.compares);
-            let sent = compares.map(|_| object.clone());
-            match update(court, place, &route.plural, object, before, &identity) {
-                Ok(done) => {
-                    let mut item = answered(done.response, identity, places);
-                    item.action = done.action;
-                    item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
-                    item.sent = sent;
-                    if court.manner.table
-                        && let Some(object) = &item.object
-                    {
-                        let objects = std::slice::from_ref(object);
-                        item.table = court.server.table_of(&definition, &version, objects, court.manner.now);
-                    }
-                    item
+    let compares = court.updates.compares;
+    let sent = compares.map(|_| object.clone());
+    let existing = match existing(court, place, &route.plural, before, &identity) {
+        Ok(existing) => existing,
+        Err(why) => return (why.item(identity, places), None),
+    };
+    let object = in_namespace(object, &identity);
+    let way = &court.updates.way;
+    // Most objects are created. That needs no store: the answer of a dry run is the object as it would be stored.
+    let creates = !existing && way.subresource.is_none() && matches!(way.verb, Verb::Apply | Verb::Create);
+    let mut stored = None;
+    let mut item = if creates {
+        let request = update::create(place, object, way, court.manner);
+        answered(court.server.take(request), identity, places)
+    } else {
+        let manner = Manner { dry_run: false, table: false, ..court.manner };
+        match update::send(court.server, place, object, way, manner) {
+            Ok(done) => {
+                let mut item = answered(done.response, identity, places);
+                item.action = done.action;
+                item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
+                if court.manner.table
+                    && let Some(object) = &item.object
+                {
+                    let objects = std::slice::from_ref(object);
+                    item.table = court.server.table_of(&definition, &version, objects, court.manner.now);
                 }
-                Err(why) => why.item(identity_again, places),
+                stored = take_stored(court, &definition, &item.identity);
+                item
+            }
+            Err(why) => {
+                let stored = take_stored(court, &definition, &identity);
+                return (Unsent::from(why).item(identity, places), stored);
             }
         }
     };
+    item.sent = sent.filter(|_| item.answer.is_some());
+    if creates && !name.is_empty() {
+        stored = item.object.as_ref().and_then(|object| court.shelf.put(object).ok());
+    }
     if let Some(prefix) = prefix {
         forget_generated_name(&mut item, &prefix);
+        if way.verb != Verb::Create {
+            item.remarks.push(Remark::SentAsCreate);
+        }
     }
     if let Some(result) = &mut item.object {
         // Who compares shows and hides for itself.
-        let mut copy = court.updates.and_then(|updates| updates.compares).map(|_| result.clone());
+        let mut copy = compares.map(|_| result.clone());
         let shown = copy.as_mut().unwrap_or(result);
-        forget_its_birth(shown, court.updates.is_some() || followed);
+        hide_bookkeeping(shown, court.show_bookkeeping);
         item.scale = court.server.scale_of(&definition, &version, shown);
     }
-    item
+    (item, stored)
+}
+
+/// Takes an object out of the server, whose memory would grow, and keeps it for the next input of its name.
+fn take_stored(court: Court<'_>, definition: &str, identity: &Identity) -> Option<Stored> {
+    let namespace = identity.namespace.as_deref().unwrap_or_default();
+    let stored = court.server.stored(definition, namespace, &identity.name)?;
+    let kept = court.shelf.put(&stored).ok()?;
+    court.server.withdraw(definition, namespace, &identity.name);
+    Some(kept)
 }
 
 /// Why nothing is sent.
@@ -174,19 +207,15 @@ impl From<String> for Unsent {
 
 /// What an update would do to a CRD that is there already, on a server of its own; `None` for one that is not there.
 pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, places: &dyn Places) -> Option<Item> {
-    let updates = court.updates?;
+    let updates = court.updates;
     let coming = updates.olds.ask(identity, "customresourcedefinitions");
     let wanted = Wanted { identity, namespace: court.namespace };
     let done = match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
         Found::Nothing => return None,
         Found::Object(old, spot) => {
             let server = Server::new(0).without_managed_fields();
-            let place = Place {
-                definition: "customresourcedefinitions.apiextensions.k8s.io",
-                version: "v1",
-                collection: request::DEFINITIONS,
-                name: &identity.name,
-            };
+            let place =
+                Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &identity.name };
             let manner = Manner { dry_run: false, table: false, ..court.manner };
             server
                 .seed_definition(&old, court.manner.now)
@@ -219,51 +248,43 @@ fn not_one(found: Found) -> Unsent {
     }
 }
 
-/// Puts the old object where the server finds it, and sends the new one.
-fn update(
+/// Puts the existing object into the server; false if there is none.
+fn existing(
     court: Court<'_>,
     place: Place<'_>,
     plural: &str,
-    object: Value,
     before: Before,
     identity: &Identity,
-) -> Result<Sent, Unsent> {
-    // The next input of this name is judged with what this one leaves behind.
-    let manner = Manner { dry_run: false, table: false, ..court.manner };
-    let way = court.updates.map_or_else(Way::default, |updates| updates.way.clone());
-    let take = |place| {
-        let gone = |why| format!("what the input of the same name before it left cannot be read again: {why}");
-        court.shelf.get(place).map_err(gone)
-    };
+) -> Result<bool, Unsent> {
     let seed = |old: Value, of: &str| {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let seeded = court.server.seed(place.definition, namespace, old);
         seeded.map_err(|why| format!("the old object{of} cannot be a stored one: {why}"))
     };
-    match (before.left, court.updates) {
-        (Some(Left::Stored(shelved)), _) => seed(take(shelved)?, "")?,
-        (Some(Left::Sent(shelved)), _) => {
-            update::send(court.server, place, in_namespace(take(shelved)?, identity), &way, manner)?;
-        }
-        (None, Some(updates)) if !place.name.is_empty() => {
-            let coming = before.coming.or_else(|| updates.olds.ask(identity, plural));
-            let wanted = Wanted { identity, namespace: court.namespace };
-            match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
-                Found::Nothing => {}
-                Found::Object(old, spot) => seed(*old, &format!(" at {spot}"))?,
-                found => return Err(not_one(found)),
-            }
-        }
-        (None, _) => {}
+    if let Some(stored) = before.stored {
+        let unreadable =
+            |why| format!("the earlier object of the same name cannot be read from its temporary file: {why}");
+        seed(court.shelf.get(stored).map_err(unreadable)?, "")?;
+        return Ok(true);
     }
-    Ok(update::send(court.server, place, in_namespace(object, identity), &way, manner)?)
+    if place.name.is_empty() {
+        return Ok(false);
+    }
+    let olds = &court.updates.olds;
+    let coming = before.coming.or_else(|| olds.ask(identity, plural));
+    let wanted = Wanted { identity, namespace: court.namespace };
+    match coming.map_or_else(|| olds.find(wanted), Coming::wait) {
+        Found::Nothing => Ok(false),
+        Found::Object(old, spot) => seed(*old, &format!(" at {spot}")).map(|()| true).map_err(Unsent::from),
+        found => Err(not_one(found)),
+    }
 }
 
 /// The object with the namespace that kubectl writes into it before anything else; the last-applied annotation has it.
 fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     if let Some(namespace) = &identity.namespace
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-        && metadata.get("namespace").is_none_or(|own| own.as_str() == Some(""))
+        && metadata.get("namespace").is_none_or(|own| own.is_null() || own.as_str() == Some(""))
     {
         metadata.insert("namespace".to_owned(), namespace.as_str().into());
     }
@@ -391,15 +412,16 @@ fn warning(text: &str, places: &dyn Places) -> Problem {
     Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot) }
 }
 
-/// Takes out what differs from run to run: what the server gives an object at its birth.
-fn forget_its_birth(object: &mut Value, stored: bool) {
+/// Removes what differs from run to run (the server sets it when it creates the object) and, unless it is to be shown,
+/// kubectl's last-applied annotation.
+fn hide_bookkeeping(object: &mut Value, show: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        for key in ["creationTimestamp", "managedFields", "uid"] {
+        for key in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {
             metadata.remove(key);
         }
-        if stored {
-            metadata.remove("resourceVersion");
-        }
+    }
+    if !show {
+        update::remove_last_applied(object);
     }
 }
 

@@ -6,13 +6,14 @@ use super::judge::{self, Before, Court, Namespace, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
 use super::olds::Coming;
-use super::turns::{Left, Turn, Turns};
+use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::shelf::Shelf;
-use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
+use crate::kubectl::update::{self, Way};
+use crate::kubectl::{FieldValidation, Verb};
 use crate::output::excerpt::Spot;
-use crate::output::report::{Identity, Item, Verdict};
+use crate::output::report::{Item, Remark, Verdict};
 use crate::server::{ResponseBody, Server};
 use crate::value::Value;
 use crate::value::group_version::api_version;
@@ -30,6 +31,8 @@ pub struct Settings {
     pub manner: Manner,
     /// How many threads judge.
     pub jobs: NonZeroUsize,
+    /// Whether results keep the last-applied annotation.
+    pub show_bookkeeping: bool,
     /// Whether a missing CRD makes a kind one to skip.
     pub ignore_missing: bool,
     /// The cluster to ask for missing CRDs, if any may be asked.
@@ -43,8 +46,8 @@ pub struct Judge {
     pub settings: Settings,
     /// The server.
     pub server: Server,
-    /// What is done with objects that may be there already.
-    pub updates: Option<Updates>,
+    /// Which request is sent, and the existing objects.
+    pub updates: Updates,
     /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
     pub shelf: Shelf,
 }
@@ -53,9 +56,7 @@ impl Judge {
     /// What the server would do with an object.
     pub fn judge(&self, ready: Ready) -> Item {
         let Ready { mut object, route, turn, coming } = ready;
-        let left = turn.as_ref().and_then(Turn::wait);
-        let sent = turn.as_ref().filter(|_| self.updates.is_none() && left.is_none());
-        let sent = sent.and_then(|_| self.shelf.put(object.value()).ok()).map(Left::Sent);
+        let earlier = turn.as_ref().and_then(Turn::wait);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
@@ -63,31 +64,22 @@ impl Judge {
         let finder = object.finder();
         let known = identity.clone();
         // One object must never take the others with it.
-        let before = Before { left, coming };
+        let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), coming };
         let judged = panic::catch_unwind(AssertUnwindSafe(|| {
             judge::judge(self.court(), &route, value, identity, before, &finder)
         }));
-        let mut item = judged.unwrap_or_else(|_| {
+        let (mut item, stored) = judged.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
-            item
+            (item, None)
         });
         item.warnings.extend(warnings);
         if let Some(turn) = turn {
-            let sent = sent.filter(|_| item.verdict == Verdict::Accepted);
-            turn.leave(self.clear(&route, &item.identity).or(sent));
+            let first = earlier.map(|done| done.first);
+            item.remarks.extend(first.clone().map(Remark::SameObject));
+            turn.done(Done { first: first.unwrap_or_else(|| item.spot.clone()), stored });
         }
         item
-    }
-
-    /// Takes an object out of the server, and puts it where the next input of its name finds it.
-    fn clear(&self, route: &Route, identity: &Identity) -> Option<Left> {
-        let definition = format!("{}.{}", route.plural, identity.group());
-        let namespace = identity.namespace.as_deref().unwrap_or_default();
-        let stored = self.server.stored(&definition, namespace, &identity.name)?;
-        let place = self.shelf.put(&stored).ok()?;
-        self.server.withdraw(&definition, namespace, &identity.name);
-        Some(Left::Stored(place))
     }
 
     fn court(&self) -> Court<'_> {
@@ -95,7 +87,8 @@ impl Judge {
             server: &self.server,
             manner: self.settings.manner,
             shelf: &self.shelf,
-            updates: self.updates.as_ref(),
+            updates: &self.updates,
+            show_bookkeeping: self.settings.show_bookkeeping,
             namespace: &self.settings.namespace,
         }
     }
@@ -121,8 +114,11 @@ pub struct Ready {
     coming: Option<Coming>,
 }
 
+/// How a CRD is created that the cluster is taken to have.
+pub const CREATE: Way = Way { verb: Verb::Create, subresource: None, force: false, manager: None };
+
 /// Where an object goes.
-pub enum Way {
+pub enum Destination {
     /// Judged already.
     Item(Box<Item>),
     /// To the server.
@@ -133,34 +129,32 @@ pub enum Way {
 
 impl Known {
     /// Where an object goes; a CRD is created on the way.
-    pub fn way(&mut self, judge: &Judge, mut object: Object) -> Way {
+    pub fn destination(&mut self, judge: &Judge, mut object: Object) -> Destination {
         if object.is_definition() {
-            let update = judge.updates.as_ref().and_then(|_| {
-                let identity = judge::identity(object.value(), Namespace::None);
-                judge::judge_definition(judge.court(), object.value(), &identity, &object.finder())
-            });
+            let identity = judge::identity(object.value(), Namespace::None);
+            let update = judge::judge_definition(judge.court(), object.value(), &identity, &object.finder());
             // Also one that is there already has to be known for the objects behind it.
-            let mut item = self.install(judge, object, judge.settings.manner.level);
+            let mut item = self.install(judge, object, &judge.updates.way, judge.settings.manner.level);
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
                 update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
                 item = update;
             }
-            return Way::Item(Box::new(item));
+            return Destination::Item(Box::new(item));
         }
         let kind = match object.kind() {
             Ok(kind) => kind,
-            Err(item) => return Way::Item(item),
+            Err(item) => return Destination::Item(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            return Way::Judge(Box::new(object), Arc::clone(route));
+            return Destination::Judge(Box::new(object), Arc::clone(route));
         }
         if builtin::owns(&kind.0) {
             let identity = judge::identity(object.value(), Namespace::Own);
-            return Way::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
+            return Destination::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
         }
-        Way::Unknown(Box::new(object), kind)
+        Destination::Unknown(Box::new(object), kind)
     }
 
     /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update. One whose
@@ -174,8 +168,7 @@ impl Known {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
         // Who comes later mostly finds what the first leaves behind.
-        let updates = judge.updates.as_ref().filter(|_| turn.is_first());
-        let coming = updates.and_then(|updates| updates.olds.ask(&identity, &route.plural));
+        let coming = if turn.is_first() { judge.updates.olds.ask(&identity, &route.plural) } else { None };
         Ready { object, route, turn: Some(turn), coming }
     }
 
@@ -217,7 +210,7 @@ impl Known {
     }
 
     /// Creates a CRD of the input.
-    pub fn install(&mut self, judge: &Judge, mut object: Object, level: FieldValidation) -> Item {
+    pub fn install(&mut self, judge: &Judge, mut object: Object, way: &Way, level: FieldValidation) -> Item {
         let identity = judge::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let reason = format!("CRDs of {} cannot be read", identity.api_version);
@@ -230,10 +223,15 @@ impl Known {
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let spot = judge::Places::start(&finder);
-        let mut item = match self.definitions.install(&judge.server, crd, &spot, manner) {
+        let mut item = match self.definitions.install(&judge.server, crd, &spot, way, manner) {
             Installed::Answered(response) => {
                 let mut item = judge::answered(*response, identity, &finder);
-                item.object.as_mut().map(request::forget_its_past);
+                if let Some(stored) = &mut item.object {
+                    request::forget_its_past(stored);
+                    if !judge.settings.show_bookkeeping {
+                        update::remove_last_applied(stored);
+                    }
+                }
                 item
             }
             Installed::Same(first) => {
@@ -256,7 +254,7 @@ impl Known {
     pub fn install_from_cluster(&mut self, judge: &Judge, kind: &Kind, crd: Value) {
         let spot = Spot::source(&Arc::from("the cluster"));
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, ..judge.settings.manner };
-        let message = match self.definitions.install(&judge.server, crd, &spot, manner) {
+        let message = match self.definitions.install(&judge.server, crd, &spot, &CREATE, manner) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => match &response.body {

@@ -6,7 +6,7 @@
 
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{Judge, Known, Ready, Way};
+use super::shared::{CREATE, Destination, Judge, Known, Ready};
 use crate::input::spool::Spool;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
@@ -29,7 +29,7 @@ pub fn take_definitions(
                     continue;
                 }
                 // Unknown fields in it do not matter for the objects.
-                let mut item = known.install(judge, object, FieldValidation::Ignore);
+                let mut item = known.install(judge, object, &CREATE, FieldValidation::Ignore);
                 match item.verdict {
                     Verdict::Accepted | Verdict::Skipped => continue,
                     Verdict::Rejected => {
@@ -110,23 +110,23 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, I> {
 
     fn next(&mut self) -> Option<Task> {
         while self.failed.is_none() {
-            let way = match self.entries.next()? {
+            let destination = match self.entries.next()? {
                 Entry::Document(document) => {
                     let notes = std::mem::take(&mut self.notes);
                     let warnings = notes.iter().enumerate();
                     let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MOST_FOUND));
                     let warnings = warnings.collect();
-                    self.known.way(self.judge, Object { document, warnings })
+                    self.known.destination(self.judge, Object { document, warnings })
                 }
-                Entry::Problem(note) => Way::Item(Box::new(object::problem(note))),
+                Entry::Problem(note) => Destination::Item(Box::new(object::problem(note))),
                 // Of a whole source there is only to say that nothing is in it.
-                Entry::Warning(note) if note.position.is_none() => Way::Item(Box::new(object::problem(note))),
+                Entry::Warning(note) if note.position.is_none() => Destination::Item(Box::new(object::problem(note))),
                 Entry::Warning(note) => {
                     self.notes.push(note);
                     continue;
                 }
             };
-            if let Some(task) = self.task(way) {
+            if let Some(task) = self.task(destination) {
                 return Some(task);
             }
         }
@@ -136,15 +136,15 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, I> {
 
 impl<I> Feed<'_, I> {
     /// The task, unless it has to wait.
-    fn task(&mut self, way: Way) -> Option<Task> {
-        match (way, &mut self.wait) {
-            (Way::Item(item), None) => return Some(Task::Item(item)),
-            (Way::Judge(object, route), None) => {
+    fn task(&mut self, destination: Destination) -> Option<Task> {
+        match (destination, &mut self.wait) {
+            (Destination::Item(item), None) => return Some(Task::Item(item)),
+            (Destination::Judge(object, route), None) => {
                 return Some(Task::Judge(Box::new(self.known.ready(self.judge, *object, route))));
             }
-            (Way::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
-            (Way::Judge(object, ..), Some(_)) => self.put_off(*object),
-            (Way::Unknown(object, kind), wait) => {
+            (Destination::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
+            (Destination::Judge(object, ..), Some(_)) => self.put_off(*object),
+            (Destination::Unknown(object, kind), wait) => {
                 wait.get_or_insert_default().missing.insert(kind);
                 self.put_off(*object);
             }
@@ -195,10 +195,10 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         };
         let warnings = self.wait.warnings.remove(&self.at).unwrap_or_default();
         self.at += 1;
-        Some(match self.known.way(self.judge, Object { document, warnings }) {
-            Way::Item(item) => Task::Item(item),
-            Way::Judge(object, route) => Task::Judge(Box::new(self.known.ready(self.judge, *object, route))),
-            Way::Unknown(object, kind) => {
+        Some(match self.known.destination(self.judge, Object { document, warnings }) {
+            Destination::Item(item) => Task::Item(item),
+            Destination::Judge(object, route) => Task::Judge(Box::new(self.known.ready(self.judge, *object, route))),
+            Destination::Unknown(object, kind) => {
                 Task::Item(Box::new(self.known.without_definition(self.judge, *object, &kind)))
             }
         })

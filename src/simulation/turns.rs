@@ -1,9 +1,11 @@
-//! Several inputs of one name, judged in order though several threads judge; each finds what the one before left behind.
+//! Inputs with the same kind, namespace and name are simulated in their order although several threads work: each waits for
+//! the one before, and continues with the object that it stored.
 //!
-//! Turns are given out in the order of the inputs and workers take inputs in that order, so whoever is waited for is
-//! already at work, or done.
+//! Turns are given out in the order of the inputs and threads take inputs in that order, so the input that a thread waits for
+//! is already in work, or done.
 
 use crate::input::shelf::Place;
+use crate::output::excerpt::Spot;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -13,31 +15,31 @@ pub struct Turns {
     last: HashMap<String, Arc<Gate>>,
 }
 
-/// A place in the row of those that have one name; the next may go when it is dropped.
+/// The turn of one input among those of its name. Dropping it lets the next one start.
 #[derive(Debug)]
 pub struct Turn {
     before: Option<Arc<Gate>>,
     own: Arc<Gate>,
 }
 
-/// What an input leaves behind.
-#[derive(Clone, Copy, Debug)]
-pub enum Left {
-    /// The object as it is stored then.
-    Stored(Place),
-    /// The object as it was sent: nothing was stored.
-    Sent(Place),
+/// What the inputs of one name did so far.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Where the first of them is.
+    pub first: Spot,
+    /// The object as it is stored now, if it is.
+    pub stored: Option<Place>,
 }
 
 #[derive(Debug, Default)]
 struct Gate {
-    /// Whether it is open, and what lies behind it.
-    state: Mutex<(bool, Option<Left>)>,
+    /// Whether it is open, and what was done until then.
+    state: Mutex<(bool, Option<Done>)>,
     opened: Condvar,
 }
 
 impl Turns {
-    /// The next turn of those that have the name `key`.
+    /// The next turn of the inputs whose name is `key`.
     pub fn next(&mut self, key: String) -> Turn {
         let own = Arc::new(Gate::default());
         let before = self.last.insert(key, Arc::clone(&own));
@@ -46,24 +48,24 @@ impl Turns {
 }
 
 impl Turn {
-    /// Whether nobody of that name came before.
+    /// Whether no input of this name came before.
     pub fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Waits until those before are done; what the last of them left.
-    pub fn wait(&self) -> Option<Left> {
+    /// Waits until the inputs before are done; `None` for the first one.
+    pub fn wait(&self) -> Option<Done> {
         let before = self.before.as_ref()?;
         let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
         while !state.0 {
             state = before.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.1
+        state.1.clone()
     }
 
-    /// Leaves something to the next.
-    pub fn leave(&self, left: Option<Left>) {
-        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = left;
+    /// Tells the next input what was done.
+    pub fn done(&self, done: Done) {
+        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(done);
     }
 }
 
@@ -81,19 +83,21 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_is_left_is_found() {
+    fn the_next_input_gets_the_stored_object() {
         let shelf = crate::input::shelf::Shelf::default();
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
-        first.leave(Some(Left::Sent(shelf.put(&crate::value::Value::Int(7)).unwrap())));
+        let stored = Some(shelf.put(&crate::value::Value::Int(7)).unwrap());
+        first.done(Done { first: Spot::line(&"a.yaml".into(), 3), stored });
         drop(first);
-        let Some(Left::Sent(place)) = second.wait() else { panic!() };
-        assert_eq!(shelf.get(place).unwrap(), crate::value::Value::Int(7));
+        let done = second.wait().unwrap();
+        assert_eq!(done.first.to_string(), "a.yaml:3");
+        assert_eq!(shelf.get(done.stored.unwrap()).unwrap(), crate::value::Value::Int(7));
         assert!(other.wait().is_none());
     }
 
     #[test]
-    fn who_comes_second_waits() {
+    fn the_second_input_waits() {
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
         other.wait();

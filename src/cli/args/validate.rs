@@ -36,6 +36,9 @@ pub struct Validate {
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<ValidateFormat>,
+    /// Keep the annotation in which `kubectl apply` notes the object as it was applied last, in the objects that are printed
+    #[arg(long, help_heading = "Output")]
+    pub show_bookkeeping: bool,
     /// Print only what is not accepted, and no summary
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

@@ -68,6 +68,9 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     if let Some(answer) = item.answer.as_ref().filter(|_| item.verdict == Verdict::Rejected) {
         let _ = writeln!(text, "<p class=\"about\">The server answers {} {}</p>", answer.code, escaped(&answer.reason));
     }
+    for remark in &item.remarks {
+        let _ = writeln!(text, "<p class=\"about\">{}</p>", escaped(&remark.message()));
+    }
     text.push_str(&problems(item));
     text.push_str(&paths(item));
     if let Some(change) = change {

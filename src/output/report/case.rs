@@ -106,6 +106,14 @@ impl Case {
                 spot: item.spot.clone(),
             });
         }
+        findings.extend(item.remarks.iter().map(|remark| Finding {
+            level: Level::Note,
+            rule: remark.word().to_owned(),
+            field: None,
+            message: remark.message(),
+            help: None,
+            spot: item.spot.clone(),
+        }));
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
         let subject = item.called();
         let subject = if subject.is_empty() { item.spot.to_string() } else { subject };

@@ -1,6 +1,6 @@
 //! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
 
-use super::{Identity, Item, Note, Problem, Summary};
+use super::{Identity, Item, Note, Problem, Remark, Summary};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value, json, object};
 
@@ -88,6 +88,9 @@ fn members(item: &Item) -> Map {
         }
         put("answer", said.into());
     }
+    if !item.remarks.is_empty() {
+        put("remarks", item.remarks.iter().map(remark).collect::<Vec<_>>().into());
+    }
     put("errors", item.errors.iter().map(problem).collect::<Vec<_>>().into());
     put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
     let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref()));
@@ -107,6 +110,14 @@ fn members(item: &Item) -> Map {
         put("scale", scale.clone());
     }
     members
+}
+
+fn remark(remark: &Remark) -> Value {
+    let first = match remark {
+        Remark::SameObject(first) => Some(first),
+        Remark::SentAsCreate => None,
+    };
+    located(&[("type", remark.word()), ("message", &remark.message())], first)
 }
 
 fn problem(problem: &Problem) -> Value {

@@ -1,6 +1,6 @@
 //! The report a person reads: a table with a line per object, then what is wrong with each, then one summary line.
 
-use super::{Item, Problem, Summary, Verdict};
+use super::{Item, Problem, Remark, Summary, Verdict};
 use crate::output::excerpt::{self, Grade};
 use crate::output::{Cell, Column, Columns, Look, Paint};
 
@@ -154,13 +154,16 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-/// Why there is no verdict of the server.
-fn note(item: &Item) -> &str {
-    match item.verdict {
+/// Why there is no verdict of the server, and the remarks.
+fn note(item: &Item) -> String {
+    let reason = match item.verdict {
         // An input that could not be read has its message below the table.
         Verdict::CannotTell if item.identity.kind.is_empty() => "",
         _ => &item.reason,
-    }
+    };
+    let remarks = item.remarks.iter().map(Remark::message);
+    let texts: Vec<String> = [reason.to_owned()].into_iter().filter(|text| !text.is_empty()).chain(remarks).collect();
+    texts.join("; ")
 }
 
 /// `CronTab default/my-cron would be rejected (422 Invalid)`
