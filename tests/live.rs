@@ -171,7 +171,8 @@ fn live_objects_tell_create_update_and_unchanged() {
     let same = place.write("same.yaml", &object("a", 3));
     let line = format!("validate -f a.yaml b.yaml -s {} -o json", fake.url);
     place.write("b.yaml", &object("b", 1));
-    let said = place.run(&line).ends(0, &[r#""action":"update""#, r#""action":"create""#]);
+    let said = place.run(&format!("{line} --show-bookkeeping"));
+    let said = said.ends(0, &[r#""action":"update""#, r#""action":"create""#]);
     // What kubectl apply sends, with the namespace that the object does not name.
     let noted = r#"\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"}"#;
     assert!(said.out.contains(noted), "{}", said.out);
