@@ -165,18 +165,16 @@ impl Plan {
             }
             None => (None, stored, version.clone()),
         };
-        let bare = before.is_none().then(|| kept.clone());
-        stage.tomorrow.seed(&self.name, namespace, kept).map_err(Trouble::Tomorrow)?;
+        stage.tomorrow.seed(&self.name, namespace, kept.clone()).map_err(Trouble::Tomorrow)?;
         let version_tomorrow = pick(&stage.served_tomorrow);
         let path = self.path(&version_tomorrow, namespace, name);
         let after = read(&stage.tomorrow, &path, self.now).map_err(Trouble::Tomorrow)?;
         let errors = stage.tomorrow.verdict_on(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
         let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.tomorrow, &path, self.now) };
-        let difference = match (&before, &bare) {
-            (Some(before), _) => Difference::between(&comparable(before, false), &comparable(&after, false)),
-            (None, Some(bare)) => Difference::between(&comparable(bare, true), &comparable(&after, true)),
-            (None, None) => Difference::default(),
+        let difference = match &before {
+            Some(before) => Difference::between(&comparable(before, false), &comparable(&after, false), &kept),
+            None => Difference::between(&comparable(&kept, true), &comparable(&after, true), &kept),
         };
         let cells = match (&stage.today, &before) {
             (Some(today), Some(before)) => {

@@ -141,7 +141,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
             }
             InputEntry::Warning(_) => continue,
         };
-        let mut object = Object { document, warnings: Vec::new() };
+        let object = Object { document, warnings: Vec::new() };
         if !object.is_definition() {
             continue;
         }
@@ -150,7 +150,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
             let message = format!("two CRDs, at {first} and at {second}: an upgrade is of one");
             return Err(told(&message, &second, Some("give a file with one CRD")));
         }
-        let value = object.take_value();
+        let value = object.value().clone();
         found = Some(Definition { object, value });
     }
     let none = || {

@@ -45,6 +45,7 @@ pub struct Counts {
     objects: usize,
     untouched: usize,
     losing: usize,
+    appearing: usize,
     defaulted: usize,
     changed: usize,
     invalid: usize,
@@ -74,7 +75,8 @@ impl Counts {
             }
         };
         self.losing += usize::from(!fate.difference.lost.is_empty());
-        self.defaulted += usize::from(!fate.difference.added.is_empty());
+        self.appearing += usize::from(!fate.difference.appearing.is_empty());
+        self.defaulted += usize::from(!fate.difference.defaulted.is_empty());
         self.changed += usize::from(!fate.difference.changed.is_empty());
         self.invalid += usize::from(!fate.errors.is_empty());
         self.shown_otherwise += usize::from(!fate.cells.is_empty());
@@ -118,6 +120,10 @@ impl Counts {
     /// Those that lose something.
     pub fn losing(&self) -> usize {
         self.losing
+    }
+    /// Those with stored fields that today's schema hides and tomorrow's shows.
+    pub fn appearing(&self) -> usize {
+        self.appearing
     }
     /// Those that get defaults.
     pub fn defaulted(&self) -> usize {
@@ -175,6 +181,7 @@ impl Counts {
         };
         part(self.untouched, "untouched");
         part(self.losing, if self.losing == 1 { "loses fields" } else { "lose fields" });
+        part(self.appearing, "with fields that appear");
         part(self.defaulted, if self.defaulted == 1 { "gets defaults" } else { "get defaults" });
         part(self.changed, "changed otherwise");
         part(self.shown_otherwise, "shown otherwise");
@@ -201,6 +208,7 @@ impl Counts {
             ("objects", self.objects),
             ("untouched", self.untouched),
             ("losing", self.losing),
+            ("appearing", self.appearing),
             ("defaulted", self.defaulted),
             ("changed", self.changed),
             ("shownOtherwise", self.shown_otherwise),
@@ -248,6 +256,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("NAME"),
     Column::always("NEXT WRITE"),
     Column::optional("LOST"),
+    Column::optional("APPEARS"),
     Column::optional("DEFAULTED"),
     Column::optional("CHANGED"),
     Column::optional("ERRORS"),
@@ -267,7 +276,8 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
             };
             cells.push(next);
             cells.push(Cell::count(difference.lost.len(), Paint::Red));
-            cells.push(Cell::count(difference.added.len(), Paint::None));
+            cells.push(Cell::count(difference.appearing.len(), Paint::Yellow));
+            cells.push(Cell::count(difference.defaulted.len(), Paint::None));
             cells.push(Cell::count(difference.changed.len(), Paint::Yellow));
             cells.push(Cell::count(fate.errors.len(), Paint::Red));
             cells.push(Cell::from(note));
@@ -278,7 +288,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
                 Trouble::Tomorrow(why) => ("unreadable", why),
             };
             cells.push(Cell::painted(verdict, Paint::Red));
-            cells.extend(["-"; 4].map(Cell::from));
+            cells.extend(["-"; 5].map(Cell::from));
             cells.push(Cell::from(why));
         }
     }
@@ -300,8 +310,11 @@ pub fn details(entry: &Entry, color: bool) -> String {
     for (path, value) in &fate.difference.lost {
         line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.added {
-        line(Paint::Green, format!("+ {path}: {}", json::to_string(value)));
+    for (path, value) in &fate.difference.appearing {
+        line(Paint::Yellow, format!("+ {path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
+    }
+    for (path, value) in &fate.difference.defaulted {
+        line(Paint::Green, format!("+ {path}: {} (default)", json::to_string(value)));
     }
     for (path, before, after) in &fate.difference.changed {
         line(Paint::Yellow, format!("~ {path}: {} becomes {}", json::to_string(before), json::to_string(after)));
@@ -359,7 +372,8 @@ pub fn value(entry: &Entry) -> Value {
                 Value::Array(pairs.iter().map(pair).collect())
             };
             put("lost", pairs(&fate.difference.lost));
-            put("defaulted", pairs(&fate.difference.added));
+            put("appearing", pairs(&fate.difference.appearing));
+            put("defaulted", pairs(&fate.difference.defaulted));
             let changed = fate.difference.changed.iter().map(|(path, before, after)| {
                 object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
             });

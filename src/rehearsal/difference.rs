@@ -1,6 +1,6 @@
 //! What reading an object under another CRD takes away, adds and changes.
 
-use crate::value::Value;
+use crate::value::{Map, Value};
 use std::fmt::Write as _;
 
 /// How two readings of one object differ; paths as the server writes them.
@@ -8,40 +8,43 @@ use std::fmt::Write as _;
 pub struct Difference {
     /// What is there no more.
     pub lost: Vec<(String, Value)>,
-    /// What is new.
-    pub added: Vec<(String, Value)>,
+    /// Stored values that today's schema hides (prunes when it reads) and tomorrow's shows.
+    pub appearing: Vec<(String, Value)>,
+    /// Values that defaults set.
+    pub defaulted: Vec<(String, Value)>,
     /// What is another value.
     pub changed: Vec<(String, Value, Value)>,
 }
 
 impl Difference {
-    /// From `before` to `after`.
-    pub fn between(before: &Value, after: &Value) -> Self {
+    /// From `before` to `after`, two readings of `stored`.
+    pub fn between(before: &Value, after: &Value, stored: &Value) -> Self {
         let mut difference = Self::default();
-        difference.walk(before, after, &mut String::new());
+        difference.walk(before, after, Some(stored), &mut String::new());
         difference
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.lost.is_empty() && self.added.is_empty() && self.changed.is_empty()
+        let Self { lost, appearing, defaulted, changed } = self;
+        lost.is_empty() && appearing.is_empty() && defaulted.is_empty() && changed.is_empty()
     }
 
-    fn walk(&mut self, before: &Value, after: &Value, path: &mut String) {
+    fn walk(&mut self, before: &Value, after: &Value, stored: Option<&Value>, path: &mut String) {
         let length = path.len();
         match (before, after) {
             (Value::Object(old), Value::Object(new)) => {
                 for (key, value) in old {
                     enter(path, key);
                     match new.get(key) {
-                        Some(other) => self.walk(value, other, path),
+                        Some(other) => self.walk(value, other, stored.and_then(|s| s.get(key)), path),
                         None => self.lost.push((path.clone(), value.clone())),
                     }
                     path.truncate(length);
                 }
                 for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
                     enter(path, key);
-                    self.added.push((path.clone(), value.clone()));
+                    self.new_value(value, stored.and_then(|s| s.get(key)), path);
                     path.truncate(length);
                 }
             }
@@ -49,12 +52,34 @@ impl Difference {
                 for (i, (value, other)) in old.iter().zip(new).enumerate() {
                     // Writing to a String cannot fail.
                     let _ = write!(path, "[{i}]");
-                    self.walk(value, other, path);
+                    self.walk(value, other, stored.and_then(|s| s.as_array()?.get(i)), path);
                     path.truncate(length);
                 }
             }
             (old, new) if old == new => {}
             (old, new) => self.changed.push((path.clone(), old.clone(), new.clone())),
+        }
+    }
+}
+
+impl Difference {
+    /// Sorts a value that only the second reading has: what is stored appears, the rest was defaulted.
+    fn new_value(&mut self, value: &Value, stored: Option<&Value>, path: &mut String) {
+        let length = path.len();
+        match (value, stored) {
+            (_, None) => self.defaulted.push((path.clone(), value.clone())),
+            (_, Some(Value::Null)) if !value.is_null() => self.defaulted.push((path.clone(), value.clone())),
+            (Value::Object(members), Some(Value::Object(kept))) => {
+                let own = members.iter().filter(|(key, _)| kept.contains_key(*key));
+                let own: Map = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+                self.appearing.push((path.clone(), own.into()));
+                for (key, value) in members.iter().filter(|(key, _)| !kept.contains_key(*key)) {
+                    enter(path, key);
+                    self.defaulted.push((path.clone(), value.clone()));
+                    path.truncate(length);
+                }
+            }
+            _ => self.appearing.push((path.clone(), value.clone())),
         }
     }
 }
@@ -75,14 +100,17 @@ mod tests {
     fn every_kind_of_difference_has_its_path() {
         let read = |text: &str| json::read(text.as_bytes()).unwrap();
         let before = read(r#"{"spec":{"a":1,"list":[{"x":1,"y":2}],"n":null}}"#);
-        let after = read(r#"{"spec":{"b":2,"list":[{"x":1}],"n":3}}"#);
-        let difference = Difference::between(&before, &after);
+        let after = read(r#"{"spec":{"b":2,"list":[{"x":1}],"n":3,"hidden":{"own":1,"set":2}}}"#);
+        let stored = read(r#"{"spec":{"a":1,"list":[{"x":1,"y":2}],"n":null,"hidden":{"own":1}}}"#);
+        let difference = Difference::between(&before, &after, &stored);
         assert_eq!(
             difference.lost,
             [("spec.a".to_owned(), Value::Int(1)), ("spec.list[0].y".to_owned(), Value::Int(2))]
         );
-        assert_eq!(difference.added, [("spec.b".to_owned(), Value::Int(2))]);
+        assert_eq!(difference.appearing, [("spec.hidden".to_owned(), read(r#"{"own":1}"#))]);
+        let defaulted = [("spec.b".to_owned(), Value::Int(2)), ("spec.hidden.set".to_owned(), Value::Int(2))];
+        assert_eq!(difference.defaulted, defaulted);
         assert_eq!(difference.changed, [("spec.n".to_owned(), Value::Null, Value::Int(3))]);
-        assert!(Difference::between(&before, &before).is_empty());
+        assert!(Difference::between(&before, &before, &before).is_empty());
     }
 }

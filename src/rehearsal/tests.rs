@@ -29,7 +29,7 @@ fn an_object_loses_gains_and_breaks() {
     let stage = plan.stage().unwrap();
     let fate = |spec: &str| plan.rehearse(&stage, "ns", kite(spec)).unwrap();
     let fine = fate(r#"{"length":3}"#);
-    assert_eq!(fine.difference.added, [("spec.colour".to_owned(), Value::from("red"))]);
+    assert_eq!(fine.difference.defaulted, [("spec.colour".to_owned(), Value::from("red"))]);
     assert!(fine.errors.is_empty() && fine.difference.lost.is_empty());
     // What was pruned today is not lost tomorrow.
     assert!(fate(r#"{"never":1}"#).difference.lost.is_empty());
@@ -37,6 +37,19 @@ fn an_object_loses_gains_and_breaks() {
     assert_eq!(long.difference.lost, [("spec.tail".to_owned(), Value::from("blue"))]);
     assert_eq!(long.errors.len(), 1);
     assert!(matches!(long.edit, Edit::Passes));
+}
+
+#[test]
+fn a_field_that_was_pruned_appears() {
+    let old = crd(r#"{"length":{"type":"integer"}}"#);
+    let new = crd(r#"{"length":{"type":"integer"},"tail":{"type":"object","properties":{
+        "colour":{"type":"string"},"knots":{"type":"integer","default":3}}}}"#);
+    let plan = Plan::new(Some(old), new, Timestamp::default()).unwrap();
+    let stage = plan.stage().unwrap();
+    let fate = plan.rehearse(&stage, "ns", kite(r#"{"length":3,"tail":{"colour":"red"}}"#)).unwrap();
+    let colour = json::read(br#"{"colour":"red"}"#).unwrap();
+    assert_eq!(fate.difference.appearing, [("spec.tail".to_owned(), colour)]);
+    assert_eq!(fate.difference.defaulted, [("spec.tail.knots".to_owned(), Value::Int(3))]);
 }
 
 #[test]

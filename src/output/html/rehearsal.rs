@@ -9,7 +9,7 @@ use crate::value::json;
 use std::fmt::Write as _;
 
 /// The titles of the table.
-pub const TITLES: [&str; 7] = ["Next write", "Name", "Lost", "Defaulted", "Changed", "Errors", "Place"];
+pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Place"];
 /// More paths are not shown as bars.
 const MOST_BARS: usize = 20;
 
@@ -31,6 +31,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange]) -> String {
         (counts.invalid(), "invalid", Tone::Bad),
         (counts.blocked(), "blocked at the next write", Tone::Bad),
         (counts.unreadable(), "unreadable", Tone::Bad),
+        (counts.appearing(), "with fields that appear", Tone::Unsure),
         (counts.defaulted(), "with new defaults", Tone::Plain),
         (counts.shown_otherwise(), "shown otherwise", Tone::Plain),
         (counts.unknown(), "cannot be told", Tone::Unsure),
@@ -104,11 +105,17 @@ pub fn row(entry: &Entry, n: usize) -> String {
     let counts = match &entry.fate {
         Ok(fate) => {
             let difference = &fate.difference;
-            [difference.lost.len(), difference.added.len(), difference.changed.len(), fate.errors.len()]
-                .map(number)
-                .concat()
+            [
+                difference.lost.len(),
+                difference.appearing.len(),
+                difference.defaulted.len(),
+                difference.changed.len(),
+                fate.errors.len(),
+            ]
+            .map(number)
+            .concat()
         }
-        Err(_) => "<td class=\"number none\">–</td>".repeat(4),
+        Err(_) => "<td class=\"number none\">–</td>".repeat(5),
     };
     format!(
         "<tr><td>{}</td><td><a href=\"#o{n}\">{}</a></td>{counts}<td class=\"place\">{}</td></tr>\n",
@@ -147,8 +154,11 @@ fn fated(entry: &Entry, fate: &Fate) -> String {
     for (path, value) in &fate.difference.lost {
         line("lost", "−", format!("{path}: {}", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.added {
-        line("added", "+", format!("{path}: {}", json::to_string(value)));
+    for (path, value) in &fate.difference.appearing {
+        line("changed", "+", format!("{path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
+    }
+    for (path, value) in &fate.difference.defaulted {
+        line("added", "+", format!("{path}: {} (default)", json::to_string(value)));
     }
     for (path, before, after) in &fate.difference.changed {
         line("changed", "~", format!("{path}: {} becomes {}", json::to_string(before), json::to_string(after)));
