@@ -9,6 +9,8 @@ pub mod value;
 
 pub mod field;
 
+pub mod suggest;
+
 pub mod text;
 
 pub mod regexp;

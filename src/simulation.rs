@@ -6,6 +6,7 @@
 
 pub mod builtin;
 mod definitions;
+mod hints;
 pub mod judge;
 pub mod live;
 mod met;

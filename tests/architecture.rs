@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["version"],
     &["value"],
-    &["field"],
+    &["field", "suggest"],
     &["text", "regexp", "jsonpath"],
     &["cel"],
     &["schema"],
@@ -49,6 +49,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ring", &["server"]),
     ("rustix", &["serve"]),
     ("similar", &["output"]),
+    ("strsim", &["suggest"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),
     ("terminal_size", &["cli"]),
     ("tokio", &["cluster", "serve"]),

@@ -8,6 +8,7 @@ use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Status};
+use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::sync::Arc;
@@ -68,9 +69,21 @@ impl Source {
             let (name, group) = word.split_once('.').unwrap_or((word, ""));
             let group = if group.is_empty() { String::new() } else { format!(" in group \"{group}\"") };
             let message = format!("the server doesn't have a resource type \"{name}\"{group}");
-            Error { message, ..Error::default() }
+            Error { message, help: self.similar(word), ..Error::default() }
         };
         found.ok_or_else(missing)
+    }
+
+    /// A help line with the resource that `word` was probably meant to be.
+    fn similar(&self, word: &str) -> Option<String> {
+        let resources = self.resources().ok()?;
+        let names = resources.iter().flat_map(|resource| {
+            let whole = (word.contains('.')).then(|| resource.qualified());
+            let parts = [&resource.plural, &resource.singular].into_iter().chain(&resource.short_names).cloned();
+            whole.into_iter().chain(parts.filter(|_| !word.contains('.')))
+        });
+        let names: Vec<String> = names.collect();
+        suggest::closest(word, names.iter().map(String::as_str)).map(suggest::did_you_mean)
     }
 
     /// The CRD behind a resource; `None` when another kind of server serves it.

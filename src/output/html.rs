@@ -162,15 +162,22 @@ fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) ->
     out
 }
 
+/// One problem of an item.
+fn problem(grade: Grade, problem: &Problem, item: &Item) -> String {
+    message(grade, &problem.message, Some(problem.spot.as_ref().unwrap_or(&item.spot)), problem.help.as_deref())
+}
+
 /// What is wrong with an item.
 fn problems(item: &Item) -> String {
-    let place = |problem: &Problem| problem.spot.clone().unwrap_or_else(|| item.spot.clone());
-    let mut text: String =
-        item.errors.iter().map(|error| message(Grade::Error, &error.message, Some(&place(error)), None)).collect();
+    let mut text: String = item.errors.iter().map(|error| problem(Grade::Error, error, item)).collect();
+    if !item.hidden.is_empty() {
+        text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
+    }
+    text.extend(item.hidden.iter().map(|error| problem(Grade::Error, error, item)));
     if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
         text.push_str(&message(Grade::Error, &item.reason, Some(&item.spot), item.help.as_deref()));
     }
-    text.extend(item.warnings.iter().map(|w| message(Grade::Warning, &w.message, Some(&place(w)), None)));
+    text.extend(item.warnings.iter().map(|warning| problem(Grade::Warning, warning, item)));
     text
 }
 

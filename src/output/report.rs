@@ -9,6 +9,9 @@ use super::excerpt::Spot;
 pub use crate::kubectl::Action;
 use crate::value::Value;
 
+/// What introduces an error of [`Item::hidden`] where it stands alone.
+const HIDDEN_NOTE: &str = "after the unknown fields, the server would also report: ";
+
 /// What the server would do, as far as it can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -62,6 +65,8 @@ pub struct Item {
     pub remarks: Vec<Remark>,
     /// What is wrong, each with its place.
     pub errors: Vec<Problem>,
+    /// What the server would report next: errors that it does not reach because it refused unknown fields.
+    pub hidden: Vec<Problem>,
     /// The server's warnings and ours.
     pub warnings: Vec<Problem>,
     /// Fields that would be dropped.
@@ -93,6 +98,7 @@ impl Item {
             answer: None,
             remarks: Vec::new(),
             errors: Vec::new(),
+            hidden: Vec::new(),
             warnings: Vec::new(),
             pruned: Vec::new(),
             defaulted: Vec::new(),
@@ -195,6 +201,8 @@ pub struct Problem {
     pub message: String,
     /// Where the field, or the nearest one above it, is written.
     pub spot: Option<Spot>,
+    /// What to do about it; ours, never the server's.
+    pub help: Option<String>,
 }
 
 /// A field and the place where it is written.

@@ -4,12 +4,13 @@ use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Place, Way};
 use crate::output::excerpt::Spot;
 use crate::server::{Response, ResponseBody, Server};
+use crate::suggest;
 use crate::value::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Where the objects of a kind are sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Route {
     /// The plural name.
     pub plural: String,
@@ -21,6 +22,8 @@ pub struct Route {
     pub storage: String,
     /// Whether versions convert in a way of their own.
     pub converts_by_webhook: bool,
+    /// The CRD as it is stored.
+    pub definition: Arc<Value>,
 }
 
 /// The name of the resource of CRDs.
@@ -52,6 +55,17 @@ impl Definitions {
         self.routes.get(group)?.get(kind)
     }
 
+    /// The kind of `group` that `kind` was probably meant to be.
+    pub fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
+        suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))
+    }
+
+    /// The group with `kind` in it that `group` was probably meant to be.
+    pub fn similar_group(&self, group: &str, kind: &str) -> Option<&str> {
+        let groups = self.routes.iter().filter(|(_, kinds)| kinds.contains_key(kind));
+        suggest::closest(group, groups.map(|(group, _)| group.as_str()))
+    }
+
     /// Creates `crd` in `server` as kubectl would with `way`, unless it exists.
     pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, way: &Way, manner: Manner) -> Installed {
         request::forget_its_past(&mut crd);
@@ -72,7 +86,7 @@ impl Definitions {
     }
 
     /// Takes note of what a stored CRD serves.
-    fn learn(&mut self, stored: &Value) {
+    fn learn(&mut self, stored: &Arc<Value>) {
         let text = |path: &[&str]| stored.str_at(path).unwrap_or_default().to_owned();
         let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
         let served = versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));
@@ -84,6 +98,7 @@ impl Definitions {
             versions: served.map(name).collect(),
             storage: stored_in.map(name).unwrap_or_default(),
             converts_by_webhook: stored.str_at(&["spec", "conversion", "strategy"]) == Some("Webhook"),
+            definition: Arc::clone(stored),
         };
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));

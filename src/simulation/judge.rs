@@ -2,15 +2,17 @@
 
 use super::Compares;
 use super::definitions::{DEFINITION, Route};
+use super::hints;
 use super::olds::{Coming, Found, Olds, Wanted};
 use crate::field::FieldError;
 use crate::input::shelf::{self, Shelf};
-use crate::kubectl::Verb;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Place, Way};
+use crate::kubectl::{FieldValidation, Verb};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Remark, Verdict};
 use crate::server::{Response, ResponseBody, Server};
+use crate::suggest;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -22,6 +24,10 @@ pub trait Places {
     fn field(&self, path: &str) -> Spot;
     /// As [`Places::field`], but its name rather than its value.
     fn name(&self, path: &str) -> Spot;
+    /// The object, read from its text once more; `None` if there is no text.
+    fn object(&self) -> Option<Value> {
+        None
+    }
 }
 
 /// What the object calls itself.
@@ -120,6 +126,7 @@ pub fn judge(
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
     let compares = court.updates.compares;
+    let schema = hints::schema(&route.definition, &version);
     let sent = compares.map(|_| object.clone());
     let existing = match existing(court, place, &route.plural, before, &identity) {
         Ok(existing) => existing,
@@ -132,12 +139,15 @@ pub fn judge(
     let mut stored = None;
     let mut item = if creates {
         let request = update::create(place, object, way, court.manner);
-        answered(court.server.take(request), identity, places)
+        let mut item = answered_with(court.server.take(request), identity, places, schema);
+        item.hidden = hidden_errors(court, place, true, &item, places, schema);
+        item
     } else {
         let manner = Manner { dry_run: false, table: false, ..court.manner };
         match update::send(court.server, place, object, way, manner) {
             Ok(done) => {
-                let mut item = answered(done.response, identity, places);
+                let mut item = answered_with(done.response, identity, places, schema);
+                item.hidden = hidden_errors(court, place, false, &item, places, schema);
                 item.action = done.action;
                 item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
                 if court.manner.table
@@ -182,6 +192,41 @@ fn take_stored(court: Court<'_>, definition: &str, identity: &Identity) -> Optio
     let kept = court.shelf.put(&stored).ok()?;
     court.server.withdraw(definition, namespace, &identity.name);
     Some(kept)
+}
+
+/// Whether an object was refused because of unknown fields, before anything else was validated.
+fn refuses_unknown_fields(item: &Item, manner: Manner) -> bool {
+    manner.level == FieldValidation::Strict
+        && !item.pruned.is_empty()
+        && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
+}
+
+/// What the server would report if it dropped unknown fields with a warning instead of refusing them: the same request
+/// with `fieldValidation=Warn`, as a dry run. `creates`: nothing is seeded in the server.
+fn hidden_errors(
+    court: Court<'_>,
+    place: Place<'_>,
+    creates: bool,
+    item: &Item,
+    places: &dyn Places,
+    schema: Option<&Value>,
+) -> Vec<Problem> {
+    if !refuses_unknown_fields(item, court.manner) {
+        return Vec::new();
+    }
+    let Some(object) = places.object() else { return Vec::new() };
+    let object = in_namespace(object, &item.identity);
+    let manner = Manner { level: FieldValidation::Warn, dry_run: true, table: false, ..court.manner };
+    let way = &court.updates.way;
+    let response = if creates {
+        court.server.take(update::create(place, object, way, manner))
+    } else {
+        match update::send(court.server, place, object, way, manner) {
+            Ok(sent) => sent.response,
+            Err(_) => return Vec::new(),
+        }
+    };
+    answered_with(response, item.identity.clone(), places, schema).errors
 }
 
 /// Why nothing is sent.
@@ -291,10 +336,11 @@ fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     object
 }
 
-/// What kubectl says before it sends anything.
+/// What kubectl reports before it sends anything.
 fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    let version = identity.api_version.rsplit('/').next().unwrap_or_default();
     item.errors.push(Problem {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
@@ -304,6 +350,7 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
             identity.api_version,
             if route.versions.is_empty() { "no version".to_owned() } else { route.versions.join(", ") }
         ),
+        help: suggest::closest(version, route.versions.iter().map(String::as_str)).map(suggest::did_you_mean),
         spot: Some(places.field("apiVersion")),
     });
     item.identity = identity;
@@ -312,6 +359,11 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
 
 /// Reads an answer.
 pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> Item {
+    answered_with(response, identity, places, None)
+}
+
+/// As [`answered`], with suggestions from the schema of the object.
+fn answered_with(response: Response, identity: Identity, places: &dyn Places, schema: Option<&Value>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
     let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
@@ -329,9 +381,9 @@ pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> 
         .map(|path| Located { path: path.clone(), spot: Some(places.name(path)) })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
-    item.warnings = response.warnings.iter().map(|text| warning(text, places)).collect();
+    item.warnings = response.warnings.iter().map(|text| warning(text, places, schema)).collect();
     if !accepted {
-        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places);
+        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places, schema);
     }
     if accepted {
         take_result(&mut item, body);
@@ -352,9 +404,16 @@ fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
     }
 }
 
-fn errors(found: &[FieldError], message: &str, reason: &str, pruned: &[Located], places: &dyn Places) -> Vec<Problem> {
+fn errors(
+    found: &[FieldError],
+    message: &str,
+    reason: &str,
+    pruned: &[Located],
+    places: &dyn Places,
+    schema: Option<&Value>,
+) -> Vec<Problem> {
     if !found.is_empty() {
-        return found.iter().map(|error| field_problem(error, places)).collect();
+        return found.iter().map(|error| field_problem(error, places, schema)).collect();
     }
     // Strict decoding: one message for all unknown fields; here each has its place.
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
@@ -365,21 +424,27 @@ fn errors(found: &[FieldError], message: &str, reason: &str, pruned: &[Located],
                 field: Some(p.path.clone()),
                 message: format!("unknown field \"{}\"", p.path),
                 spot: p.spot.clone(),
+                help: unknown_help(schema, &p.path),
             })
             .collect();
     }
     let path = told_by_go(message);
     let spot = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
-    vec![Problem { kind: reason.to_owned(), field: path, message: message.to_owned(), spot: Some(spot) }]
+    vec![Problem { kind: reason.to_owned(), field: path, message: message.to_owned(), spot: Some(spot), help: None }]
 }
 
-fn field_problem(error: &FieldError, places: &dyn Places) -> Problem {
+fn unknown_help(schema: Option<&Value>, path: &str) -> Option<String> {
+    hints::for_unknown_field(schema?, path).map(suggest::did_you_mean)
+}
+
+fn field_problem(error: &FieldError, places: &dyn Places, schema: Option<&Value>) -> Problem {
     let path = if error.field == "<nil>" { told_in_words(&error.detail) } else { Some(error.field.as_str()) };
     Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
         spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+        help: schema.and_then(|schema| hints::for_value(schema, error)).map(suggest::did_you_mean),
     }
 }
 
@@ -400,7 +465,7 @@ fn told_by_go(message: &str) -> Option<String> {
 }
 
 /// A warning of the server, with its place if it names a field.
-fn warning(text: &str, places: &dyn Places) -> Problem {
+fn warning(text: &str, places: &dyn Places, schema: Option<&Value>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
     let (path, spot) = match (unknown, known()) {
@@ -409,7 +474,8 @@ fn warning(text: &str, places: &dyn Places) -> Problem {
         (None, None) => (None, places.start()),
     };
     let field = path.map(str::to_owned);
-    Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot) }
+    let help = unknown.and_then(|path| unknown_help(schema, path));
+    Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot), help }
 }
 
 /// Removes what differs from run to run (the server sets it when it creates the object) and, unless it is to be shown,
@@ -431,7 +497,7 @@ fn forget_generated_name(item: &mut Item, prefix: &str) {
     if let Some(answer) = &mut item.answer {
         hide_name(&mut answer.message, prefix);
     }
-    for problem in item.errors.iter_mut().chain(&mut item.warnings) {
+    for problem in item.errors.iter_mut().chain(&mut item.hidden).chain(&mut item.warnings) {
         hide_name(&mut problem.message, prefix);
     }
     if let Some(metadata) = item.object.as_mut().and_then(|o| o.get_mut("metadata")).and_then(Value::as_object_mut) {

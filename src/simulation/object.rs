@@ -100,7 +100,7 @@ pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
         chunk if shown => Spot::at(&name, &chunk.text, chunk.start, at),
         _ => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
     });
-    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at }
+    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at, help: None }
 }
 
 /// The name of a source in what a person reads.
@@ -138,6 +138,14 @@ impl Places for Finder<'_> {
 
     fn name(&self, path: &str) -> Spot {
         self.find(path, |_, _| true)
+    }
+
+    fn object(&self) -> Option<Value> {
+        let value = self.document.chunk.read().ok()?.value;
+        match self.document.item {
+            None => Some(value),
+            Some(index) => value.get("items")?.as_array()?.get(index).cloned(),
+        }
     }
 }
 

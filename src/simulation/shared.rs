@@ -15,6 +15,7 @@ use crate::kubectl::{FieldValidation, Verb};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Remark, Verdict};
 use crate::server::{ResponseBody, Server};
+use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::collections::BTreeMap;
@@ -98,6 +99,8 @@ impl Judge {
 #[derive(Debug, Default)]
 pub struct Known {
     definitions: Definitions,
+    /// By group and kind: where the first error of a CRD is that the server would refuse.
+    invalid: BTreeMap<(String, String), Spot>,
     /// Why the cluster did not give the CRD of a group and kind.
     refused: BTreeMap<(String, String), cluster::Error>,
     turns: Turns,
@@ -191,6 +194,12 @@ impl Known {
     pub fn without_definition(&self, judge: &Judge, mut object: Object, kind: &Kind) -> Item {
         let identity = judge::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
+        if let Some(spot) = self.invalid.get(&(group.clone(), name.clone())) {
+            let reason = format!("its CRD would be refused: see {}:{}", spot.source, spot.line);
+            let mut item = object.item(identity, Verdict::CannotTell, reason);
+            item.help = Some("fix the CRD first; kubectl crdx lint checks it alone".to_owned());
+            return item;
+        }
         if judge.settings.ignore_missing {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
@@ -203,6 +212,13 @@ impl Known {
             }
             (None, Some(_)) => Some(format!("the cluster has none either; {GIVE_IT}")),
             (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
+        };
+        let similar =
+            self.definitions.similar_kind(group, name).or_else(|| self.definitions.similar_group(group, name));
+        let help = match (similar.map(suggest::did_you_mean), help) {
+            (Some(question), Some(help)) => Some(format!("{question} If not, {help}")),
+            (None, help) => help,
+            (question, None) => question,
         };
         let mut item = object.item(identity, Verdict::CannotTell, reason);
         item.help = help;
@@ -219,7 +235,10 @@ impl Known {
             return item;
         }
         let manner = Manner { level, dry_run: false, table: false, ..judge.settings.manner };
-        let crd = object.take_value();
+        // The finder needs to see that this is a CRD, so the value stays.
+        let crd = object.value().clone();
+        let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
+        let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let spot = judge::Places::start(&finder);
@@ -246,6 +265,10 @@ impl Known {
                 item
             }
         };
+        if item.verdict == Verdict::Rejected {
+            let first = item.errors.first().and_then(|error| error.spot.clone());
+            self.invalid.entry(defined).or_insert_with(|| first.unwrap_or_else(|| item.spot.clone()));
+        }
         item.warnings.extend(warnings);
         item
     }

@@ -103,6 +103,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         field: Some("apiVersion".to_owned()),
         message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
         spot: Some(places.field("apiVersion")),
+        help: None,
     });
     let place = |path: &str| {
         // The old form may have it at the top.
@@ -116,6 +117,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         field: Some(field.to_owned()),
         message,
         spot: Some(place(field)),
+        help: None,
     };
     for error in validation::validate_existing(crd) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));

@@ -91,7 +91,7 @@ impl Case {
             rule: problem.kind.clone(),
             field: problem.field.clone(),
             message: problem.message.clone(),
-            help: None,
+            help: problem.help.clone(),
             spot: problem.spot.clone().unwrap_or_else(|| item.spot.clone()),
         };
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
@@ -114,6 +114,11 @@ impl Case {
             help: None,
             spot: item.spot.clone(),
         }));
+        let hidden = |problem: &Problem| Finding {
+            message: format!("{}{}", super::HIDDEN_NOTE, problem.message),
+            ..found(problem, Level::Note)
+        };
+        findings.extend(item.hidden.iter().map(hidden));
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
         let subject = item.called();
         let subject = if subject.is_empty() { item.spot.to_string() } else { subject };
@@ -147,6 +152,7 @@ pub(super) mod tests {
             field: None,
             message: "deprecated: 100% gone]]> soon".to_owned(),
             spot: None,
+            help: None,
         });
         let mut rejected = item.clone();
         rejected.verdict = Verdict::Rejected;
@@ -156,6 +162,7 @@ pub(super) mod tests {
             field: Some("spec.tail".to_owned()),
             message: "spec.tail: Invalid value: \"<a href='&\u{1}\r\n::error::\": no\n---\n...\nok 1".to_owned(),
             spot: Some(spot(7, 3)),
+            help: None,
         });
         let mut skipped = item.clone();
         skipped.verdict = Verdict::Skipped;

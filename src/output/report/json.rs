@@ -92,6 +92,9 @@ fn members(item: &Item) -> Map {
         put("remarks", item.remarks.iter().map(remark).collect::<Vec<_>>().into());
     }
     put("errors", item.errors.iter().map(problem).collect::<Vec<_>>().into());
+    if !item.hidden.is_empty() {
+        put("hiddenErrors", item.hidden.iter().map(problem).collect::<Vec<_>>().into());
+    }
     put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
     let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref()));
     put("pruned", pruned.collect::<Vec<_>>().into());
@@ -122,7 +125,9 @@ fn remark(remark: &Remark) -> Value {
 
 fn problem(problem: &Problem) -> Value {
     let field = problem.field.as_deref().unwrap_or_default();
-    located(&[("type", &problem.kind), ("field", field), ("message", &problem.message)], problem.spot.as_ref())
+    let help = problem.help.as_deref().unwrap_or_default();
+    let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
+    located(&texts, problem.spot.as_ref())
 }
 
 /// The texts that are not empty, and the place.

@@ -72,6 +72,12 @@ impl TextReport {
         for error in &item.errors {
             text.push_str(&problem(Grade::Error, error, item, color));
         }
+        if !item.hidden.is_empty() {
+            text.push_str("after these, the server would also report:\n");
+        }
+        for error in &item.hidden {
+            text.push_str(&problem(Grade::Error, error, item, color));
+        }
         if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
             if item.spot.excerpt.is_some() || item.identity.kind.is_empty() {
                 text.push_str(&excerpt::render(Grade::Error, &item.reason, &item.spot, item.help.as_deref(), color));
@@ -181,7 +187,8 @@ fn named(item: &Item) -> String {
 }
 
 fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {
-    excerpt::render(grade, &problem.message, problem.spot.as_ref().unwrap_or(&item.spot), None, color)
+    let spot = problem.spot.as_ref().unwrap_or(&item.spot);
+    excerpt::render(grade, &problem.message, spot, problem.help.as_deref(), color)
 }
 
 /// `7 objects: 4 accepted, 2 rejected, 1 skipped; 3 warnings`
@@ -241,6 +248,7 @@ mod tests {
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
             spot: Some(Spot::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
+            help: None,
         });
         item
     }

@@ -1,0 +1,99 @@
+//! Suggestions for the errors of the server: a name that the schema has near the place of the error.
+
+use crate::field::{BadValue, ErrorType, FieldError};
+use crate::suggest;
+use crate::value::Value;
+
+/// The schema of a version of a stored CRD.
+pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let version = versions.iter().find(|known| known.str_at(&["name"]) == Some(version))?;
+    version.at(&["schema", "openAPIV3Schema"])
+}
+
+/// The field that an unknown field at `path` was probably meant to be.
+pub fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
+    let (node, rest) = descend(schema, path);
+    // What is left of the path is the unknown name, which may have fields of its own.
+    let name = rest.strip_prefix('.').unwrap_or(rest).split(['.', '[']).next().filter(|name| !name.is_empty())?;
+    let mut names: Vec<&str> = keys(node).collect();
+    if std::ptr::eq(node, schema) {
+        names.extend(["apiVersion", "kind", "metadata"]);
+    }
+    suggest::closest(name, names)
+}
+
+/// The value that the value of an `enum` was probably meant to be.
+pub fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
+    if error.kind != ErrorType::NotSupported {
+        return None;
+    }
+    let (node, rest) = descend(schema, &error.field);
+    let allowed = node.get("enum").filter(|_| rest.is_empty())?.as_array()?;
+    let BadValue::Value(Value::String(value)) = &error.bad_value else { return None };
+    suggest::closest(value, allowed.iter().filter_map(Value::as_str))
+}
+
+/// The deepest node of the schema on `path`, and the part of the path below it.
+fn descend<'a, 'p>(schema: &'a Value, path: &'p str) -> (&'a Value, &'p str) {
+    let (mut node, mut rest) = (schema, path);
+    while let Some((below, remaining)) = step(node, rest) {
+        (node, rest) = (below, remaining);
+    }
+    (node, rest)
+}
+
+fn step<'a, 'p>(node: &'a Value, rest: &'p str) -> Option<(&'a Value, &'p str)> {
+    if let Some(index) = rest.strip_prefix('[') {
+        let (_, behind) = index.split_once(']')?;
+        let below = node.get("items").or_else(|| node.get("additionalProperties"))?;
+        return Some((below, behind));
+    }
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    // A name may have dots in it: the longest one that is followed by the end or a separator counts.
+    let fits = |name: &&str| {
+        rest.strip_prefix(*name).is_some_and(|behind| behind.is_empty() || behind.starts_with(['.', '[']))
+    };
+    if let Some(name) = keys(node).filter(fits).max_by_key(|name| name.len()) {
+        return Some((node.at(&["properties", name])?, rest.strip_prefix(name)?));
+    }
+    let below = node.get("additionalProperties").filter(|below| below.as_object().is_some())?;
+    let end = rest.find(['.', '[']).unwrap_or(rest.len());
+    let (name, behind) = rest.split_at_checked(end)?;
+    (!name.is_empty()).then_some((below, behind))
+}
+
+fn keys(node: &Value) -> impl Iterator<Item = &str> {
+    node.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+
+    fn sample() -> Value {
+        json::read(
+            br#"{"properties":{"spec":{"properties":{
+                "secretName":{"type":"string"},
+                "policy":{"type":"string","enum":["Allow","Forbid"]},
+                "list":{"items":{"properties":{"image":{}}}},
+                "map":{"additionalProperties":{"properties":{"weight":{}}}}}}}}"#,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn an_unknown_field_is_compared_with_its_siblings() {
+        let schema = sample();
+        let hint = |path| for_unknown_field(&schema, path);
+        assert_eq!(hint("spec.secretNme"), Some("secretName"));
+        assert_eq!(hint("spec.list[3].imge"), Some("image"));
+        assert_eq!(hint("spec.map.some.wieght"), Some("weight"));
+        assert_eq!(hint("spce"), Some("spec"));
+        assert_eq!(hint("metdata"), Some("metadata"));
+        assert_eq!(hint("spec.secretNme.deep[0].x"), Some("secretName"));
+        assert_eq!(hint("spec.colour"), None);
+        assert_eq!(hint(""), None);
+    }
+}
