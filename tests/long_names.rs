@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const CRD: &str = r#"apiVersion: apiextensions.k8s.io/v1
+const CRD: &str = r"apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: kites.toys.example.com}
 spec:
@@ -26,7 +26,7 @@ spec:
             type: object
             properties:
               tail: {type: string}
-"#;
+";
 
 fn run(dir: &Path, line: &str) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
@@ -105,6 +105,6 @@ fn nothing_is_shortened_where_output_is_no_terminal() {
     ] {
         let output = run(&dir, line);
         let table = String::from_utf8(output.stdout).unwrap();
-        assert!(table.lines().any(|line| line.contains(&long)), "{line}: {:.300}", table);
+        assert!(table.lines().any(|line| line.contains(&long)), "{line}: {table:.300}");
     }
 }

@@ -140,7 +140,7 @@ impl Column {
 /// A table.
 #[derive(Debug)]
 pub struct Columns {
-    columns: &'static [Column],
+    layout: &'static [Column],
     look: Look,
     /// The widest cell of each column so far, in terminal columns, up to [`WIDEST`].
     widths: Vec<usize>,
@@ -153,7 +153,7 @@ impl Columns {
     /// A table without rows.
     pub fn new(columns: &'static [Column], look: Look) -> Self {
         Self {
-            columns,
+            layout: columns,
             look,
             widths: columns.iter().map(|column| column.title.width()).collect(),
             shown: vec![false; columns.len()],
@@ -170,7 +170,7 @@ impl Columns {
     pub fn row(&mut self, cells: &[Cell]) -> String {
         self.rows += 1;
         let mut line = String::new();
-        let state = self.widths.iter_mut().zip(&mut self.shown).zip(self.columns);
+        let state = self.widths.iter_mut().zip(&mut self.shown).zip(self.layout);
         for (cell, ((widest, shown), column)) in cells.iter().zip(state) {
             *widest = Some(cell.text.width()).filter(|width| *width <= WIDEST).unwrap_or_default().max(*widest);
             *shown |= column.shows(&cell.text);
@@ -192,7 +192,7 @@ impl Columns {
             return Ok(());
         }
         let widths = self.fitted();
-        let titles = self.columns.iter().map(|column| Cell::painted(column.title, Paint::Bold)).collect();
+        let titles = self.layout.iter().map(|column| Cell::painted(column.title, Paint::Bold)).collect();
         let mut window = vec![self.visible(titles, &widths)];
         for row in rows {
             let cells = self.visible(row?.split(SEPARATOR).map(decoded).collect(), &widths);
@@ -219,7 +219,7 @@ impl Columns {
         let mut texts: Vec<(usize, usize)> = Vec::new();
         for i in shown() {
             let width = widths.get(i).copied().unwrap_or_default();
-            if self.columns.get(i).is_some_and(|column| column.is_text()) {
+            if self.layout.get(i).is_some_and(|column| column.is_text()) {
                 texts.push((width, i));
             } else {
                 left = left.saturating_sub(width);
@@ -240,7 +240,7 @@ impl Columns {
 
     /// The cells of the columns that are shown, shortened to their widths.
     fn visible(&self, cells: Vec<Cell>, widths: &[usize]) -> Vec<Cell> {
-        let columns = self.columns.iter().zip(&self.shown).zip(widths);
+        let columns = self.layout.iter().zip(&self.shown).zip(widths);
         let cells = cells.into_iter().zip(columns).filter(|(_, ((_, shown), _))| **shown);
         let fit = |(cell, ((column, _), width)): (Cell, ((&Column, &bool), &usize))| {
             let text = match (self.look.width, column.fit) {
