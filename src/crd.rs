@@ -432,7 +432,7 @@ mod tests {
         assert!(crd.spec.preserves_unknown_fields() && crd.spec.namespaced());
         assert_eq!(crd.spec.columns("v1")[0].json_path, ".spec.cronSpec");
         assert_eq!(validation::validate_existing(&crd), Vec::new());
-        conditions::settle(&mut crd, std::iter::empty(), "2026-01-01T00:00:00Z");
+        conditions::check_structure(&mut crd, "2026-01-01T00:00:00Z");
         let condition = crd.condition("NonStructuralSchema").unwrap();
         assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Violations"));
         // controller/nonstructuralschema: calculateCondition
@@ -453,12 +453,17 @@ mod tests {
     #[test]
     fn names_are_accepted_unless_another_crd_has_them() {
         let mut first = decode(&read(GIZMO)).unwrap().crd;
-        assert!(conditions::settle(&mut first, std::iter::empty(), "2026-01-01T00:00:00Z"));
+        conditions::accept_names(&mut first, std::iter::empty(), "2026-01-01T00:00:00Z");
+        assert!(!first.is_true("Established") && first.is_true("NamesAccepted"));
+        conditions::establish(&mut first, "2026-01-01T00:00:00Z");
         assert!(first.is_true("Established") && first.is_true("NamesAccepted"));
-        assert!(!conditions::settle(&mut first, std::iter::empty(), "2026-01-02T00:00:00Z"));
+        let before = first.status.clone();
+        conditions::accept_names(&mut first, std::iter::empty(), "2026-01-02T00:00:00Z");
+        conditions::establish(&mut first, "2026-01-02T00:00:00Z");
+        assert!(first.status == before);
 
         let mut second = decode(&read(&GIZMO.replace("gizmos", "gizmoz"))).unwrap().crd;
-        conditions::settle(&mut second, std::iter::once(&first), "2026-01-01T00:00:00Z");
+        conditions::accept_names(&mut second, std::iter::once(&first), "2026-01-01T00:00:00Z");
         let naming = second.condition("NamesAccepted").unwrap();
         assert_eq!(
             (naming.reason.as_str(), naming.message.as_str()),

@@ -12,12 +12,13 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`bell`] wakes watches, [`connections`] takes them and bounds them, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
+//! [`bell`] wakes watches, [`connections`] takes them and bounds them, [`controllers`] runs the server's controllers, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
 //! [`record`] writes exchanges down and [`state`] keeps what is stored. Requests are answered on threads with large stacks, because values may nest 10,000 deep
 //! and recursion follows them; such a thread lives only as long as there is work.
 
 mod bell;
 mod connections;
+mod controllers;
 mod http;
 mod kubeconfig;
 mod read_only;
@@ -77,6 +78,8 @@ struct Service {
     record: Option<Record>,
     state: Option<Arc<State>>,
     intake: http::Intake,
+    /// Notified when the server's controllers have something to do.
+    controllers: Arc<tokio::sync::Notify>,
 }
 
 /// Serves `server` in the background. `Err` for an address that is not loopback, or a port that is taken.
@@ -101,7 +104,9 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         record: options.record.map(Record::new),
         state: options.state,
         intake: http::Intake::default(),
+        controllers: Arc::default(),
     });
+    runtime.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));
     runtime.spawn(connections::accept(listener, Arc::clone(&service)));
     if let Some(state) = &service.state {
         runtime.spawn(tend(Arc::clone(state)));

@@ -3,12 +3,13 @@
 //!
 //! One file per verb and concern. A request passes [`route`], [`negotiate`], [`options`] and [`body`], then its verb
 //! ([`create`], [`get`], [`list`], [`update`], [`patch`], [`delete`], [`scale`]); objects live in [`store`]; refusals are
-//! [`status`] values. Definitions themselves are served by [`definitions`].
+//! [`status`] values. Definitions themselves are served by [`definitions`]; [`controllers`] do what follows from a write of one.
 
 pub mod address;
 mod admission;
 mod body;
 mod context;
+mod controllers;
 mod create;
 mod decode;
 mod definitions;
@@ -203,6 +204,7 @@ pub enum ResponseBody {
 #[derive(Debug)]
 pub struct Server {
     definitions: definitions::Definitions,
+    controllers: controllers::Queue,
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: Arc<store::Revision>,
     random: random::Random,
@@ -220,6 +222,7 @@ impl Server {
         let revision = Arc::new(store::Revision::default());
         Self {
             definitions: definitions::Definitions::new(&keeping, revision.current()),
+            controllers: controllers::Queue::default(),
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
@@ -239,7 +242,8 @@ impl Server {
     }
 
     /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB
-    /// and more for the deepest). A watch is answered with the events that happened already.
+    /// and more for the deepest). A watch is answered with the events that happened already. The controllers have run when
+    /// this returns, so a new definition is served.
     pub fn handle(&self, request: &Request) -> Response {
         self.whole(request, None)
     }
@@ -250,14 +254,18 @@ impl Server {
         self.whole(&request, object)
     }
 
-    /// Answers one request, as [`Server::handle`] does, but a watch goes on.
+    /// Answers one request, as [`Server::handle`] does, but a watch goes on, and the controllers do not run: after a write of
+    /// a definition the caller has to call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
         self.answer(request, None)
     }
 
     fn whole(&self, request: &Request, object: Option<Value>) -> Response {
         match self.answer(request, object) {
-            Reply::Whole(response) => response,
+            Reply::Whole(response) => {
+                self.run_controllers(request.now);
+                response
+            }
             Reply::Stream(mut watch) => {
                 let events = std::iter::from_fn(|| watch.next_now(request.now));
                 let text = events.map(|event| String::from_utf8_lossy(&event).into_owned()).collect();

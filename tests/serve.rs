@@ -41,6 +41,19 @@ impl Serve {
         (reply.code, reply.body)
     }
 
+    /// Creates the CRD and waits until it is served.
+    fn install(&self) {
+        assert_eq!(self.call("POST", CRDS, Some(&crd())).0, 201);
+        let served = || self.call("GET", KITES, None).0 == 200;
+        assert!(
+            (0..1000).any(|_| served() || {
+                thread::sleep(Duration::from_millis(5));
+                false
+            }),
+            "the CRD is not served"
+        );
+    }
+
     fn stream(&self) -> TcpStream {
         let stream = TcpStream::connect(self.url.trim_start_matches("http://")).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -95,7 +108,7 @@ fn nothing_that_was_answered_is_lost_to_kill_9() {
     for round in 0..6 {
         let mut serve = Serve::start(&["--state", text(&state)]);
         if round == 0 {
-            assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+            serve.install();
         }
         let (code, definition) = serve.call("GET", &format!("{CRDS}/kites.toys.example.com"), None);
         assert_eq!(code, 200);
@@ -162,6 +175,7 @@ fn a_recording_can_be_replayed() {
     let record = directory.path().join("record.jsonl");
     let serve = Serve::start(&["--record", text(&record)]);
     serve.call("POST", CRDS, Some(&crd()));
+    thread::sleep(Duration::from_millis(200));
     serve.call("POST", KITES, Some(&kite("a", 1)));
     serve.call("POST", KITES, Some(&kite("b", 0)));
     let (_, mut a) = serve.call("GET", &format!("{KITES}/a"), None);
@@ -239,7 +253,7 @@ fn it_begins_with_what_is_loaded() {
 #[test]
 fn a_cluster_is_copied_as_it_is_stored() {
     let cluster = Serve::start(&[]);
-    assert_eq!(cluster.call("POST", CRDS, Some(&crd())).0, 201);
+    cluster.install();
     let (_, object) = cluster.call("POST", KITES, Some(&kite("a", 5)));
     let copy = Serve::start(&["--load-from-cluster", "--server", &cluster.url, "--no-cache"]);
     assert_eq!(copy.call("GET", &format!("{KITES}/a"), None), (200, object));
@@ -292,7 +306,7 @@ fn it_says_where_it_is() {
 #[test]
 fn bad_requests_are_answered_or_refused() {
     let serve = Serve::start(&[]);
-    assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+    serve.install();
     let post = |head: &str, body: &[u8]| {
         let length = body.len();
         let head =
@@ -338,6 +352,28 @@ fn bad_requests_are_answered_or_refused() {
     assert_eq!(serve.call("POST", KITES, Some(&kite("after", 1))).0, 201);
 }
 
+/// kube-rs's example `crd_derive_schema` ends so: on the real server, the controllers remove the definition a few
+/// milliseconds after the answer, when the watch has begun.
+#[test]
+fn a_watch_from_revision_0_sees_a_definition_go_that_was_deleted_before() {
+    let serve = Serve::start(&[]);
+    serve.install();
+    let name = format!("{CRDS}/kites.toys.example.com");
+    let (code, marked) = serve.call("DELETE", &name, None);
+    assert_eq!((code, marked["status"]["conditions"][2]["reason"].as_str()), (200, Some("InstanceDeletionPending")));
+    let watch = format!(
+        "GET {CRDS}?watch=true&resourceVersion=0&timeoutSeconds=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    );
+    let answer = serve.raw(watch.as_bytes());
+    let events: Vec<&str> = ["ADDED", "MODIFIED", "DELETED"]
+        .into_iter()
+        .filter(|e| answer.contains(&format!("\"type\":\"{e}\"")))
+        .collect();
+    assert_eq!(events, ["ADDED", "MODIFIED", "DELETED"], "{answer}");
+    assert_eq!(serve.call("GET", &name, None).0, 404);
+    assert_eq!(serve.call("GET", KITES, None).0, 404);
+}
+
 /// Resident memory in MiB.
 #[cfg(target_os = "linux")]
 fn memory(serve: &Serve) -> usize {
@@ -350,7 +386,7 @@ fn memory(serve: &Serve) -> usize {
 #[test]
 fn a_thousand_bad_clients_hold_up_nobody() {
     let serve = Serve::start(&[]);
-    assert_eq!(serve.call("POST", CRDS, Some(&crd())).0, 201);
+    serve.install();
     let before = memory(&serve);
     let mut held = Vec::new();
     for i in 0..450 {

@@ -1,8 +1,9 @@
 //! The changes that the server's controllers make to a stored CRD, as pure functions (`pkg/controller/{status,establish,
 //! nonstructuralschema,apiapproval,finalizer}`).
 //!
-//! They run in a fixed order here, so the order of the conditions is always the same; on the server, `NamesAccepted`
-//! and `Established` usually come first and the order of the other two varies.
+//! [`crate::server::Server::run_controllers`] runs them one after the other, so the order of the conditions is always the
+//! same; on the real server, `NamesAccepted` and `Established` usually come first and the other two in any order. `now` is
+//! RFC 3339 everywhere.
 
 use super::validation::structural;
 use super::{API_APPROVED_ANNOTATION, CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
@@ -10,21 +11,6 @@ use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::value::Value;
 use crate::value::url::Url;
 use std::collections::BTreeSet;
-
-/// Runs the controllers until nothing changes. `others` are the other CRDs of the store; `now` is RFC 3339. Returns
-/// whether anything changed; if it did, CRDs of the same group may have to be settled again, as names may be free now.
-pub fn settle<'a>(
-    crd: &mut CustomResourceDefinition,
-    others: impl Iterator<Item = &'a CustomResourceDefinition>,
-    now: &str,
-) -> bool {
-    let before = crd.status.clone();
-    names(crd, others, now);
-    establish(crd, now);
-    non_structural(crd, now);
-    api_approval(crd, now);
-    crd.status != before
-}
 
 /// Sets a condition; its time changes only when its status does.
 pub fn set(crd: &mut CustomResourceDefinition, mut new: Condition, now: &str) {
@@ -53,8 +39,9 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
     }
 }
 
-/// Accepts names that no other CRD of the group has: acceptedNames, `NamesAccepted`, and Established for a start.
-fn names<'a>(
+/// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the first
+/// `Established`. `others` are the other CRDs of the store.
+pub fn accept_names<'a>(
     crd: &mut CustomResourceDefinition,
     others: impl Iterator<Item = &'a CustomResourceDefinition>,
     now: &str,
@@ -145,8 +132,8 @@ pub(super) fn aggregate(messages: impl Iterator<Item = String>) -> String {
     if let [one] = distinct.as_slice() { one.clone() } else { format!("[{}]", distinct.join(", ")) }
 }
 
-/// Established: once the names are accepted, and the webhook's CA bundle can be read.
-fn establish(crd: &mut CustomResourceDefinition, now: &str) {
+/// Sets `Established` once the names are accepted, unless the conversion webhook's CA bundle is invalid.
+pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
         return;
     }
@@ -158,8 +145,8 @@ fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     set(crd, new, now);
 }
 
-/// `NonStructuralSchema`: only CRDs from before v1 can have it. It goes away with its reasons.
-fn non_structural(crd: &mut CustomResourceDefinition, now: &str) {
+/// Sets or removes `NonStructuralSchema`, which only CRDs created before v1 can have.
+pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
     const TYPE: &str = "NonStructuralSchema";
     let new = match structural_faults(&crd.spec) {
         Ok(faults) if faults.is_empty() => {
@@ -238,7 +225,8 @@ pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
     }
 }
 
-fn api_approval(crd: &mut CustomResourceDefinition, now: &str) {
+/// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.
+pub fn check_approval(crd: &mut CustomResourceDefinition, now: &str) {
     if !is_protected(&crd.spec.group) {
         return;
     }
@@ -271,8 +259,18 @@ pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
     set(crd, condition("Terminating", "True", "InstanceDeletionPending", message), now);
 }
 
-/// Marks the CRD as going away, while its objects are removed.
-pub fn terminating(crd: &mut CustomResourceDefinition, now: &str) {
+/// Sets `Terminating` while the objects of the CRD are removed.
+pub fn deleting_instances(crd: &mut CustomResourceDefinition, now: &str) {
     let new = condition("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+    set(crd, new, now);
+}
+
+/// Sets `Terminating` to false when no objects of the CRD are left.
+pub fn instances_deleted(crd: &mut CustomResourceDefinition, now: &str) {
+    let new = if crd.is_true("Established") {
+        condition("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
+    } else {
+        condition("Terminating", "False", "NeverEstablished", "resource was never established")
+    };
     set(crd, new, now);
 }

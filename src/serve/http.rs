@@ -90,6 +90,9 @@ fn handle(service: &Service, request: &server::Request) -> Answer {
         Reply::Whole(response) => response,
         Reply::Stream(watch) => return stream(*watch),
     };
+    if service.server.has_work_for_controllers() {
+        service.controllers.notify_one();
+    }
     // After the request: what it stored, or saw of another one, may be what could not be kept.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
         let message = format!("{failure}: make room and start again; what was answered before is kept");

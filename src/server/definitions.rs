@@ -1,11 +1,8 @@
-//! `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`: definitions as objects, and what they bring about.
-//!
-//! The server's controllers (names, establishing, cleanup) run at once here, after each write, so that a definition is
-//! served by the time its answer arrives. The answer itself is that of the write, before the controllers.
+//! `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`: definitions as objects. What follows from a write is the work
+//! of [`super::controllers`].
 
 mod decode;
-mod lifecycle;
-mod ownership;
+pub(super) mod ownership;
 mod remove;
 mod write;
 

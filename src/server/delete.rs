@@ -126,7 +126,7 @@ pub(super) fn remove(
                 return Ok(Removal::Gone(existing));
             }
             if serving.objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
-                ctx.server.object_removed(serving, ctx.request.now);
+                ctx.server.object_removed(serving);
                 ctx.server.empty_namespace(serving, name, ctx.request.now);
                 return Ok(Removal::Gone(existing));
             }

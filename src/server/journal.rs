@@ -73,7 +73,7 @@ impl Server {
     /// commit from now on. Only the first journal counts. Objects without a CRD are left out, as they are when one is
     /// deleted; the names of those are returned.
     pub fn keep_in(&self, journal: Arc<dyn Journal>, kept: Vec<Kept>, revision: u64, now: Timestamp) -> Vec<String> {
-        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (crds, objects): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|k| k.definition == DEFINITIONS);
         let names: BTreeSet<String> = crds.iter().map(|k| k.key.clone()).collect();
         for crd in crds {
@@ -96,10 +96,12 @@ impl Server {
             serving.objects.forget_past(self.revision.current());
         }
         let _ = self.keeping.journal.set(journal);
-        // What was under way when the earlier server ended goes on: names to accept, objects to delete.
+        drop(writing);
+        // The earlier server may have stopped before its controllers ran.
         for name in &names {
-            self.settle_definition(name, now);
+            self.controllers.enqueue(name);
         }
+        self.run_controllers(now);
         orphans
     }
 }

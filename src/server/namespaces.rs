@@ -104,7 +104,7 @@ impl Server {
             self.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
         for serving in all.iter().filter(|s| s.namespaced) {
             self.remove_objects(serving, &format!("{name}/"), &time::format(now));
-            self.object_removed(serving, now);
+            self.object_removed(serving);
         }
     }
 }

@@ -49,7 +49,6 @@ impl Server {
     /// Stores a CRD, with its status where it has one, and serves it. `Err` when it cannot be read.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), String> {
         let mut crd = crd::decode(definition)?.crd;
-        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if crd.status.stored_versions.is_empty() {
             let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
             crd.status.stored_versions = storage.collect();
@@ -57,8 +56,12 @@ impl Server {
         let name = crd.name().to_owned();
         let value = crd.to_value();
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
-        self.definitions.objects.seed(&name, value, revision, &self.revision);
-        self.settle_definition(&name, now);
+        {
+            let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            self.definitions.objects.seed(&name, value, revision, &self.revision);
+        }
+        self.controllers.enqueue(&name);
+        self.run_controllers(now);
         Ok(())
     }
 

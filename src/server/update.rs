@@ -114,7 +114,7 @@ impl Update<'_> {
                     if serving.objects.remove(&key, &stored, &ctx.server.revision).is_err() {
                         continue;
                     }
-                    ctx.server.object_removed(serving, ctx.request.now);
+                    ctx.server.object_removed(serving);
                 }
                 return Ok(Arc::new(object));
             }

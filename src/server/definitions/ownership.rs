@@ -74,8 +74,8 @@ pub(super) fn update(
     };
 }
 
-/// Settles the managedFields of a definition whose status the controllers write.
-pub(super) fn settle(live: &Value, object: &mut Value, now: &str) {
+/// Updates the managedFields of a definition whose status a controller writes.
+pub(in crate::server) fn update_by_controller(live: &Value, object: &mut Value, now: &str) {
     with_manager(true, now, |fields| fields.update(live, object, CONTROLLERS));
 }
 

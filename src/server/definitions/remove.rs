@@ -2,7 +2,7 @@
 //! until the objects are gone.
 
 use super::{RESOURCE, select, typed};
-use crate::crd::{self, Condition};
+use crate::crd;
 use crate::server::context::{Answer, Content, Context};
 use crate::server::delete::{DeleteOptions, deletion_finalizers, success};
 use crate::server::metadata;
@@ -47,27 +47,14 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
             return Ok(Answer::object(code, stored.raw()));
         }
         if !options.dry_run && server.definitions.objects.remove(name, &stored, &server.revision).is_ok() {
-            server.forget_definition(name, ctx.request.now);
+            server.stop_serving(name);
         }
         let status = success(RESOURCE, name, metadata::text(&stored.raw(), "uid"));
         return Ok(Answer { code: 200, content: Content::Status(status) });
     }
     let now = ctx.now();
     definition.metadata.insert("deletionTimestamp".to_owned(), Value::from(now.as_str()));
-    let finalizers = definition.metadata.entry("finalizers".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(finalizers) = finalizers
-        && !finalizers.iter().any(|f| f.as_str() == Some(crd::CLEANUP_FINALIZER))
-    {
-        finalizers.push(Value::from(crd::CLEANUP_FINALIZER));
-    }
-    let pending = Condition {
-        type_: "Terminating".to_owned(),
-        status: "True".to_owned(),
-        reason: "InstanceDeletionPending".to_owned(),
-        message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon".to_owned(),
-        ..Condition::default()
-    };
-    crd::conditions::set(&mut definition, pending, &now);
+    crd::conditions::deletion_requested(&mut definition, &now);
     let object = definition.to_value();
     let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
     if options.dry_run {
@@ -76,7 +63,7 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
     match server.definitions.objects.put(name, Some(&stored), object, &server.revision) {
         Ok(marked) => {
             let answer = Answer::object(code, marked.raw());
-            server.settle_definition(name, ctx.request.now);
+            server.definition_written(name);
             Ok(answer)
         }
         Err(_) => Err(Refusal::modified(RESOURCE, name)),

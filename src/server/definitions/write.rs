@@ -72,7 +72,7 @@ fn store_new(
     match server.definitions.objects.put(&name, None, object, &server.revision) {
         Ok(stored) => {
             let answer = Answer::object(201, stored.raw());
-            server.settle_definition(&name, ctx.request.now);
+            server.definition_written(&name);
             Ok(answer)
         }
         Err(_) => Err(Refusal::already_exists(RESOURCE, &name)),
@@ -219,7 +219,7 @@ fn update(
     keep_times(&mut object, existing);
     if should_delete(&object, existing) {
         if !options.dry_run && server.definitions.objects.remove(&name, &stored, &server.revision).is_ok() {
-            server.forget_definition(&name, ctx.request.now);
+            server.stop_serving(&name);
         }
         return Ok(Answer::object(200, Arc::new(object)));
     }
@@ -233,7 +233,7 @@ fn update(
     match server.definitions.objects.put(&name, Some(&stored), object, &server.revision) {
         Ok(stored) => {
             let answer = Answer::object(200, stored.raw());
-            server.settle_definition(&name, ctx.request.now);
+            server.definition_written(&name);
             Ok(answer)
         }
         Err(_) => Err(Refusal::modified(RESOURCE, &name)),

@@ -1,0 +1,264 @@
+//! The controllers of definitions: the steps that follow a write, after its answer.
+//!
+//! A write of a definition stores it, applies its new schema where the definition is served already, and adds its name to
+//! the [`Queue`]. The removal of the last object of a definition that is being deleted adds that one. [`Server::run_controllers`] then takes these steps, each of which writes the
+//! definition if it changed it, so that watches see every one of them:
+//!
+//! | step | here | in `k8s.io/apiextensions-apiserver` |
+//! |---|---|---|
+//! | accept the names | [`conditions::accept_names`] | `pkg/controller/status/naming_controller.go` |
+//! | establish it | [`conditions::establish`] | `pkg/controller/establish` |
+//! | report a schema that is not structural | [`conditions::check_structure`] | `pkg/controller/nonstructuralschema` |
+//! | report the approval of a protected group | [`conditions::check_approval`] | `pkg/controller/apiapproval` |
+//! | serve its objects | [`serving`] | `pkg/apiserver/customresource_handler.go` |
+//! | delete its objects, then the definition | [`finalizing`] | `pkg/controller/finalizer` |
+//!
+//! The real server runs them concurrently, each as soon as it sees the change. Their order here is fixed.
+
+mod finalizing;
+mod serving;
+
+use super::Server;
+use super::Timestamp;
+use super::definitions::{ownership, typed};
+use super::store::Stored;
+use crate::crd::{CustomResourceDefinition, conditions};
+use crate::value::{Value, time};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The names of the definitions that the controllers have to look at, each once, in the order they were added.
+#[derive(Debug, Default)]
+pub(super) struct Queue(Mutex<VecDeque<String>>);
+
+impl Queue {
+    /// Adds a definition that was written or removed.
+    pub fn enqueue(&self, name: &str) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.iter().any(|n| n == name) {
+            names.push_back(name.to_owned());
+        }
+    }
+
+    fn next(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+impl Server {
+    /// Whether [`Server::run_controllers`] has something to do.
+    pub fn has_work_for_controllers(&self) -> bool {
+        !self.controllers.is_empty()
+    }
+
+    /// Runs the controllers until no definition needs them: names are accepted, definitions are established and served, the
+    /// objects of deleted definitions are removed, and with the last object the definition.
+    pub fn run_controllers(&self, now: Timestamp) {
+        if self.controllers.is_empty() {
+            return;
+        }
+        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(name) = self.controllers.next() {
+            self.reconcile(&name, &time::format(now));
+        }
+    }
+
+    /// Takes every step for one definition. The caller holds the definitions' lock.
+    fn reconcile(&self, name: &str, now: &str) {
+        let Some(mut stored) = self.definitions.objects.get(name) else { return };
+        let Some(mut definition) = typed(&stored) else { return };
+        let others = self.others(name, &definition.spec.group);
+        let before = definition.status.clone();
+        conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
+        stored = self.store_definition(name, stored, &mut definition, now);
+        // Before it is established: who sees that may send objects.
+        self.serve_definition(name);
+        let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
+            [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
+                conditions::check_approval(crd, now)
+            }];
+        for step in steps {
+            step(&mut definition);
+            stored = self.store_definition(name, stored, &mut definition, now);
+        }
+        if definition.status != before {
+            // It may have given up names that others are waiting for.
+            self.enqueue_without_names(&others);
+        }
+        self.serve_definition(name);
+        if definition.metadata.contains_key("deletionTimestamp") {
+            self.finalize(name, now);
+        }
+    }
+
+    /// Stores what a step changed, if it changed anything, and gives what is stored then.
+    fn store_definition(
+        &self,
+        name: &str,
+        expected: Arc<Stored>,
+        definition: &mut CustomResourceDefinition,
+        now: &str,
+    ) -> Arc<Stored> {
+        let existing = expected.raw();
+        let mut object = definition.to_value();
+        if object == *existing {
+            return expected;
+        }
+        if self.tracks_fields {
+            ownership::update_by_controller(&existing, &mut object, now);
+        }
+        // Nobody else writes definitions while the lock is held.
+        let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {
+            return expected;
+        };
+        if let Some(metadata) = stored.raw().get("metadata").and_then(Value::as_object) {
+            definition.metadata.clone_from(metadata);
+        }
+        stored
+    }
+
+    /// Enqueues the definitions whose names were not accepted yet.
+    fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
+        for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
+            self.controllers.enqueue(definition.name());
+        }
+    }
+
+    /// The other definitions of a group, ordered by name. Decoding one is slow, so what is served is used where it is
+    /// current.
+    fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
+        let stored = self.definitions.objects.list("", "", &self.revision).0;
+        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |(key, stored): &(String, Arc<Stored>)| {
+            let crd = served.get(key).map(|serving| &serving.crd);
+            let revision = stored.revision.to_string();
+            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
+                Some(crd) => Some(Arc::clone(crd)),
+                None => typed(stored).map(Arc::new),
+            }
+        };
+        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::server::{Method, Reply, Request, Response, ResponseBody, Server, Timestamp};
+    use crate::value::Value;
+
+    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+    fn definition(name: &str, kind: &str) -> String {
+        format!(
+            r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+            "metadata":{{"name":"{name}.example.com"}},"spec":{{"group":"example.com","scope":"Cluster",
+            "names":{{"plural":"{name}","kind":"{kind}"}},"versions":[{{"name":"v1","served":true,"storage":true,
+            "schema":{{"openAPIV3Schema":{{"type":"object"}}}}}}]}}}}"#
+        )
+    }
+
+    /// Sends a request as `serve` does: the controllers do not run.
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+        match server.reply(&Request::new(method, path, body)) {
+            Reply::Whole(response) => response,
+            Reply::Stream(_) => panic!("{path} is no watch"),
+        }
+    }
+
+    /// The types of the events since a revision, each with the reason of the last condition.
+    fn events(server: &Server, since: u64) -> Vec<(String, String)> {
+        let path = format!("{CRDS}?watch=true&resourceVersion={since}");
+        let ResponseBody::Text(text) = server.handle(&Request::new(Method::Get, &path, "")).body else { panic!() };
+        let event = |line: &str| {
+            let event = crate::text::json::read(line.as_bytes()).unwrap();
+            let conditions =
+                event.at(&["object", "status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+            let reason = conditions.last().and_then(|c| c.str_at(&["reason"])).unwrap_or_default();
+            (event.str_at(&["type"]).unwrap().to_owned(), reason.to_owned())
+        };
+        text.lines().map(event).collect()
+    }
+
+    fn pairs<'a>(events: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+        events.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect()
+    }
+
+    #[test]
+    fn every_step_is_taken_after_the_answer_and_seen_by_watches() {
+        let server = Server::new(1);
+        let now = Timestamp::default();
+        assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 404);
+        assert!(server.has_work_for_controllers());
+        server.run_controllers(now);
+        assert!(!server.has_work_for_controllers());
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 200);
+        let seen = events(&server, 2);
+        assert_eq!(pairs(&seen), [("MODIFIED", "Installing"), ("MODIFIED", "InitialNamesAccepted")]);
+        assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/foos.example.com"), "").code, 200);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 200);
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 404);
+        let seen = events(&server, 4);
+        assert_eq!(
+            pairs(&seen),
+            [
+                ("MODIFIED", "InstanceDeletionPending"),
+                ("MODIFIED", "InstanceDeletionInProgress"),
+                ("DELETED", "InstanceDeletionInProgress")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_definition_with_a_finalizer_of_its_own_stays_without_objects() {
+        let server = Server::new(1);
+        let held = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
+        let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
+        assert_eq!(handle(Method::Post, CRDS, &held).code, 201);
+        let path = format!("{CRDS}/foos.example.com");
+        assert_eq!(handle(Method::Delete, &path, "").code, 200);
+        let ResponseBody::Json(left) = handle(Method::Get, &path, "").body else { panic!() };
+        assert_eq!(left.at(&["metadata", "finalizers"]), Some(&Value::Array(vec!["x.y/z".into()])));
+        let conditions = left.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+        let last = conditions.last().unwrap();
+        assert_eq!(
+            (last.str_at(&["status"]), last.str_at(&["reason"])),
+            (Some("False"), Some("InstanceDeletionCompleted"))
+        );
+        assert_eq!(handle(Method::Patch, &path, r#"{"metadata":{"finalizers":null}}"#).code, 200);
+        assert_eq!(handle(Method::Get, &path, "").code, 404);
+    }
+
+    #[test]
+    fn names_that_are_given_up_go_to_the_definition_that_waits() {
+        let server = Server::new(1);
+        let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
+        assert_eq!(handle(Method::Post, CRDS, &definition("foos", "Foo")), 201);
+        assert_eq!(handle(Method::Post, CRDS, &definition("foes", "Foo")), 201);
+        assert_eq!(handle(Method::Get, "/apis/example.com/v1/foes", ""), 404);
+        assert_eq!(handle(Method::Delete, &format!("{CRDS}/foos.example.com"), ""), 200);
+        assert_eq!(handle(Method::Get, "/apis/example.com/v1/foes", ""), 200);
+    }
+
+    #[test]
+    fn a_definition_created_anew_begins_without_objects() {
+        let server = Server::new(1);
+        let now = Timestamp::default();
+        let (path, object) =
+            ("/apis/example.com/v1/foos", r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"}}"#);
+        send(&server, Method::Post, CRDS, &definition("foos", "Foo"));
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Post, path, object).code, 201);
+        let crd = format!("{CRDS}/foos.example.com");
+        send(&server, Method::Delete, &crd, "");
+        send(&server, Method::Patch, &crd, r#"{"metadata":{"finalizers":null}}"#);
+        assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Get, &format!("{path}/a"), "").code, 404);
+    }
+}

@@ -1,0 +1,72 @@
+//! Deleting the objects of a definition that is being deleted, and with the last object the definition.
+
+use crate::crd::{self, CustomResourceDefinition, conditions};
+use crate::server::Server;
+use crate::server::definitions::typed;
+use crate::server::metadata;
+use crate::server::serving::Serving;
+use crate::value::Value;
+
+impl Server {
+    /// Deletes the objects of a definition, and the definition once none is left. Objects with finalizers stay until their
+    /// finalizers are removed; [`Server::object_removed`] enqueues the definition again then.
+    pub(super) fn finalize(&self, name: &str, now: &str) {
+        let Some(serving) = self.serving_of(name) else { return };
+        let Some(stored) = self.definitions.objects.get(name) else { return };
+        let Some(mut definition) = typed(&stored) else { return };
+        if !metadata::finalizers(&stored.raw()).contains(&crd::CLEANUP_FINALIZER) {
+            return;
+        }
+        conditions::deleting_instances(&mut definition, now);
+        let stored = self.store_definition(name, stored, &mut definition, now);
+        self.remove_objects(&serving, "", now);
+        if serving.objects.is_empty() {
+            conditions::instances_deleted(&mut definition, now);
+            remove_finalizer(&mut definition);
+            if !definition.metadata.contains_key("finalizers") {
+                if self.definitions.objects.remove(name, &stored, &self.revision).is_ok() {
+                    self.stop_serving(name);
+                }
+                return;
+            }
+            self.store_definition(name, stored, &mut definition, now);
+        }
+        self.serve_definition(name);
+    }
+
+    /// Deletes the objects whose keys begin with `prefix`, or marks them where they have finalizers.
+    pub(in crate::server) fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
+        let Some(storage) = serving.storage() else { return };
+        for (key, stored) in serving.objects.list(prefix, "", &self.revision).0 {
+            let Ok(existing) = serving.read(&stored, storage) else { continue };
+            let finalizers: Vec<String> = metadata::finalizers(&existing).into_iter().map(str::to_owned).collect();
+            if finalizers.is_empty() {
+                let _ = serving.objects.remove(&key, &stored, &self.revision);
+                continue;
+            }
+            let mut object = (*existing).clone();
+            crate::server::delete::mark_deleting(&mut object, finalizers, now);
+            if object != *existing
+                && let Ok(written) = serving.written(object, storage, true)
+            {
+                let _ = written.put(storage, &serving.objects, &key, Some(&stored), &self.revision);
+            }
+        }
+    }
+
+    /// Enqueues a definition that is being deleted when its last object was removed.
+    pub(in crate::server) fn object_removed(&self, serving: &Serving) {
+        if serving.terminating && serving.objects.is_empty() {
+            self.controllers.enqueue(serving.crd.name());
+        }
+    }
+}
+
+fn remove_finalizer(definition: &mut CustomResourceDefinition) {
+    if let Some(Value::Array(finalizers)) = definition.metadata.get_mut("finalizers") {
+        finalizers.retain(|f| f.as_str() != Some(crd::CLEANUP_FINALIZER));
+        if finalizers.is_empty() {
+            definition.metadata.remove("finalizers");
+        }
+    }
+}

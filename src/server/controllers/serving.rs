@@ -1,0 +1,54 @@
+//! Serving the objects of definitions: compiles a definition when it changes and drops it when it is removed.
+
+use crate::crd::CustomResourceDefinition;
+use crate::server::Server;
+use crate::server::definitions::typed;
+use crate::server::serving::Serving;
+use crate::server::store::Collection;
+use std::sync::{Arc, PoisonError};
+
+impl Server {
+    /// Compiles a definition, unless only its metadata or conditions changed.
+    pub(in crate::server) fn serve_definition(&self, name: &str) {
+        let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) else { return };
+        let definition = Arc::new(definition);
+        let mut served = self.serving.write().unwrap_or_else(PoisonError::into_inner);
+        let names = |crd: &CustomResourceDefinition| crd.status.accepted_names.clone();
+        let next = match served.get(name) {
+            Some(b) if b.crd.spec == definition.spec && names(&b.crd) == names(&definition) => {
+                b.with_definition(definition)
+            }
+            Some(b) => {
+                b.retire();
+                Serving::compile(definition, Arc::clone(&b.objects))
+            }
+            None => {
+                let objects = Collection::new(name, &self.keeping, self.revision.current());
+                Serving::compile(definition, Arc::new(objects))
+            }
+        };
+        served.insert(name.to_owned(), Arc::new(next));
+    }
+
+    /// A definition was written. Where it is served, its new schema applies from now on (the real server needs about a
+    /// millisecond for that); everything else is left to the controllers. The caller holds the definitions' lock.
+    pub(in crate::server) fn definition_written(&self, name: &str) {
+        if self.serving_of(name).is_some() {
+            self.serve_definition(name);
+        }
+        self.controllers.enqueue(name);
+    }
+
+    /// Stops serving a definition that was removed; its names are free then. The caller holds the definitions' lock.
+    pub(in crate::server) fn stop_serving(&self, name: &str) {
+        let removed = self.serving.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        let Some(removed) = removed else { return };
+        removed.retire();
+        self.enqueue_without_names(&self.others(name, &removed.group));
+    }
+
+    /// What is served for a definition.
+    pub(in crate::server) fn serving_of(&self, name: &str) -> Option<Arc<Serving>> {
+        self.serving.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+}
