@@ -13,6 +13,7 @@ mod facts_cel_parse;
 mod facts_cel_runs;
 mod facts_formats;
 mod facts_regexp;
+mod facts_time_zones;
 mod facts_yaml;
 mod formats;
 mod integrations;

@@ -1,7 +1,7 @@
 //! Preparation of a CRD before validation (`registry/customresourcedefinition/strategy.go`): status, generation,
 //! stored versions, and the warnings of an accepted one.
 
-use super::validation::schemas;
+use super::validation::{coerce_all, schemas};
 use super::{CustomResourceDefinition, Spec, Status};
 use crate::schema::{Schema, format};
 use crate::value::{Value, quote};
@@ -13,6 +13,7 @@ pub fn prepare_create(crd: &mut CustomResourceDefinition) {
     crd.status = Status::default();
     crd.metadata.insert("generation".to_owned(), Value::Int(1));
     store_version(crd);
+    coerce_defaults(&mut crd.spec);
 }
 
 /// An update: the status stays; the generation (the caller has set it to the old one) rises when the spec changes.
@@ -22,11 +23,20 @@ pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDe
         crd.metadata.insert("generation".to_owned(), Value::Int(old.generation() + 1));
     }
     store_version(crd);
+    coerce_defaults(&mut crd.spec);
 }
 
 /// An update of `/status`: the spec stays. Metadata is taken from the request, although it is not meant to be.
 pub fn prepare_status_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
     crd.spec.clone_from(&old.spec);
+}
+
+/// Drops unknown fields from the metadata of embedded resources in defaults.
+fn coerce_defaults(spec: &mut Spec) {
+    let versions = spec.versions.iter_mut().filter_map(|v| v.schema.as_mut());
+    for schema in spec.validation.iter_mut().chain(versions).filter_map(|v| v.schema.as_mut()) {
+        coerce_all(schema);
+    }
 }
 
 fn store_version(crd: &mut CustomResourceDefinition) {

@@ -25,6 +25,7 @@ use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::metadata::{self, Metadata, NameRule};
 use crate::value::Value;
 pub use conversion::has_invalid_ca_bundle;
+pub use defaults::coerce_all;
 pub use options::{TYPES, schemas};
 
 use options::Options;

@@ -79,7 +79,7 @@ impl Server {
         self.serve_definition(name);
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
-                conditions::check_approval(crd, now)
+                conditions::check_approval(crd, now);
             }];
         for step in steps {
             step(&mut definition);

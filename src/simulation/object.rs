@@ -73,9 +73,10 @@ impl Object {
         item
     }
 
-    /// What finds its fields.
+    /// Finds its fields: the first [`MOST_FOUND`] of an object, all of a CRD, which may have a rule in every node.
     pub fn finder(&self) -> Finder<'_> {
-        Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(MOST_FOUND) }
+        let most = if self.is_definition() { usize::MAX } else { MOST_FOUND };
+        Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
     }
 }
 

@@ -12,8 +12,9 @@ use crate::pipeline::prune::prune;
 use crate::pipeline::unknown::Unknown;
 use crate::pipeline::{embedded, validate};
 use crate::rules::{OBJECT_BUDGET, Rules};
-use crate::schema::Schema;
+use crate::schema::{Items, Schema};
 use crate::value::{Map, Value, object};
+use std::sync::Arc;
 
 /// The faults of the defaults of a structural schema.
 pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorList {
@@ -26,6 +27,39 @@ pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorL
     // Stopping early is part of the verdict.
     let _ = walk.node(root, &compiled, &place, true, path);
     walk.errors
+}
+
+/// Drops unknown fields from the metadata of embedded resources in the defaults of a structural schema. The server's
+/// validation does this to the very defaults that are stored then. Defaults that cannot be coerced are left to
+/// [`validate_all`].
+pub fn coerce_all(root: &mut Arc<Schema>) {
+    let has_default = root.any(&mut |s| s.default.is_some());
+    if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root) {
+        return;
+    }
+    let compiled = Node::compile(root, Dialect::Defaults);
+    coerce_below(Arc::make_mut(root), &compiled, true, false);
+}
+
+/// As [`Walk::node`], which neither looks below `additionalProperties` nor changes what is inside of metadata.
+fn coerce_below(schema: &mut Schema, node: &Node, is_root: bool, in_metadata: bool) {
+    if !node.has.defaults {
+        return;
+    }
+    let is_resource = is_root || node.embedded;
+    let in_metadata = in_metadata && !is_resource;
+    if let Some(default) = schema.default.as_mut().filter(|_| !in_metadata) {
+        // The error is found again by validation.
+        let _ = coerce(default, node, is_resource, false, &ROOT, &mut Unknown::new(false));
+    }
+    if let (Some(items), Some(Items::Schema(schema))) = (&node.items, &mut schema.items) {
+        coerce_below(schema, items, false, in_metadata);
+    }
+    for (name, schema) in &mut schema.properties {
+        let Some(property) = node.property(name) else { continue };
+        let meta = is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
+        coerce_below(schema, property, false, in_metadata || meta);
+    }
 }
 
 struct Walk {
