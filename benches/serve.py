@@ -21,7 +21,7 @@ class Connection:
         self.held = b""
 
     def send(self, method, path, body=b"", kind="application/json"):
-        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
 
     def head(self):
         while b"\r\n\r\n" not in self.held:
@@ -188,7 +188,7 @@ def beside(port, sample, collection, seconds):
     held = [socket.create_connection(("127.0.0.1", port)) for _ in range(900)]
     for i, s in enumerate(held):
         if i % 2:
-            s.sendall(b"POST " + collection.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n{")
+            s.sendall(b"POST " + collection.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n{")
     rate = creates(port, sample, collection, 1, "b", seconds=seconds)[0] / seconds
     for s in held:
         s.close()

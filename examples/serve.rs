@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // On a port: any client, here a bare socket.
     let running = serve::start(server, serve::Options::default())?;
     let mut socket = TcpStream::connect(running.url().trim_start_matches("http://"))?;
-    socket.write_all(b"GET /apis/toys.example.com/v1/kites HTTP/1.1\r\nHost: crdx\r\nConnection: close\r\n\r\n")?;
+    socket
+        .write_all(b"GET /apis/toys.example.com/v1/kites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer)?;
     println!("{answer}");

@@ -12,13 +12,15 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`bell`] wakes watches, [`connections`] takes them and bounds them, [`controllers`] runs the server's controllers, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
+//! [`access`] decides whom to answer, [`escape`] rewrites request targets that hyper refuses, [`bell`] wakes watches, [`connections`] takes them and bounds them, [`controllers`] runs the server's controllers, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
 //! [`record`] writes exchanges down and [`state`] keeps what is stored. Requests are answered on threads with large stacks, because values may nest 10,000 deep
 //! and recursion follows them; such a thread lives only as long as there is work.
 
+mod access;
 mod bell;
 mod connections;
 mod controllers;
+mod escape;
 mod http;
 mod kubeconfig;
 mod read_only;
@@ -48,6 +50,8 @@ pub struct Options {
     pub address: IpAddr,
     /// The port; 0 takes a free one.
     pub port: u16,
+    /// Host names that are answered besides `localhost` and loopback addresses.
+    pub allowed_hosts: Vec<String>,
     /// Refuse whatever would change something.
     pub read_only: bool,
     /// Where every exchange is written down, one JSON line each.
@@ -58,7 +62,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { address: Ipv4Addr::LOCALHOST.into(), port: 0, read_only: false, record: None, state: None }
+        Self {
+            address: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            allowed_hosts: Vec::new(),
+            read_only: false,
+            record: None,
+            state: None,
+        }
     }
 }
 
@@ -74,6 +85,7 @@ pub struct Running {
 #[derive(Debug)]
 struct Service {
     server: Arc<Server>,
+    access: access::Access,
     read_only: bool,
     record: Option<Record>,
     state: Option<Arc<State>>,
@@ -88,6 +100,11 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
+    let allowed = options.allowed_hosts.iter().map(|host| access::host_name(host).ok_or(host));
+    let allowed = allowed.collect::<Result<_, _>>().map_err(|host| {
+        let text = format!("{host:?} is not a host: give a name or an address, such as crdx.example.com");
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })?;
     server.pack();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -100,6 +117,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     let address = listener.local_addr()?;
     let service = Arc::new(Service {
         server,
+        access: access::Access::new(allowed),
         read_only: options.read_only,
         record: options.record.map(Record::new),
         state: options.state,
@@ -177,6 +195,16 @@ mod tests {
             let options = Options { address: address.parse().unwrap(), ..Options::default() };
             let error = start(Arc::new(Server::new(1)), options).unwrap_err();
             assert_eq!(error.to_string(), format!("{address} is not an address of the loopback: use 127.0.0.1 or ::1"));
+        }
+    }
+
+    #[test]
+    fn an_allowed_host_is_a_name_or_an_address() {
+        for (host, fine) in
+            [("crdx.example.com", true), ("[fd00::1]:80", true), ("http://a", false), ("", false), ("*", false)]
+        {
+            let options = Options { allowed_hosts: vec![host.to_owned()], ..Options::default() };
+            assert_eq!(start(Arc::new(Server::new(1)), options).is_ok(), fine, "{host}");
         }
     }
 

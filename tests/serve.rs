@@ -160,7 +160,7 @@ fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<
     let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
     let length = body.len();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{kind}Content-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{kind}Content-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();
@@ -309,8 +309,9 @@ fn bad_requests_are_answered_or_refused() {
     serve.install();
     let post = |head: &str, body: &[u8]| {
         let length = body.len();
-        let head =
-            format!("POST {KITES} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}Content-Length: {length}\r\n\r\n");
+        let head = format!(
+            "POST {KITES} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}Content-Length: {length}\r\n\r\n"
+        );
         serve.raw(&[head.as_bytes(), body].concat())
     };
     let json = "Content-Type: application/json\r\n";
@@ -330,23 +331,27 @@ fn bad_requests_are_answered_or_refused() {
     assert!(post(json, &vec![b'['; 100_000]).starts_with("HTTP/1.1 400 "));
     assert!(post(json, b"\xff\xfe\x00").starts_with("HTTP/1.1 400 "));
     for method in ["OPTIONS", "TRACE", "PROPFIND", "CONNECT"] {
-        let answer = serve.raw(format!("{method} {CRDS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes());
+        let answer =
+            serve.raw(format!("{method} {CRDS} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 405 "), "{method}: {answer}");
     }
     assert!(serve.raw(b"GET /apis HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
     assert!(serve.raw(b"\x16\x03\x01\x02\x00\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
-    assert!(serve.raw(b"GET /apis HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n").starts_with("HTTP/1.1 400 "));
-    let headers = format!("GET /apis HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(4 << 20));
+    assert!(
+        serve.raw(b"GET /apis HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n").starts_with("HTTP/1.1 400 ")
+    );
+    let headers = format!("GET /apis HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "a".repeat(4 << 20));
     assert!(serve.raw(headers.as_bytes()).starts_with("HTTP/1.1 431 "));
-    let path = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
+    let path = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(100_000));
     assert!(serve.raw(path.as_bytes()).starts_with("HTTP/1.1 414 "));
     for path in ["/apis/%zz", "/%00", "/apis/../../etc/passwd", "/apis/a/b/c/d/e/f/g/h?%%%=%"] {
-        let answer = serve.raw(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes());
+        let answer =
+            serve.raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 40"), "{path}: {answer}");
     }
     // A body that is cut off.
     let mut stream = serve.stream();
-    let head = format!("POST {KITES} HTTP/1.1\r\nHost: x\r\n{json}Content-Length: 100\r\n\r\n{{");
+    let head = format!("POST {KITES} HTTP/1.1\r\nHost: localhost\r\n{json}Content-Length: 100\r\n\r\n{{");
     stream.write_all(head.as_bytes()).unwrap();
     drop(stream);
     assert_eq!(serve.call("POST", KITES, Some(&kite("after", 1))).0, 201);
@@ -374,6 +379,108 @@ fn a_watch_from_revision_0_sees_a_definition_go_that_was_deleted_before() {
     assert_eq!(serve.call("GET", KITES, None).0, 404);
 }
 
+/// The answer to a target as in `tests/facts/request-targets.jsonl`.
+fn shown(answer: &str) -> (u16, Value) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let code = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let text: String = if chunked { body.split("\r\n").skip(1).step_by(2).collect() } else { body.to_owned() };
+    let values: Vec<Value> = serde_json::Deserializer::from_str(&text).into_iter().filter_map(Result::ok).collect();
+    let shown = match values.as_slice() {
+        [events @ .., last] if last["type"].is_string() => {
+            events.iter().chain([last]).map(|event| event["type"].clone()).collect()
+        }
+        [status] if status["kind"] == "Status" => status.get("message").cloned().unwrap_or(json!("")),
+        [list] if list["items"].is_array() => {
+            list["items"].as_array().unwrap().iter().map(|object| object["metadata"]["name"].clone()).collect()
+        }
+        [value] if value.is_object() => {
+            value["metadata"].get("name").or(value.get("kind")).cloned().unwrap_or(json!("an object"))
+        }
+        [value] if text.starts_with(['{', '"']) => value.clone(),
+        _ => json!(text),
+    };
+    (code, shown)
+}
+
+/// Raw `{`, `>`, `"` and the like, escapes, repeated slashes: what the real server answers to request targets, recorded by
+/// `tests/kubectl/request_targets.py`.
+#[test]
+fn request_targets_are_answered_as_by_the_real_server() {
+    // Strings are UTF-8 here, and hyper writes no text into its own refusals.
+    let known = |target: &str| target.ends_with("%ff");
+    let without_text = |answer: &Value| *answer == json!("400 Bad Request");
+    let serve = Serve::start(&[]);
+    serve.install();
+    let mut a = kite("a", 1);
+    a["metadata"]["labels"] = json!({"app": "x"});
+    assert_eq!(serve.call("POST", KITES, Some(&a)).0, 201);
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for line in fs::read_to_string("tests/facts/request-targets.jsonl").unwrap().lines() {
+        let fact: Value = serde_json::from_str(line).unwrap();
+        let target = fact["target"].as_str().unwrap();
+        let request = format!(
+            "GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+        );
+        let (code, answer) = shown(&serve.raw(request.as_bytes()));
+        let same = answer == fact["answer"] || known(target) || answer == json!("") && without_text(&fact["answer"]);
+        if code != fact["code"] || !same {
+            wrong.push(format!("{target}: {code} {answer}, expected {} {}", fact["code"], fact["answer"]));
+        }
+        count += 1;
+    }
+    assert!(count > 200, "{count} targets");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Requests on one connection, one sent before the other is answered, with a body that looks like a request.
+#[test]
+fn targets_are_escaped_between_bodies_on_one_connection() {
+    let serve = Serve::start(&[]);
+    serve.install();
+    let body = r#"{"a":"GET /{ HTTP/1.1"}"#;
+    let length = body.len();
+    let post = format!(
+        "POST {KITES}?x={{ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    let last = format!("GET {KITES}?labelSelector=\"a{{ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let answer = serve.raw(format!("{post}{post}{last}").as_bytes());
+    assert_eq!(answer.matches("HTTP/1.1 400 Bad Request").count(), 3, "{answer}");
+    assert!(answer.contains("name part must consist of"), "{answer}");
+}
+
+#[test]
+fn only_requests_for_this_machine_are_answered() {
+    let serve = Serve::start(&["--allowed-host", "crdx.example.com", "--allowed-host", "Other.example."]);
+    let send = |version: &str, headers: &str| {
+        serve.raw(format!("GET /apis HTTP/{version}\r\n{headers}Connection: close\r\n\r\n").as_bytes())
+    };
+    for host in ["localhost", "localhost.:8080", "127.0.0.1", "[::1]:8080", "crdx.example.com:1", "other.example"] {
+        let answer = send("1.1", &format!("Host: {host}\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{host}: {answer}");
+    }
+    assert!(send("1.0", "").starts_with("HTTP/1.0 200 "));
+    assert!(send("1.1", "").starts_with("HTTP/1.1 400 "));
+    for (headers, said) in [
+        ("Host: evil.example\r\n", "start it with --allowed-host evil.example"),
+        ("Host: localhost.evil.example:80\r\n", "for the host \\\"localhost.evil.example:80\\\""),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", "a web page of another site sent this request"),
+        ("Host: localhost\r\nOrigin: https://evil.example\r\n", "a web page of another site (https://evil.example)"),
+        ("Host: localhost\r\nOrigin: null\r\n", "a web page of another site (null)"),
+    ] {
+        let answer = send("1.1", headers);
+        assert!(
+            answer.starts_with("HTTP/1.1 403 ") && answer.contains("\"reason\":\"Forbidden\"") && answer.contains(said),
+            "{headers}: {answer}"
+        );
+    }
+    assert!(send("1.1", "Host: localhost\r\nHost: evil.example\r\n").starts_with("HTTP/1.1 400 "));
+    assert!(send("1.1", "Host: localhost\r\nSec-Fetch-Site: none\r\n").starts_with("HTTP/1.1 200 "));
+    let output = refused(&["--allowed-host", "http://a"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("\"http://a\" is not a host: give a name or an address"), "{said}");
+}
+
 /// Resident memory in MiB.
 #[cfg(target_os = "linux")]
 fn memory(serve: &Serve) -> usize {
@@ -395,11 +502,11 @@ fn a_thousand_bad_clients_hold_up_nobody() {
             // Says nothing.
             0 => {}
             // Stops within its headers.
-            1 => stream.write_all(b"GET /apis HTTP/1.1\r\nHost: x\r\nX-Slow: ").unwrap(),
+            1 => stream.write_all(b"GET /apis HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").unwrap(),
             // Announces a body of nearly 3 MiB and stops within it.
             _ => {
                 let head = format!(
-                    "POST {KITES} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{{"
+                    "POST {KITES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{{"
                 );
                 stream.write_all(head.as_bytes()).unwrap();
             }

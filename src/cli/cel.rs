@@ -7,12 +7,13 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::cel::{
-    ast::CheckedAst,
+    ast::{CheckedAst, ExprKind},
     cost,
     decl::DeclType,
     env::{BaseEnv, Env},
     eval::{PER_CALL_LIMIT, Program},
     issues::Issues,
+    syntax,
     types::Type,
     value::{Error, Value as Cel},
 };
@@ -55,13 +56,13 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
 }
 
 fn report(args: &args::Cel) -> Result<Report, Wrong> {
-    let given = given::read(args)?;
+    let expression = args.expression.as_str();
+    let base = BaseEnv::of(Version::CURRENT.compatibility());
+    let given = given::read(args, uses_self(expression, &base))?;
     let steps = match &args.at {
         Some(path) => node::steps(path).map_err(Wrong::new)?,
         None => Vec::new(),
     };
-    let expression = args.expression.as_str();
-    let base = BaseEnv::of(Version::CURRENT.compatibility());
     let outcome = match &given {
         Given::Nothing => judge(expression, &Env::new(base), None, Vec::new()),
         Given::Untyped { new, old } => {
@@ -81,6 +82,13 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
         }
     };
     Ok(Report { expression: expression.to_owned(), at: args.at.clone(), outcome })
+}
+
+/// Whether an expression mentions `self` or `oldSelf`. One that cannot be parsed does not: its error is the result.
+fn uses_self(expression: &str, base: &BaseEnv) -> bool {
+    syntax::parse(expression, base.parse_options).is_ok_and(|ast| {
+        ast.expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if matches!(&**name, "self" | "oldSelf")))
+    })
 }
 
 /// Compiles, estimates and runs an expression. Of the values of `env`'s variables, those that are not there are none.

@@ -51,8 +51,13 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         server = server.with_namespaces(rule, names, now);
     }
     let server = Arc::new(server);
-    let mut options =
-        Options { address: args.address, port: args.port, read_only: args.read_only, ..Options::default() };
+    let mut options = Options {
+        address: args.address,
+        port: args.port,
+        allowed_hosts: args.allowed_hosts.clone(),
+        read_only: args.read_only,
+        ..Options::default()
+    };
     if let Some(path) = &args.state {
         let (state, orphans) = State::open(path, &server, now).map_err(one)?;
         for orphan in orphans {

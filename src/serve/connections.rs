@@ -3,6 +3,7 @@
 //! A connection that says nothing is closed after [`PATIENCE`], as Go's server does with idle ones (`IdleTimeout` of
 //! `k8s.io/apiserver/pkg/server/secure_serving.go`); one that dribbles its headers has as long.
 
+use super::escape::Escaping;
 use super::{Service, http};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -44,7 +45,7 @@ async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemapho
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(Escaping::new(stream)), answer);
     // A client that breaks off needs no answer.
     let _ = connection.await;
 }

@@ -1,5 +1,6 @@
 //! From HTTP to [`server::Request`](crate::server::Request) and back.
 
+use super::access::Refused;
 use super::stream::Stream;
 use super::{Service, read_only};
 use crate::crd::openapi;
@@ -48,6 +49,17 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
     let (parts, body) = request.into_parts();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
+    }
+    if parts.uri.scheme().is_none() && parts.uri.authority().is_some() && parts.method != hyper::Method::CONNECT {
+        // hyper takes a target without a slash for a host; Go refuses it.
+        return plain(StatusCode::BAD_REQUEST, "400 Bad Request");
+    }
+    match service.access.check(&parts.uri, &parts.headers) {
+        Ok(()) => {}
+        Err(refused @ Refused::ManyHosts) => {
+            return plain(StatusCode::BAD_REQUEST, format!("400 Bad Request: {refused}"));
+        }
+        Err(refused) => return refuse(StatusCode::FORBIDDEN, "Forbidden", &refused.to_string()),
     }
     let method = method(&parts.method);
     let body = if matches!(method, Method::Get | Method::Head) {
@@ -254,7 +266,7 @@ fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
 }
 
 /// What cannot be answered at all; the connection is of no more use.
-fn plain(code: StatusCode, text: &'static str) -> Answer {
+fn plain(code: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut response = whole(text);
     *response.status_mut() = code;
     let headers = response.headers_mut();

@@ -5,7 +5,7 @@ use super::query::Query;
 use super::selector::{FieldSelector, LabelSelector};
 use super::status::Refusal;
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
-use crate::value::{Value, quote};
+use crate::value::{Value, json, quote};
 
 /// What is done about unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,7 +206,7 @@ fn watch_errors(options: &ListOptions) -> ErrorList {
         errors.push(FieldError::forbidden(&path, text));
     }
     if wanted != "NotOlderThan" {
-        errors.push(FieldError::not_supported(&path, wanted, &["NotOlderThan"]));
+        errors.push(FieldError::not_supported(&path, named_string(wanted), &["NotOlderThan"]));
     }
     if !options.continue_.is_empty() {
         errors.push(FieldError::forbidden(&path, "resourceVersionMatch is forbidden when continue is provided"));
@@ -215,6 +215,11 @@ fn watch_errors(options: &ListOptions) -> ErrorList {
 }
 
 /// `ValidateListOptions`
+/// A string of a named type: Go prints it as JSON in errors.
+fn named_string(text: &str) -> BadValue {
+    BadValue::Raw(json::to_string(&Value::from(text)))
+}
+
 fn list_errors(options: &ListOptions) -> ErrorList {
     let mut errors = ErrorList::new();
     let path = FieldPath::new("resourceVersionMatch");
@@ -228,7 +233,7 @@ fn list_errors(options: &ListOptions) -> ErrorList {
             errors.push(FieldError::forbidden(&path, "resourceVersionMatch is forbidden when continue is provided"));
         }
         if !matches!(wanted, "Exact" | "NotOlderThan") {
-            errors.push(FieldError::not_supported(&path, wanted, &["Exact", "NotOlderThan", ""]));
+            errors.push(FieldError::not_supported(&path, named_string(wanted), &["Exact", "NotOlderThan", ""]));
         }
         if wanted == "Exact" && options.resource_version == "0" {
             let text = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";

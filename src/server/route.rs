@@ -40,7 +40,9 @@ pub(super) enum Route {
 pub(super) fn route(method: Method, path: &str, query: &Query) -> Route {
     let Some(path) = unescape(path, false) else { return Route::Undecodable };
     let trimmed = path.trim_matches('/');
-    let parts: Vec<&str> = if trimmed.is_empty() { Vec::new() } else { trimmed.split('/').collect() };
+    // Several slashes are not the root.
+    let is_root = trimmed.is_empty() && path.len() <= 1;
+    let parts: Vec<&str> = if is_root { Vec::new() } else { trimmed.split('/').collect() };
     let (group, version, rest) = match parts.as_slice() {
         ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),

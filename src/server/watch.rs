@@ -130,18 +130,24 @@ fn start(ctx: &Context<'_>, source: Source, output: &Output) -> Result<Watch, Re
         Source::Definitions(_) => Scope::everything(),
     };
     let form = form(&ctx.query, output)?;
+    let timeout_seconds = options.timeout_seconds;
     let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
     Ok(Watch {
         id: IDS.fetch_add(1, Ordering::Relaxed),
         objects,
         revision: Arc::clone(&ctx.server.revision),
         bookmarks: options.allow_bookmarks,
-        timeout_seconds: options.timeout_seconds,
+        timeout_seconds,
         owes_end_of_initial: options.allow_bookmarks && options.send_initial_events == Some(true),
         view: View::new(source, options, scope, form.0, form.1),
         initial: beginning.initial,
         at: beginning.at,
-        phase: beginning.failure.map_or(Phase::Running, Phase::Failing),
+        phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
+            // Over before its first event.
+            Phase::Ended
+        } else {
+            beginning.failure.map_or(Phase::Running, Phase::Failing)
+        },
         warnings: Vec::new(),
     })
 }

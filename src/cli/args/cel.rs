@@ -20,17 +20,18 @@ pub struct Cel {
     /// The expression, as in `x-kubernetes-validations`; behind `--` if it begins with a `-`
     #[arg(value_name = "EXPRESSION")]
     pub expression: String,
-    /// A file with the object that is `self` (YAML or JSON), `-` for standard input; CRDs in it count, too
+    /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also hold its CRD; not needed
+    /// for an expression without `self`
     #[arg(short = 'f', long, value_name = "PATH")]
     pub filename: Option<String>,
     /// A file or directory with CustomResourceDefinitions; may be repeated
-    #[arg(long, value_name = "PATH", requires = "filename")]
+    #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,
     /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
-    #[arg(long, value_name = "FIELD", requires = "filename")]
+    #[arg(long, value_name = "FIELD")]
     pub at: Option<String>,
     /// A file with the object that is replaced: the same node of it is `oldSelf`
-    #[arg(long, value_name = "PATH", requires = "filename")]
+    #[arg(long, value_name = "PATH")]
     pub old: Option<String>,
     /// What to print: json (documented in docs/output.md) [default: lines to read]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]

@@ -27,6 +27,9 @@ pub struct Serve {
     /// The address; only the loopback is served
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub address: IpAddr,
+    /// Also answer requests for this host, not only for localhost and loopback addresses; may be repeated
+    #[arg(long = "allowed-host", value_name = "HOST")]
+    pub allowed_hosts: Vec<String>,
     /// A file or directory with CRDs and objects to apply at the start, `-` for standard input; may be repeated
     #[arg(long, value_name = "PATH")]
     pub load: Vec<String>,

@@ -9,8 +9,9 @@ use crate::input::{Entry, Input, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
-use crate::schema::Schema;
+use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::server::{ResponseBody, Server};
+use crate::text::documents::Chunk;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -57,15 +58,24 @@ pub enum Given {
     },
 }
 
-/// Reads what the arguments name.
-pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
-    let Some(filename) = &args.filename else { return Ok(Given::Nothing) };
+/// Reads the files that the arguments name. `needed` says whether the expression uses `self`: without it, no object is
+/// needed.
+pub fn read(args: &args::Cel, needed: bool) -> Result<Given, Wrong> {
+    let Some(filename) = &args.filename else {
+        // Without any of these the expression stands alone, and `self` is an undeclared name.
+        let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
+        if needed && about_object {
+            return Err(Wrong::with_help("the expression uses self, and no object is given", "give one with -f"));
+        }
+        return Ok(Given::Nothing);
+    };
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(Wrong::new("standard input can be read once"));
     }
-    let (mut definitions, mut objects) = parts(documents(Input::open(std::slice::from_ref(filename), false))?);
+    let (mut definitions, mut objects) = parts(one_file(filename)?);
     let new = match (objects.pop(), objects.len()) {
         (Some(only), 0) => only,
+        (None, _) if !needed => return Ok(Given::Nothing),
         (None, _) => return Err(Wrong::new(format!("there is no object in {filename}"))),
         (Some(_), others) => {
             let message = format!("there are {} objects in {filename}", others + 1);
@@ -77,7 +87,7 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
         definitions.extend(parts(documents(sources)?).0);
     }
     let old = match &args.old {
-        Some(path) => Some(old_of(&new, parts(documents(Input::open(std::slice::from_ref(path), false))?).1, path)?),
+        Some(path) => Some(old_of(&new, parts(one_file(path)?).1, path)?),
         None => None,
     };
     if definitions.is_empty() && args.crds.is_empty() {
@@ -94,11 +104,30 @@ pub fn read(args: &args::Cel) -> Result<Given, Wrong> {
     })
 }
 
+/// The documents of a file or of standard input.
+fn one_file(path: &str) -> Result<Vec<Value>, Wrong> {
+    documents(Input::open(&[path.to_owned()], false))
+}
+
+/// The objects of the input. A list whose kind does not end in `List` is an object that has a member `items`.
 fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, Wrong> {
     let mut found = Vec::new();
+    let mut last: Option<Arc<Chunk>> = None;
     for entry in entries {
         match entry {
-            Entry::Document(document) => found.push(document.value),
+            Entry::Document(document) if document.item.is_none() => found.push(document.value),
+            Entry::Document(document) => {
+                if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
+                    continue;
+                }
+                let whole = document.chunk.read().map_err(|error| Wrong::new(error.message))?.value;
+                if whole.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List")) {
+                    found.push(document.value);
+                } else {
+                    found.push(whole);
+                    last = Some(document.chunk);
+                }
+            }
             Entry::Problem(note) => {
                 let hint = note.hint.clone();
                 return Err(Wrong { message: Note { hint: None, ..note }.text(), help: hint });
@@ -143,8 +172,18 @@ fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, 
         return Err(Wrong::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
-    let stored =
-        stored(crd.clone()).map_err(|why| Wrong::new(format!("the server would refuse the CRD {name}: {why}")))?;
+    let refused = |why: String| format!("the server would refuse the CRD {name}: {why}");
+    let stored = match stored(crd.clone()) {
+        Ok(stored) => stored,
+        // Its rules may be broken, which is when expressions are tried.
+        Err(why) => match without_rules(crd).map(stored) {
+            Some(Ok(stored)) => {
+                eprintln!("warning: {}", refused(why));
+                stored
+            }
+            _ => return Err(Wrong::new(refused(why))),
+        },
+    };
     let crd = crd::decode(&stored).map_err(Wrong::new)?.crd;
     let spec = &crd.spec;
     if spec.version(version).is_none() {
@@ -160,6 +199,29 @@ fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, 
         schema: spec.schema(version).cloned(),
         ..Facts::default()
     }))
+}
+
+/// The CRD without any `x-kubernetes-validations`.
+fn without_rules(crd: &Value) -> Option<Value> {
+    let mut crd = crd::decode(crd).ok()?.crd;
+    let versions = crd.spec.versions.iter_mut().filter_map(|version| version.schema.as_mut());
+    for validation in crd.spec.validation.iter_mut().chain(versions) {
+        if let Some(schema) = &mut validation.schema {
+            remove_rules(Arc::make_mut(schema));
+        }
+    }
+    Some(crd.to_value())
+}
+
+fn remove_rules(schema: &mut Schema) {
+    schema.x_validations.clear();
+    schema.properties.values_mut().for_each(|property| remove_rules(property));
+    if let Some(Items::Schema(items)) = &mut schema.items {
+        remove_rules(items);
+    }
+    if let Some(SchemaOrBool::Schema(values)) = &mut schema.additional_properties {
+        remove_rules(values);
+    }
 }
 
 /// A CRD as the server stores it, or why it would not.

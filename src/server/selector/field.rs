@@ -26,7 +26,11 @@ impl FieldSelector {
             let Some((field, equal, raw)) = split_term(part) else {
                 return Err(format!("invalid selector: '{text}'; can't understand '{part}'"));
             };
-            terms.push(Term { field: field.to_owned(), value: unescape_value(raw)?, equal });
+            let value = unescape_value(raw)?;
+            // `=` alone selects everything.
+            if !field.is_empty() || !value.is_empty() {
+                terms.push(Term { field: field.to_owned(), value, equal });
+            }
         }
         Ok(Self { terms })
     }

@@ -96,12 +96,12 @@ fn is_blank(b: char) -> bool {
     matches!(b, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The tokens with their texts; the last one is [`Token::End`]. A NUL ends the text, as in the server's lexer.
+/// The tokens with their texts; the last one is [`Token::End`]. As in the server's lexer, a NUL ends the token before it, and
+/// the text where a token should begin.
 fn scan(text: &str) -> Vec<(Token, String)> {
     let mut out = Vec::new();
-    let text = text.split('\0').next().unwrap_or_default();
     let mut rest = text.trim_start_matches(is_blank);
-    while let Some(first) = rest.chars().next() {
+    while let Some(first) = rest.chars().next().filter(|first| *first != '\0') {
         let (token, length) = if is_symbol(first) { scan_symbol(rest) } else { scan_word(rest) };
         let (literal, tail) = rest.split_at_checked(length.max(1)).unwrap_or((rest, ""));
         if token == Token::Error {
@@ -109,14 +109,14 @@ fn scan(text: &str) -> Vec<(Token, String)> {
         } else {
             out.push((token, literal.to_owned()));
         }
-        rest = tail.trim_start_matches(is_blank);
+        rest = tail.strip_prefix('\0').unwrap_or(tail).trim_start_matches(is_blank);
     }
     out.push((Token::End, String::new()));
     out
 }
 
 fn scan_word(rest: &str) -> (Token, usize) {
-    let length = rest.find(|c| is_symbol(c) || is_blank(c)).unwrap_or(rest.len());
+    let length = rest.find(|c| is_symbol(c) || is_blank(c) || c == '\0').unwrap_or(rest.len());
     let token = match rest.get(..length) {
         Some("in") => Token::In,
         Some("notin") => Token::NotIn,

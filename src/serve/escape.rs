@@ -1,0 +1,324 @@
+//! Request targets with characters that URLs must escape, such as `>`, `{` or `"`. Go's server takes them as they are; hyper
+//! refuses the request. [`Escaping`] stands between the connection and hyper and writes them as `%XX`.
+//!
+//! To find the request lines it follows the framing of HTTP/1.1: request line, headers, a body of known length or in
+//! chunks, and the next request. It changes nothing but targets. Where the framing is invalid or ambiguous it changes
+//! nothing more on the connection: hyper refuses such requests, and bodies stay as they are in any case.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The beginning of a header line that is kept: enough for the headers that concern the framing.
+const KEPT: usize = 128;
+
+/// A connection whose request targets are escaped while they are read.
+#[derive(Debug)]
+pub(super) struct Escaping<S> {
+    inner: S,
+    framing: Framing,
+    /// Bytes that were escaped and did not fit into the reader's buffer.
+    left: Vec<u8>,
+}
+
+impl<S> Escaping<S> {
+    /// Of a new connection.
+    pub fn new(inner: S) -> Self {
+        Self { inner, framing: Framing::default(), left: Vec::new() }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Escaping<S> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.left.is_empty() {
+            let before = buf.filled().len();
+            ready!(Pin::new(&mut this.inner).poll_read(context, buf))?;
+            let read = buf.filled().get(before..).unwrap_or_default();
+            let Some(escaped) = this.framing.escape(read) else { return Poll::Ready(Ok(())) };
+            buf.set_filled(before);
+            this.left = escaped;
+        }
+        let fits = this.left.len().min(buf.remaining());
+        buf.put_slice(this.left.get(..fits).unwrap_or_default());
+        this.left.drain(..fits);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Escaping<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().inner).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().inner).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().inner).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}
+
+/// The part of a message that comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    /// The method of a request line, or empty lines before it.
+    #[default]
+    Method,
+    /// Its target.
+    Target,
+    /// The rest of the request line.
+    Version,
+    /// A header line.
+    Header,
+    /// A body, or a chunk of one, of which so many bytes are left.
+    Body(u64),
+    /// The line before a chunk.
+    ChunkSize,
+    /// The end of line after a chunk.
+    ChunkEnd,
+    /// A line after the last chunk.
+    Trailer,
+    /// Nothing is changed any more.
+    Unknown,
+}
+
+/// The body that the headers announce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Announced {
+    #[default]
+    Nothing,
+    Length(u64),
+    Chunks,
+}
+
+/// The position in the messages of a connection.
+#[derive(Debug, Default)]
+struct Framing {
+    part: Part,
+    announced: Announced,
+    chunked: bool,
+    /// The beginning of the current line, of the method or of the lines that matter.
+    line: Vec<u8>,
+}
+
+impl Framing {
+    /// Follows `bytes`; gives what they become if a target has to be escaped.
+    fn escape(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut changed: Option<Vec<u8>> = None;
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            if let Part::Body(left) = self.part {
+                let here = left.min((bytes.len() - at) as u64);
+                let end = at + here as usize;
+                if let Some(changed) = &mut changed {
+                    changed.extend_from_slice(bytes.get(at..end).unwrap_or_default());
+                }
+                at = end;
+                self.part = if left > here { Part::Body(left - here) } else { self.after_body() };
+                continue;
+            }
+            if self.part == Part::Target && must_be_escaped(*byte) {
+                let changed = changed.get_or_insert_with(|| bytes.get(..at).unwrap_or_default().to_vec());
+                changed.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            } else {
+                self.advance(*byte);
+                if let Some(changed) = &mut changed {
+                    changed.push(*byte);
+                }
+            }
+            at += 1;
+        }
+        changed
+    }
+
+    fn after_body(&self) -> Part {
+        if self.chunked { Part::ChunkEnd } else { Part::Method }
+    }
+
+    /// One byte of anything but a body.
+    fn advance(&mut self, byte: u8) {
+        match (self.part, byte) {
+            (Part::Method, b' ') => {
+                // What follows a CONNECT is not HTTP.
+                self.part = if self.line == b"CONNECT" { Part::Unknown } else { Part::Target };
+                self.line.clear();
+            }
+            (Part::Target, b' ') => self.part = Part::Version,
+            // Empty lines before a request are allowed, a line without a target is not.
+            (Part::Method, b'\r' | b'\n') if self.line.is_empty() => {}
+            (Part::Method | Part::Target, b'\r' | b'\n') => self.part = Part::Unknown,
+            (Part::Version, b'\n') => {
+                (self.part, self.announced, self.chunked) = (Part::Header, Announced::Nothing, false);
+            }
+            (Part::Header | Part::ChunkSize | Part::ChunkEnd | Part::Trailer, b'\n') => {
+                let line = std::mem::take(&mut self.line);
+                self.end_of_line(line.strip_suffix(b"\r").unwrap_or(&line));
+            }
+            (Part::Method | Part::Header | Part::ChunkSize | Part::ChunkEnd | Part::Trailer, _) => {
+                if self.line.len() < KEPT {
+                    self.line.push(byte);
+                }
+            }
+            (Part::Target | Part::Version | Part::Body(_) | Part::Unknown, _) => {}
+        }
+    }
+
+    fn end_of_line(&mut self, line: &[u8]) {
+        self.part = match self.part {
+            Part::Header if line.is_empty() => match self.announced {
+                Announced::Nothing | Announced::Length(0) => Part::Method,
+                Announced::Length(length) => Part::Body(length),
+                Announced::Chunks => {
+                    self.chunked = true;
+                    Part::ChunkSize
+                }
+            },
+            Part::Header => match self.header(line) {
+                Some(announced) => {
+                    self.announced = announced;
+                    Part::Header
+                }
+                None => Part::Unknown,
+            },
+            Part::ChunkSize => match chunk_size(line) {
+                Some(0) => Part::Trailer,
+                Some(size) => Part::Body(size),
+                None => Part::Unknown,
+            },
+            Part::ChunkEnd if line.is_empty() => Part::ChunkSize,
+            Part::ChunkEnd => Part::Unknown,
+            Part::Trailer if line.is_empty() => Part::Method,
+            part => part,
+        };
+    }
+
+    /// The announced body after a header line; `None` if that is ambiguous.
+    fn header(&self, line: &[u8]) -> Option<Announced> {
+        let colon = line.iter().position(|b| *b == b':')?;
+        let (name, value) = line.split_at_checked(colon)?;
+        let value = value.get(1..)?.trim_ascii();
+        if name.is_empty() || name.iter().any(u8::is_ascii_whitespace) {
+            return None;
+        }
+        if name.eq_ignore_ascii_case(b"content-length") {
+            let length = number(value, 10)?;
+            let same = matches!(self.announced, Announced::Nothing) || self.announced == Announced::Length(length);
+            return same.then_some(Announced::Length(length));
+        }
+        if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            let plain = self.announced == Announced::Nothing && value.eq_ignore_ascii_case(b"chunked");
+            return plain.then_some(Announced::Chunks);
+        }
+        Some(self.announced)
+    }
+}
+
+/// The size at the beginning of the line before a chunk.
+fn chunk_size(line: &[u8]) -> Option<u64> {
+    let end = line.iter().position(|b| *b == b';').unwrap_or(line.len());
+    number(line.get(..end)?.trim_ascii(), 16)
+}
+
+/// Digits and nothing else.
+fn number(text: &[u8], radix: u32) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok().filter(|text| text.chars().all(|c| c.is_digit(radix)))?;
+    u64::from_str_radix(text, radix).ok()
+}
+
+/// Whether a URL cannot have this character as it is. Control characters are refused by Go, too. A `#` begins a fragment
+/// for hyper; Go takes it as part of the target.
+fn must_be_escaped(byte: u8) -> bool {
+    matches!(byte, b'"' | b'#' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x80..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    /// `text` after it was read in pieces of `size` bytes.
+    fn read(text: &[u8], size: usize) -> String {
+        let mut escaping = Escaping::new(text);
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut out, mut piece) = (Vec::new(), vec![0; size]);
+        loop {
+            let mut buffer = ReadBuf::new(&mut piece);
+            assert!(Pin::new(&mut escaping).poll_read(&mut context, &mut buffer).is_ready());
+            if buffer.filled().is_empty() {
+                return String::from_utf8_lossy(&out).into_owned();
+            }
+            out.extend_from_slice(buffer.filled());
+        }
+    }
+
+    fn check(text: &str, expected: &str) {
+        for size in [1, 2, 3, 7, 50, 10_000] {
+            assert_eq!(read(text.as_bytes(), size), expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn targets_are_escaped_and_nothing_else() {
+        check(
+            "GET /a{b}?c=\"<d>\"#\\^`|é HTTP/1.1\r\nHost: {x}\r\n\r\n",
+            "GET /a%7Bb%7D?c=%22%3Cd%3E%22%23%5C%5E%60%7C%C3%A9 HTTP/1.1\r\nHost: {x}\r\n\r\n",
+        );
+        check("GET /a%7b+b'()*!$&,;=:@~?[] HTTP/1.1\r\n\r\n", "GET /a%7b+b'()*!$&,;=:@~?[] HTTP/1.1\r\n\r\n");
+    }
+
+    #[test]
+    fn bodies_stay_as_they_are_and_the_next_target_is_escaped() {
+        let next = |body: &str| format!("{body}\r\nGET /{{ HTTP/1.1\r\n\r\n");
+        let escaped = |body: &str| format!("{body}\r\nGET /%7B HTTP/1.1\r\n\r\n");
+        for request in [
+            "POST /x HTTP/1.1\r\nContent-Length: 20\r\n\r\nGET /{ HTTP/1.1\r\n\r\n{",
+            "POST /x HTTP/1.1\r\ncontent-length:20\r\nContent-Length: 20\r\n\r\nGET /{ HTTP/1.1\r\n\r\n{",
+            "POST /x HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n8;a=b\r\nGET /{ H\r\n0a\r\nGET /{ GET\r\n0\r\nX: GET /{ x\r\n\r\n",
+            "POST /x HTTP/1.1\nContent-Length: 7\n\nGET /{ ",
+            "GET /x HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+        ] {
+            check(&next(request), &escaped(request));
+        }
+    }
+
+    #[test]
+    fn nothing_is_changed_where_the_framing_is_unclear() {
+        for head in [
+            "Content-Length: 1\r\nContent-Length: 2",
+            "Content-Length: +1",
+            "Content-Length: 99999999999999999999",
+            "Content-Length: 1\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: gzip, chunked",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+            "Content-Length : 1",
+            "X: 1\r\n Content-Length: 1",
+            "X",
+        ] {
+            let text = format!("POST /x HTTP/1.1\r\n{head}\r\n\r\nGET /{{ HTTP/1.1\r\n\r\nGET /{{ HTTP/1.1\r\n\r\n");
+            check(&text, &text);
+        }
+        for text in [
+            "CONNECT a:1 HTTP/1.1\r\n\r\nGET /{ HTTP/1.1\r\n\r\n",
+            "GET /x\r\nGET /{ HTTP/1.1\r\n\r\n",
+            "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\nGET /{ HTTP/1.1\r\n\r\n",
+            "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\nGET /{ HTTP/1.1\r\n\r\n",
+        ] {
+            check(text, text);
+        }
+    }
+}
