@@ -183,7 +183,7 @@ mod tests {
         text.lines().map(event).collect()
     }
 
-    fn pairs<'a>(events: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+    fn pairs(events: &[(String, String)]) -> Vec<(&str, &str)> {
         events.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect()
     }
 

@@ -183,6 +183,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_field_of_a_definition_has_a_line() {
+        let properties: Vec<String> = (0..1500).map(|i| format!("      p{i}: {{type: string}}")).collect();
+        let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  validation:\n    properties:\n";
+        let text = format!("{head}{}\n", properties.join("\n"));
+        let reader = Box::new(std::io::Cursor::new(text.into_bytes()));
+        let Some(input::Entry::Document(document)) = input::Input::from_reader("crd.yaml", reader).next() else {
+            panic!()
+        };
+        let object = Object { document, warnings: Vec::new() };
+        let finder = object.finder();
+        let lines: Vec<usize> = (0..1500).map(|i| finder.field(&format!("spec.unknown.p{i}")).line).collect();
+        assert!(lines.iter().all(|line| *line == 3), "{lines:?}");
+        assert_eq!(finder.name("kind").line, 2);
+    }
+
+    #[test]
     fn an_object_begins_behind_its_comments() {
         assert_eq!(lines_of_comment(b"---\n# x\n\na: 1\n# y\n"), 3);
         assert_eq!(lines_of_comment(b"a: 1"), 0);
