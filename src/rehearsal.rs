@@ -10,7 +10,8 @@ pub use columns::ColumnChange;
 pub use difference::Difference;
 
 use crate::field::ErrorList;
-use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp, address};
+use crate::server::http::address;
+use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, object};
 use std::sync::Arc;
 

@@ -112,7 +112,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         .thread_stack_size(STACK)
         .enable_all()
         .build()?;
-    server.ring_with(Arc::new(bell::InTurns(runtime.handle().clone())));
+    server.notify_with(Arc::new(bell::InTurns(runtime.handle().clone())));
     let listener = runtime.block_on(tokio::net::TcpListener::bind(SocketAddr::new(options.address, options.port)))?;
     let address = listener.local_addr()?;
     let service = Arc::new(Service {

@@ -1,63 +1,32 @@
 //! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
 //! `k8s.io/apiextensions-apiserver` 1.37 would give. No sockets, clock, files or threads: they come in as values.
 //!
-//! One file per verb and concern. A request passes [`route`], [`negotiate`], [`options`] and [`body`], then its verb
-//! ([`create`], [`get`], [`list`], [`update`], [`patch`], [`delete`], [`scale`]); objects live in [`store`]; refusals are
-//! [`status`] values. Definitions themselves are served by [`definitions`]; [`controllers`] do what follows from a write of one.
+//! [`http`] finds out what a request asks for and writes the answer, [`registry`] has one file per verb and the store,
+//! [`strategy`] holds what differs from resource to resource, [`admission`] is asked once per write, and [`definitions`]
+//! serves CRDs themselves; [`controllers`] do what follows from a write of one.
 
-pub mod address;
 mod admission;
-mod body;
-mod context;
 mod controllers;
-mod create;
-mod decode;
 mod definitions;
-mod delete;
-mod digest;
-mod discovery;
-mod get;
-mod health;
-mod journal;
-mod list;
-mod managed_fields;
-mod metadata;
-mod namespaces;
-mod negotiate;
-mod non_resource;
-mod objects;
-mod openapi;
-mod options;
-mod patch;
-mod project;
-mod protobuf;
-mod query;
-mod random;
-mod route;
-mod scale;
-mod seed;
-mod selector;
-mod serving;
-mod status;
-mod store;
-mod table;
-mod update;
-mod watch;
-pub mod wire;
-mod written;
+pub mod http;
+mod registry;
+mod strategy;
 
 pub use admission::UserInfo;
-pub use body::LIMIT as BODY_LIMIT;
-pub use journal::{Commit, DEFINITIONS, Journal, Kept};
-pub use openapi::PROTOBUF as OPENAPI_PROTOBUF;
+pub use http::body::LIMIT as BODY_LIMIT;
+pub use http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
+pub use registry::journal::{Commit, DEFINITIONS, Journal, Kept};
+pub use registry::store::WatchNotifier;
+pub use registry::watch::Watch;
+pub use strategy::namespace::Namespaces;
 
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
-pub use crate::value::time::Timestamp;
-pub use namespaces::Namespaces;
-pub use watch::{Bell, Watch};
-
 use crate::value::Value;
+pub use crate::value::time::Timestamp;
+use http::page::{self, not_found_page};
+use http::{body, non_resource, query, route};
+use registry::{journal, objects, random, serving, store, watch};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
@@ -208,7 +177,7 @@ pub struct Server {
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: Arc<store::Revision>,
     random: random::Random,
-    published: openapi::Published,
+    published: http::openapi::Published,
     keeping: Arc<journal::Keeping>,
     namespaces: Option<Namespaces>,
     admission: admission::Chain,
@@ -226,7 +195,7 @@ impl Server {
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
-            published: openapi::Published::default(),
+            published: http::openapi::Published::default(),
             keeping,
             namespaces: None,
             admission: admission::Chain::default(),
@@ -269,7 +238,7 @@ impl Server {
             Reply::Stream(mut watch) => {
                 let events = std::iter::from_fn(|| watch.next_now(request.now));
                 let text = events.map(|event| String::from_utf8_lossy(&event).into_owned()).collect();
-                let mut response = non_resource::text(200, text, "application/json");
+                let mut response = page::text(200, text, "application/json");
                 response.warnings = watch.warnings().to_vec();
                 response
             }
@@ -284,10 +253,10 @@ impl Server {
                 non_resource::index(404)
             }
             route::Route::Resource(target) if watch::is_watch(request.method, &target) => {
-                return watch::handle(context::Context::new(self, request, query, target));
+                return watch::handle(http::context::Context::new(self, request, query, target));
             }
             route::Route::Resource(target) => {
-                let mut ctx = context::Context::new(self, request, query, target);
+                let mut ctx = http::context::Context::new(self, request, query, target);
                 ctx.object = object;
                 if definitions::is_about(&ctx.target) {
                     definitions::handle(ctx, request.method)
@@ -295,23 +264,15 @@ impl Server {
                     objects::handle(ctx)
                 }
             }
-            route::Route::Other(parts) => {
-                non_resource::handle(context::Context::new(self, request, query, route::Target::default()), &parts)
-            }
+            route::Route::Other(parts) => non_resource::handle(
+                http::context::Context::new(self, request, query, route::Target::default()),
+                &parts,
+            ),
             route::Route::Malformed => not_found_page(),
             // Go's HTTP server says so before any handler is asked.
-            route::Route::Undecodable => {
-                non_resource::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8")
-            }
+            route::Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),
         })
     }
-}
-
-/// What is answered where nothing is.
-fn not_found_page() -> Response {
-    let mut page = non_resource::text(404, "404 page not found\n".to_owned(), "text/plain; charset=utf-8");
-    page.headers.push(("x-content-type-options", "nosniff".to_owned()));
-    page
 }
 
 #[cfg(test)]

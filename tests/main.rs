@@ -4,6 +4,7 @@
 mod architecture;
 mod cli;
 mod conformance;
+mod cycles;
 mod differential;
 mod exchange;
 mod facts_builtin;

@@ -4,7 +4,7 @@ use super::FieldValidation;
 use crate::server::{Body, Method, Request, Timestamp};
 use crate::value::{Value, json, object as json_object};
 
-pub use crate::server::address::{DEFINITIONS, collection, encoded, object};
+pub use crate::server::http::address::{DEFINITIONS, collection, encoded, object};
 
 /// A longer body is not read by the server (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
 const LIMIT: usize = 3 * 1024 * 1024 - 1;

@@ -1,6 +1,6 @@
 //! Wakes many watches in turns, so that the answers to other clients come between them.
 
-use crate::server::Bell;
+use crate::server::WatchNotifier;
 use std::task::Waker;
 use tokio::runtime::Handle;
 
@@ -11,8 +11,8 @@ const TURN: usize = 128;
 #[derive(Debug)]
 pub(super) struct InTurns(pub Handle);
 
-impl Bell for InTurns {
-    fn ring(&self, waiting: Vec<Waker>) {
+impl WatchNotifier for InTurns {
+    fn notify(&self, waiting: Vec<Waker>) {
         let mut sleepers = Sleepers(waiting);
         self.0.spawn(async move {
             while !sleepers.0.is_empty() {
@@ -60,14 +60,14 @@ mod tests {
         let bell = InTurns(runtime.handle().clone());
         let count = Arc::new(Count(AtomicUsize::new(0)));
         let many = || vec![Waker::from(Arc::clone(&count)); 3 * TURN + 1];
-        bell.ring(many());
+        bell.notify(many());
         let all = (0..1000).any(|_| {
             std::thread::sleep(Duration::from_millis(5));
             count.0.load(Ordering::SeqCst) == many().len()
         });
         assert!(all);
         drop(runtime);
-        bell.ring(many());
+        bell.notify(many());
         assert_eq!(count.0.load(Ordering::SeqCst), 2 * many().len());
     }
 }

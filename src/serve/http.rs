@@ -171,8 +171,8 @@ fn write(answer: server::Response) -> Answer {
     let (content_type, text) = match answer.body {
         ResponseBody::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
         ResponseBody::Json(value) => match answer.format {
-            Format::Json => ("application/json", (server::wire::compact(&value) + "\n").into_bytes()),
-            Format::PrettyJson => ("application/json", server::wire::pretty(&value).into_bytes()),
+            Format::Json => ("application/json", (server::http::wire::compact(&value) + "\n").into_bytes()),
+            Format::PrettyJson => ("application/json", server::http::wire::pretty(&value).into_bytes()),
             Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value).into_bytes()),
             Format::Protobuf => (server::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
         },
@@ -259,7 +259,7 @@ fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
         ("reason", reason.into()),
         ("code", i64::from(code.as_u16()).into()),
     ]);
-    let mut response = whole(server::wire::compact(&status) + "\n");
+    let mut response = whole(server::http::wire::compact(&status) + "\n");
     *response.status_mut() = code;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

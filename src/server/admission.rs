@@ -12,8 +12,8 @@ mod review;
 #[cfg(test)]
 mod tests;
 
-use super::Server;
-use super::status::Refusal;
+use crate::server::Server;
+use crate::server::http::status::Refusal;
 use crate::value::Value;
 pub use attributes::UserInfo;
 pub(super) use attributes::{Attributes, GroupVersionKind, GroupVersionResource, Operation, OperationOptions};

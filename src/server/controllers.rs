@@ -21,7 +21,7 @@ mod serving;
 use super::Server;
 use super::Timestamp;
 use super::definitions::{ownership, typed};
-use super::store::Stored;
+use super::registry::store::Stored;
 use crate::crd::{CustomResourceDefinition, conditions};
 use crate::value::{Value, time};
 use std::collections::VecDeque;

@@ -6,22 +6,23 @@ pub(super) mod ownership;
 mod remove;
 mod write;
 
-use super::context::{Answer, Content, Context, List};
-use super::get::{check_export, check_not_ahead, invalid_revision};
-use super::journal;
-use super::list::{Pages, token};
-use super::metadata;
-use super::negotiate::{Endpoint, Output};
-use super::options::{ListOptions, list_options};
-use super::patch;
-use super::route::Target;
-use super::selector::FieldSelector;
-use super::status::{GroupResource, Reason, Refusal};
-use super::store::{Collection, Stored};
-use super::table::Columns;
-use super::update::parse_revision;
-use super::{Method, Response};
 use crate::crd::{self, CustomResourceDefinition};
+use crate::server::http::context::{Answer, Content, Context, List};
+use crate::server::http::negotiate::{Endpoint, Output};
+use crate::server::http::options::check_export;
+use crate::server::http::options::{ListOptions, list_options};
+use crate::server::http::route::Target;
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Reason, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::journal;
+use crate::server::registry::list::{Pages, token};
+use crate::server::registry::metadata;
+use crate::server::registry::patch;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::revision::{check_not_ahead, invalid_revision};
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::{Method, Response};
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ pub(super) fn handle(mut ctx: Context<'_>, method: Method) -> Response {
 }
 
 fn get(ctx: &Context<'_>) -> Result<Answer, Refusal> {
-    check_export(ctx)?;
+    check_export(&ctx.query)?;
     if let Some(text) = ctx.query.first("resourceVersion") {
         let wanted = parse_revision(text).map_err(|e| Refusal::unclassified(invalid_revision(text, &e)))?;
         check_not_ahead(ctx, wanted)?;

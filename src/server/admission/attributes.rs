@@ -1,7 +1,7 @@
 //! What admission knows of a request besides its object: `admission.Attributes`.
 
-use crate::server::delete::{DeleteOptions, Propagation};
-use crate::server::options::WriteOptions;
+use crate::server::http::delete_options::{DeleteOptions, Propagation};
+use crate::server::http::options::WriteOptions;
 use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
 

@@ -2,10 +2,11 @@
 
 use super::{GroupVersionKind, GroupVersionResource};
 use crate::pipeline;
-use crate::server::namespaces::Namespaces;
-use crate::server::serving::{Serving, Version};
-use crate::server::status::Refusal;
-use crate::server::{Server, Timestamp, metadata, store};
+use crate::server::http::status::Refusal;
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::{metadata, store};
+use crate::server::strategy::namespace::Namespaces;
+use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 

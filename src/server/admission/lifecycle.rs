@@ -3,8 +3,8 @@
 
 use super::cluster::is_terminating;
 use super::{Attributes, Cluster, Mutation, Operation, Plugin};
-use crate::server::namespaces::{Namespaces, RESOURCE};
-use crate::server::status::{GroupResource, Refusal};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::strategy::namespace::{Namespaces, RESOURCE};
 use crate::value::Value;
 
 /// The plugin. It has a say before every other one, so it refuses where others mutate.

@@ -4,13 +4,13 @@ use super::{Attributes, Cluster, GroupVersionKind, GroupVersionResource, Mutatio
 use crate::apply::managed::Managed;
 use crate::pipeline;
 use crate::server::Server;
-use crate::server::context::Context;
-use crate::server::decode;
-use crate::server::managed_fields::Subresource;
-use crate::server::metadata;
-use crate::server::namespaces;
-use crate::server::serving::{Serving, Version};
-use crate::server::status::Refusal;
+use crate::server::http::context::Context;
+use crate::server::http::status::Refusal;
+use crate::server::registry::decode;
+use crate::server::registry::managed_fields::Subresource;
+use crate::server::registry::metadata;
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 
 /// A write that the registry shows to the chain, twice: before and after validation.

@@ -60,7 +60,7 @@ impl Plugin for Recorder {
             }
             Some("spoil-managed-fields") => {
                 let entries = Value::Array(vec![crate::value::object([("operation", "Sing")])]);
-                crate::server::metadata::set(object, "managedFields", Some(entries));
+                crate::server::registry::metadata::set(object, "managedFields", Some(entries));
                 Ok(Mutation::Changed)
             }
             _ => Ok(Mutation::Unchanged),
@@ -141,7 +141,7 @@ fn every_write_is_shown_once_before_and_once_after_validation() {
     let mut put = stored.clone();
     let revision =
         body(&send(&server, Method::Get, &a, "")).str_at(&["metadata", "resourceVersion"]).unwrap().to_owned();
-    crate::server::metadata::set_text(&mut put, "resourceVersion", &revision);
+    crate::server::registry::metadata::set_text(&mut put, "resourceVersion", &revision);
     assert_eq!(server.handle(&Request::new(Method::Put, &a, put)).code, 200);
     assert_eq!(seen(&calls), update);
     assert_eq!(send(&server, Method::Patch, &a, r#"{"spec":{"length":1}}"#).code, 200);
@@ -217,7 +217,7 @@ fn nothing_is_created_in_a_namespace_that_does_not_exist() {
 
 #[test]
 fn options_are_those_of_the_request() {
-    use crate::server::delete::{DeleteOptions, Propagation};
+    use crate::server::http::delete_options::{DeleteOptions, Propagation};
     let user = UserInfo::default();
     let gvr = GroupVersionResource { group: "g", version: "v1", resource: "rs" };
     let kind = GroupVersionKind { group: "g", version: "v1", kind: "R" };

@@ -3,8 +3,8 @@
 use crate::crd::{self, CustomResourceDefinition, conditions};
 use crate::server::Server;
 use crate::server::definitions::typed;
-use crate::server::metadata;
-use crate::server::serving::Serving;
+use crate::server::registry::metadata;
+use crate::server::registry::serving::Serving;
 use crate::value::Value;
 
 impl Server {
@@ -45,7 +45,7 @@ impl Server {
                 continue;
             }
             let mut object = (*existing).clone();
-            crate::server::delete::mark_deleting(&mut object, finalizers, now);
+            crate::server::registry::rest::mark_deleting(&mut object, finalizers, now);
             if object != *existing
                 && let Ok(written) = serving.written(object, storage, true)
             {

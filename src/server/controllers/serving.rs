@@ -3,8 +3,8 @@
 use crate::crd::CustomResourceDefinition;
 use crate::server::Server;
 use crate::server::definitions::typed;
-use crate::server::serving::Serving;
-use crate::server::store::Collection;
+use crate::server::registry::serving::Serving;
+use crate::server::registry::store::Collection;
 use std::sync::{Arc, PoisonError};
 
 impl Server {

@@ -2,11 +2,12 @@
 
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::Body;
-use crate::server::body::{self, Unreadable};
-use crate::server::context::Context;
-use crate::server::negotiate::Input;
-use crate::server::options::WriteOptions;
-use crate::server::status::Refusal;
+use crate::server::http::body;
+use crate::server::http::body::unreadable::Unreadable;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::WriteOptions;
+use crate::server::http::status::Refusal;
 use crate::text::Syntax;
 use crate::text::spans::Spans;
 use crate::value::{Map, Value, quote};

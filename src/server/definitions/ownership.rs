@@ -7,10 +7,10 @@ use crate::apply::set::Set;
 use crate::apply::types::Type;
 use crate::apply::updater::Versions;
 use crate::crd::CustomResourceDefinition;
-use crate::server::context::Context;
-use crate::server::managed_fields::manager;
-use crate::server::metadata;
-use crate::server::options::WriteOptions;
+use crate::server::http::context::Context;
+use crate::server::http::options::WriteOptions;
+use crate::server::registry::managed_fields::manager;
+use crate::server::registry::metadata;
 use crate::value::Value;
 use std::sync::LazyLock;
 

@@ -3,10 +3,12 @@
 
 use super::{RESOURCE, select, typed};
 use crate::crd;
-use crate::server::context::{Answer, Content, Context};
-use crate::server::delete::{DeleteOptions, deletion_finalizers, success};
-use crate::server::metadata;
-use crate::server::status::{Reason, Refusal};
+use crate::server::http::context::{Answer, Content, Context};
+use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::delete::success;
+use crate::server::registry::metadata;
+use crate::server::registry::rest::deletion_finalizers;
 use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 

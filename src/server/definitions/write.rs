@@ -3,16 +3,18 @@
 use super::{RESOURCE, decode, ownership, typed};
 use crate::crd::{self, CustomResourceDefinition, strategy, validation};
 use crate::field::{ErrorList, FieldError, FieldPath};
-use crate::server::body;
-use crate::server::context::{Answer, Context};
-use crate::server::decode::{check_name, dedup_owners};
-use crate::server::managed_fields::{keep_times, refused};
-use crate::server::metadata;
-use crate::server::negotiate;
-use crate::server::options::{self, Write, WriteOptions};
-use crate::server::patch::{self, Kind, apply::Config};
-use crate::server::status::{GroupResource, Reason, Refusal};
-use crate::server::update::{keep_system_fields, parse_revision, should_delete};
+use crate::server::http::body;
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::negotiate;
+use crate::server::http::options::{self, Write, WriteOptions};
+use crate::server::http::status::{GroupResource, Reason, Refusal};
+use crate::server::registry::decode::{check_name, dedup_owners};
+use crate::server::registry::managed_fields::{keep_times, refused};
+use crate::server::registry::metadata;
+use crate::server::registry::patch::apply::Config;
+use crate::server::registry::patch::{self, Kind};
+use crate::server::registry::rest::{keep_system_fields, should_delete};
+use crate::server::registry::revision::parse_revision;
 use crate::value::{Value, json};
 use crate::version::Version;
 use std::sync::{Arc, PoisonError};
@@ -200,7 +202,7 @@ fn update(
     let mut definition = transform(ctx, existing)?;
     check_revision(&definition, stored.revision, &name)?;
     let generation = old.generation();
-    edit(&mut definition, |object| crate::server::update::set_generation(object, generation));
+    edit(&mut definition, |object| crate::server::registry::rest::set_generation(object, generation));
     if status {
         strategy::prepare_status_update(&mut definition, &old);
     } else {

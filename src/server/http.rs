@@ -1,0 +1,22 @@
+//! The HTTP side of the server: what a request asks for, in which form it is sent, and how the answer is written
+//! (`k8s.io/apiserver/pkg/endpoints`). Nothing here reads or writes the store.
+
+pub mod address;
+pub(in crate::server) mod body;
+pub(in crate::server) mod context;
+pub(in crate::server) mod delete_options;
+pub(in crate::server) mod digest;
+pub(in crate::server) mod discovery;
+pub(in crate::server) mod health;
+pub(in crate::server) mod negotiate;
+pub(in crate::server) mod non_resource;
+pub(in crate::server) mod openapi;
+pub(in crate::server) mod options;
+pub(in crate::server) mod page;
+pub(in crate::server) mod protobuf;
+pub(in crate::server) mod query;
+pub(in crate::server) mod route;
+pub(in crate::server) mod selector;
+pub(in crate::server) mod status;
+pub(in crate::server) mod table;
+pub mod wire;

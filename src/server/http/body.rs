@@ -1,0 +1,171 @@
+//! Bodies: bytes to values, with the errors of the server's serializers (`runtime/serializer/json`).
+
+pub(in crate::server) mod unreadable;
+
+use crate::server::Body;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::FieldValidation;
+use crate::server::http::protobuf;
+use crate::server::http::status::Refusal;
+use crate::text;
+pub(in crate::server) use crate::text::json::summary;
+pub(in crate::server) use crate::value::group_version::parse as parse_group_version;
+use crate::value::{Map, Value};
+use std::borrow::Cow;
+use unreadable::Unreadable;
+
+/// The most bytes a body may have; one byte more is refused, however many follow.
+pub const LIMIT: usize = 3 * 1024 * 1024;
+
+/// A body that was read.
+#[derive(Debug)]
+pub(in crate::server) struct Document {
+    /// The value; an object.
+    pub value: Value,
+    /// Duplicate keys, each a strict error.
+    pub strict: Vec<String>,
+}
+
+/// The bytes of a body (a value's JSON, for callers in the same process), refused when there are too many.
+pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
+    let bytes = match body {
+        Body::Empty => Cow::Borrowed(&[][..]),
+        Body::Bytes(bytes) => Cow::Borrowed(bytes.as_slice()),
+        Body::Value(value) => Cow::Owned(crate::value::json::to_string(value).into_bytes()),
+    };
+    check_size(body)?;
+    Ok(bytes)
+}
+
+/// How many bytes were sent; 0 for a value, whose text is not known.
+pub(in crate::server) fn length(body: &Body) -> usize {
+    if let Body::Bytes(bytes) = body { bytes.len() } else { 0 }
+}
+
+/// Refuses a body with too many bytes.
+pub(in crate::server) fn check_size(body: &Body) -> Result<(), Refusal> {
+    if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
+}
+
+/// Reads a body that must be an object with a type.
+pub(in crate::server) fn object(
+    body: &Body,
+    input: Input,
+    validation: FieldValidation,
+) -> Result<Document, Unreadable> {
+    let document = match body {
+        Body::Value(value) => Document { value: value.clone(), strict: Vec::new() },
+        Body::Empty => read(&[], input, validation)?,
+        Body::Bytes(bytes) => read(bytes, input, validation)?,
+    };
+    interpret(&document.value).map_err(Unreadable::Early)?;
+    Ok(document)
+}
+
+/// Takes the object out of a body about which there is nothing to complain: nobody will look for it there again.
+pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
+    match body {
+        Body::Value(value)
+            if interpret(value).is_ok() && value.str_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) =>
+        {
+            Some(std::mem::take(value))
+        }
+        _ => None,
+    }
+}
+
+fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+    match input {
+        Input::Json => {
+            let read = text::json::read_strict(bytes).map_err(|e| {
+                if e.message.starts_with("json: ") {
+                    return Unreadable::Late(e.message);
+                }
+                Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
+            })?;
+            let strict = if validation.looks() { read.errors } else { Vec::new() };
+            Ok(Document { value: read.value, strict })
+        }
+        Input::Protobuf => {
+            let value = protobuf::read(bytes)?;
+            Ok(Document { value, strict: Vec::new() })
+        }
+        Input::Yaml => {
+            let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
+            let strict = if validation.looks() { read.error().into_iter().collect() } else { Vec::new() };
+            Ok(Document { value: read.value, strict })
+        }
+    }
+}
+
+/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be texts of an object.
+pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
+    let fault = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Null => return Ok(()),
+        other => {
+            let kind = go_kind(other);
+            return fault(format!(
+                "json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+            ));
+        }
+    };
+    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
+        if let Some(value) = members.get(key)
+            && !matches!(value, Value::String(_) | Value::Null)
+        {
+            let kind = go_kind(value);
+            return fault(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+        }
+    }
+    if let Some(version) = members.get("apiVersion").and_then(Value::as_str) {
+        parse_group_version(version)?;
+    }
+    Ok(())
+}
+
+/// What `encoding/json` calls a value.
+pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// `runtime.NewMissingKindErr`: shows the body, or what `Ignore` decodes, which is JSON.
+pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
+    let text = match body {
+        Body::Bytes(bytes) if input == Input::Yaml && !validation.looks() => {
+            text::yaml::read(bytes).map(|v| crate::value::json::to_string(&v)).unwrap_or_default()
+        }
+        _ => bytes(body).map(|b| crate::text::lossy(&b)).unwrap_or_default(),
+    };
+    format!("Object 'Kind' is missing in '{text}'")
+}
+
+/// `{}` for `null`, as the server's decoder makes of it.
+pub(in crate::server) fn or_empty(value: Value) -> Value {
+    if value.is_null() { Value::Object(Map::new()) } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_must_tell_their_type_in_text() {
+        let read = |text: &str| {
+            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict).map(|d| d.strict)
+        };
+        assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec!["duplicate field \"a\"".to_owned()]));
+        assert_eq!(
+            read(r#"{"kind":1}"#),
+            Err(Unreadable::Early("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! The groups with all that discovery tells of them, in its order.
+
+use crate::crd;
+use crate::server::Server;
+use crate::server::http::digest;
+use crate::server::registry::serving::{self, Serving};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+/// A group.
+pub(super) struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its versions, the preferred one first.
+    pub versions: Vec<GroupVersion>,
+}
+
+/// A version of a group.
+pub(super) struct GroupVersion {
+    /// Its name.
+    pub name: String,
+    /// Its resources by name.
+    pub resources: Vec<Resource>,
+}
+
+/// A resource in one version.
+pub(super) struct Resource {
+    /// The plural.
+    pub name: String,
+    /// The singular.
+    pub singular: String,
+    /// Whether objects are in namespaces.
+    pub namespaced: bool,
+    /// The kind.
+    pub kind: Kind,
+    /// What can be done.
+    pub verbs: &'static [&'static str],
+    /// Short names.
+    pub short_names: Vec<String>,
+    /// Categories.
+    pub categories: Vec<String>,
+    /// The hash of the storage version; empty when that is not served.
+    pub storage_version_hash: String,
+    /// Subresources and their kinds.
+    pub subresources: Vec<(&'static str, Kind)>,
+}
+
+/// A kind with the group and version it is of.
+#[derive(Clone, Default)]
+pub(super) struct Kind {
+    /// The group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What can be done to a subresource.
+pub(super) const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
+const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
+const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/// All groups by name.
+pub(super) fn groups(server: &Server) -> Vec<Group> {
+    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+    let served = |s: &&Arc<Serving>| s.crd.is_true("Established") && !s.group.is_empty();
+    let mut established: Vec<&Arc<Serving>> = serving.values().filter(served).collect();
+    established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
+    let mut all = BTreeMap::from([(crd::GROUP.to_owned(), BTreeMap::from([("v1".to_owned(), vec![definitions()])]))]);
+    for serving in established {
+        for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
+            let versions = all.entry(serving.group.clone()).or_default();
+            versions.entry(version.name.clone()).or_default().push(resource(serving, &version.name));
+        }
+    }
+    let ordered = all.into_iter().map(|(name, versions)| {
+        let mut versions: Vec<GroupVersion> =
+            versions.into_iter().map(|(name, resources)| GroupVersion { name, resources }).collect();
+        versions.sort_by(|a, b| serving::rank(&b.name).cmp(&serving::rank(&a.name)));
+        Group { name, versions }
+    });
+    ordered.collect()
+}
+
+/// The core group, if there is one.
+pub(super) fn core(server: &Server) -> Option<Group> {
+    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+    let resources: Vec<Resource> = serving.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
+    let versions = vec![GroupVersion { name: "v1".to_owned(), resources }];
+    server.namespaces.is_some().then(|| Group { name: String::new(), versions })
+}
+
+/// The definitions themselves. The server does not tell the group and version of its own kinds.
+fn definitions() -> Resource {
+    let kind = Kind { name: "CustomResourceDefinition".to_owned(), ..Kind::default() };
+    Resource {
+        name: "customresourcedefinitions".to_owned(),
+        singular: "customresourcedefinition".to_owned(),
+        namespaced: false,
+        kind: kind.clone(),
+        verbs: DEFINITION_VERBS,
+        short_names: vec!["crd".to_owned(), "crds".to_owned()],
+        categories: vec!["api-extensions".to_owned()],
+        storage_version_hash: String::new(),
+        subresources: vec![("status", kind)],
+    }
+}
+
+fn resource(serving: &Serving, version: &str) -> Resource {
+    let crd = &serving.crd;
+    let names = &crd.status.accepted_names;
+    let kind = Kind { group: serving.group.clone(), version: version.to_owned(), name: names.kind.clone() };
+    let declared = crd.spec.subresources(version);
+    let mut subresources = Vec::new();
+    if declared.is_some_and(|s| s.status) {
+        subresources.push(("status", kind.clone()));
+    }
+    if declared.is_some_and(|s| s.scale.is_some()) {
+        let scale = Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), name: "Scale".to_owned() };
+        subresources.push(("scale", scale));
+    }
+    let storage = crd.spec.versions.iter().find(|v| v.storage && v.served);
+    Resource {
+        name: names.plural.clone(),
+        singular: names.singular.clone(),
+        namespaced: serving.namespaced,
+        kind,
+        verbs: if crd.is_true("Terminating") { TERMINATING_VERBS } else { VERBS },
+        short_names: names.short_names.clone(),
+        categories: names.categories.clone(),
+        storage_version_hash: storage
+            .map(|v| digest::of_storage_version(&serving.group, &v.name, &crd.spec.names.kind))
+            .unwrap_or_default(),
+        subresources,
+    }
+}

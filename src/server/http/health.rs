@@ -1,0 +1,87 @@
+//! `/healthz`, `/livez`, `/readyz` and their checks, by the names the server has for them (`server/healthz/healthz.go`).
+
+use crate::server::Response;
+use crate::server::http::page::text;
+use crate::server::http::query::Query;
+use crate::value::quote::go_quote;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The checks of an endpoint. All are passed: a server that answers is well.
+fn checks(endpoint: &str) -> Vec<&'static str> {
+    let ready = endpoint == "readyz";
+    let mut all = vec!["ping", "log", "etcd"];
+    all.push(if ready { "etcd-readiness" } else { "loopback-serving-certificate" });
+    all.extend([
+        "poststarthook/start-apiserver-admission-initializer",
+        "poststarthook/generic-apiserver-start-informers",
+    ]);
+    all.extend(ready.then_some("informer-sync"));
+    all.extend([
+        "poststarthook/max-in-flight-filter",
+        "poststarthook/storage-object-count-tracker-hook",
+        "poststarthook/start-apiextensions-informers",
+        "poststarthook/start-apiextensions-controllers",
+        "poststarthook/crd-informer-synced",
+    ]);
+    all.extend(ready.then_some("shutdown"));
+    all
+}
+
+/// The paths of all checks.
+pub(in crate::server) fn paths() -> impl Iterator<Item = String> {
+    ["healthz", "livez", "readyz"].into_iter().flat_map(|endpoint| {
+        let each = checks(endpoint).into_iter().map(move |check| format!("/{endpoint}/{check}"));
+        std::iter::once(format!("/{endpoint}")).chain(each)
+    })
+}
+
+/// Answers for an endpoint, or for one check of it if there is such.
+pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> Option<Response> {
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let checks = checks(endpoint);
+    if !check.is_empty() {
+        return checks.contains(&check).then(|| text(200, "ok".to_owned(), PLAIN));
+    }
+    let told = if query.first("verbose").is_some() { all(query, endpoint, &checks) } else { "ok".to_owned() };
+    let mut response = text(200, told, PLAIN);
+    response.headers.push(("x-content-type-options", "nosniff".to_owned()));
+    Some(response)
+}
+
+/// What each check says.
+fn all(query: &Query, endpoint: &str, checks: &[&str]) -> String {
+    let mut excluded: BTreeSet<&str> = query.all("exclude").collect();
+    let mut out = String::new();
+    for check in checks {
+        let said = if excluded.remove(check) { " excluded: ok" } else { " ok" };
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "[+]{check}{said}");
+    }
+    if !excluded.is_empty() {
+        let names: Vec<String> = excluded.into_iter().map(go_quote).collect();
+        let _ = writeln!(out, "warn: some health checks cannot be excluded: no matches for {}", names.join(","));
+    }
+    let _ = writeln!(out, "{endpoint} check passed");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::ResponseBody;
+
+    #[test]
+    fn checks_are_told_one_by_one() {
+        let query = Query::parse("verbose&exclude=etcd&exclude=zork");
+        let ResponseBody::Text(told) = answer(&query, "livez", "").unwrap().body else { panic!("no text") };
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.get(..3).unwrap(), ["[+]ping ok", "[+]log ok", "[+]etcd excluded: ok"]);
+        assert_eq!(
+            lines.get(11..).unwrap(),
+            ["warn: some health checks cannot be excluded: no matches for \"zork\"", "livez check passed"]
+        );
+        assert!(answer(&query, "livez", "shutdown").is_none());
+        assert!(answer(&query, "readyz", "shutdown").is_some());
+    }
+}

@@ -1,0 +1,82 @@
+//! What is no resource: the index of paths, the version, health, discovery.
+
+use crate::server::http::context::Context;
+use crate::server::http::page::{not_found_page, text};
+use crate::server::http::status::Refusal;
+use crate::server::http::{discovery, health, openapi};
+use crate::server::{Method, Response};
+use crate::text::json::write::indented;
+use crate::value::{Value, object};
+
+/// Answers a path that names no resource, given its parts.
+pub(in crate::server) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
+    match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => index(200),
+        ["api"] => discovery::of_core(ctx),
+        ["api", version] => discovery::of_core_version(ctx, version).unwrap_or_else(|| index(404)),
+        ["apis"] => discovery::of_groups(ctx),
+        ["apis", group] => discovery::of_group(ctx, group),
+        ["apis", group, version] => discovery::of_version(ctx, group, version),
+        ["apis", ..] => not_found_page(),
+        ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
+        ["version"] => version(),
+        ["openapi", "v2"] => openapi::v2(&ctx),
+        ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(&ctx),
+        ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
+        [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
+            health::answer(&ctx.query, endpoint, &check.join("/")).unwrap_or_else(|| index(404))
+        }
+        _ => index(404),
+    }
+}
+
+/// The path of the request, without its query.
+fn path_of<'c>(ctx: &Context<'c>) -> &'c str {
+    ctx.request.path.split('?').next().unwrap_or_default()
+}
+
+/// The list of all paths, which is also the answer to an unknown path (`server/routes/index.go`).
+pub(in crate::server) fn index(code: u16) -> Response {
+    let mut paths: Vec<String> = [
+        "/api",
+        "/apis",
+        "/apis/",
+        "/apis/apiextensions.k8s.io",
+        "/apis/apiextensions.k8s.io/v1",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/openapi/v3/",
+        "/version",
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(health::paths())
+    .collect();
+    paths.sort();
+    let paths = Value::Array(paths.into_iter().map(Value::from).collect());
+    text(code, indented(&object([("paths", paths)]), "  "), "application/json")
+}
+
+/// The release whose answers are given; the mark behind it says who gives them.
+const GIT_VERSION: &str = "v1.37.2+crdx";
+
+/// `version.Info`
+fn version() -> Response {
+    let fields = [
+        ("major", "1"),
+        ("minor", "37"),
+        ("emulationMajor", "1"),
+        ("emulationMinor", "37"),
+        ("minCompatibilityMajor", "1"),
+        ("minCompatibilityMinor", "36"),
+        ("gitVersion", GIT_VERSION),
+        ("gitCommit", ""),
+        ("gitTreeState", ""),
+        ("buildDate", "1970-01-01T00:00:00Z"),
+        ("goVersion", ""),
+        ("compiler", "rustc"),
+        ("platform", ""),
+    ];
+    let lines: Vec<String> = fields.iter().map(|(key, value)| format!("  \"{key}\": \"{value}\"")).collect();
+    text(200, format!("{{\n{}\n}}", lines.join(",\n")), "application/json")
+}

@@ -1,0 +1,184 @@
+//! `/openapi/v2` and `/openapi/v3`: what the schemas of all definitions say, with hashes by which clients keep them
+//! (`kube-openapi/pkg/handler{,3}/handler.go`).
+
+use crate::crd::CustomResourceDefinition;
+use crate::crd::openapi::{self, Edition};
+use crate::server::http::context::Context;
+use crate::server::http::digest;
+use crate::server::http::negotiate;
+use crate::server::http::page::text;
+use crate::server::registry::serving::Serving;
+use crate::server::{Format, Response, ResponseBody, Server, Timestamp};
+use crate::value::{Value, json, object, time};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A document as it is sent.
+#[derive(Debug)]
+struct Document {
+    text: String,
+    hash: String,
+    /// When it became so, in seconds.
+    since: i64,
+}
+
+impl Document {
+    fn new(value: &Value, now: Timestamp) -> Self {
+        let text = json::to_string(value);
+        Self { hash: digest::of_document(&text), text, since: now.seconds }
+    }
+}
+
+/// The documents that were asked for, by path.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Published(Mutex<BTreeMap<String, Made>>);
+
+/// A document and the compilations it was made from.
+type Made = (Vec<u64>, Arc<Document>);
+
+/// The definitions that make a document, by its path; the first path is that of version 2, which tells of all.
+type Sources = BTreeMap<String, Vec<(Arc<Serving>, String)>>;
+
+/// The key of version 2 among the paths.
+const V2: &str = "";
+
+fn sources(server: &Server) -> Sources {
+    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+    let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
+    established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
+    let own = openapi::OWN_PATHS.into_iter().chain([V2]);
+    let mut all: Sources = own.map(|path| (path.to_owned(), Vec::new())).collect();
+    for serving in established {
+        for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
+            let core = serving.group.is_empty();
+            let own = if core { "api/v1".to_owned() } else { format!("apis/{}/{}", serving.group, version.name) };
+            for path in [own, V2.to_owned()] {
+                all.entry(path).or_default().push((Arc::clone(serving), version.name.clone()));
+            }
+        }
+    }
+    all
+}
+
+impl Published {
+    /// The document at `path`, made anew only when its definitions changed.
+    fn document(&self, path: &str, sources: &Sources, now: Timestamp) -> Option<Arc<Document>> {
+        let of = sources.get(path)?;
+        let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
+        let mut published = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, document)) = published.get(path).filter(|(made_from, _)| *made_from == tags) {
+            return Some(Arc::clone(document));
+        }
+        published.retain(|path, _| sources.contains_key(path));
+        let document = Arc::new(Document::new(&write(path, of), now));
+        published.insert(path.to_owned(), (tags, Arc::clone(&document)));
+        Some(document)
+    }
+}
+
+fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
+    let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
+        if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
+    let mut own = openapi::own(edition, path).cloned();
+    if !of.is_empty()
+        && let Some(Value::Object(types)) = own.as_mut().and_then(|own| own.get_mut("definitions"))
+    {
+        // Those of custom resources name more groups, and win.
+        types.remove("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
+    }
+    openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
+        let mut document = publish(&serving.crd, version);
+        if serving.group.is_empty() {
+            lead_to_core(&mut document);
+        }
+        document
+    })))
+}
+
+/// The paths of the core group have no group in them.
+fn lead_to_core(document: &mut Value) {
+    let Some(Value::Object(paths)) = document.as_object_mut().and_then(|d| d.get_mut("paths")) else { return };
+    *paths = std::mem::take(paths).into_iter().map(|(path, v)| (path.replacen("/apis//", "/api/", 1), v)).collect();
+}
+
+/// Documents of version 2 in Protobuf, as they are told to be. It is the only form that client-go asks for.
+pub const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/// The same as clients ask for it. Go reads no media type with an `@`, so that it is not told.
+const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/// Answers `/openapi/v2`.
+pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
+    let vary = || vec![("vary", "Accept-Encoding".to_owned()), ("vary", "Accept".to_owned())];
+    if ctx
+        .request
+        .accept
+        .as_deref()
+        .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), ASKED | PROTOBUF)))
+        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now)
+        && let Ok(value) = crate::text::json::read(document.text.as_bytes())
+    {
+        let mut response = with_hash(&document, vary());
+        response.headers.retain(|(name, _)| *name != "content-type");
+        (response.body, response.format) = (ResponseBody::Json(Arc::new(value)), Format::Protobuf);
+        return response;
+    }
+    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+        return empty(406, vary());
+    }
+    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now) else {
+        return empty(404, Vec::new());
+    };
+    with_hash(&document, vary())
+}
+
+/// Answers `/openapi/v3`: where the documents are.
+pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
+    let sources = sources(ctx.server);
+    let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
+        let document = ctx.server.published.document(path, &sources, ctx.request.now)?;
+        Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
+    });
+    let index = Document::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
+    with_hash(&index, Vec::new())
+}
+
+/// Answers `/openapi/v3/…`.
+pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
+    let mut headers = vec![("vary", "Accept".to_owned())];
+    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+        return empty(406, headers);
+    }
+    // No document, and nothing about it either.
+    let found = ctx.server.published.document(path, &sources(ctx.server), ctx.request.now).filter(|_| path != V2);
+    let Some(document) = found else { return empty(200, Vec::new()) };
+    if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
+        if hash != document.hash {
+            headers.push(("location", relative_url(path, &document.hash)));
+            headers.push(("etag", format!("\"{}\"", document.hash)));
+            return empty(301, headers);
+        }
+        // What a hash names never changes.
+        headers.push(("cache-control", "public, immutable".to_owned()));
+        headers.push(("expires", time::rfc_1123(ctx.request.now.seconds + 365 * 24 * 60 * 60)));
+    }
+    with_hash(&document, headers)
+}
+
+fn relative_url(path: &str, hash: &str) -> String {
+    format!("/openapi/v3/{path}?hash={hash}")
+}
+
+fn with_hash(document: &Document, headers: Vec<(&'static str, String)>) -> Response {
+    let mut response = text(200, document.text.clone(), "application/json");
+    response.headers.extend(headers);
+    response.headers.extend([
+        ("etag", format!("\"{}\"", document.hash)),
+        ("last-modified", time::rfc_1123(document.since).replace("UTC", "GMT")),
+        ("accept-ranges", "bytes".to_owned()),
+    ]);
+    response
+}
+
+fn empty(code: u16, headers: Vec<(&'static str, String)>) -> Response {
+    Response { headers, ..text(code, String::new(), "") }
+}

@@ -1,0 +1,313 @@
+//! The options of a request: `CreateOptions`, `UpdateOptions`, `PatchOptions`, `ListOptions`, `TableOptions`, read from the
+//! query and validated (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
+
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
+use crate::server::http::query::Query;
+use crate::server::http::selector::{FieldSelector, LabelSelector};
+use crate::server::http::status::Refusal;
+use crate::value::{Value, json, quote};
+
+/// What is done about unknown and duplicate fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::server) enum FieldValidation {
+    /// They are dropped without a word.
+    Ignore,
+    /// Each is a warning.
+    #[default]
+    Warn,
+    /// They are errors.
+    Strict,
+}
+
+impl FieldValidation {
+    /// Whether they are looked for.
+    pub fn looks(self) -> bool {
+        self != Self::Ignore
+    }
+}
+
+/// The options of a write.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::server) struct WriteOptions {
+    /// `dryRun=All`
+    pub dry_run: bool,
+    /// `fieldManager`, empty for none.
+    pub field_manager: String,
+    /// `fieldValidation`
+    pub field_validation: FieldValidation,
+    /// `fieldValidation` as the query spells it, empty for none.
+    pub field_validation_text: String,
+    /// `force`, of patches.
+    pub force: Option<bool>,
+}
+
+/// Which write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Write {
+    /// POST
+    Create,
+    /// PUT
+    Update,
+    /// PATCH that is no apply
+    Patch,
+    /// PATCH that is an apply
+    Apply,
+}
+
+/// Reads and validates the options of a write.
+pub(in crate::server) fn write_options(query: &Query, write: Write) -> Result<WriteOptions, Refusal> {
+    let mut errors = ErrorList::new();
+    let force = match write {
+        Write::Patch | Write::Apply => query.first("force").map(boolean),
+        Write::Create | Write::Update => None,
+    };
+    let field_manager = query.first("fieldManager").unwrap_or_default().to_owned();
+    let path = FieldPath::new("fieldManager");
+    if write == Write::Apply && field_manager.is_empty() {
+        errors.push(FieldError::required(&path, "is required for apply patch"));
+    }
+    if write == Write::Patch && force.is_some() {
+        errors.push(FieldError::forbidden(&FieldPath::new("force"), "may not be specified for non-apply patch"));
+    }
+    check_field_manager(&field_manager, &path, &mut errors);
+    let dry_run = dry_run(&query.all("dryRun").map(str::to_owned).collect::<Vec<_>>(), &mut errors);
+    let word = query.first("fieldValidation").unwrap_or_default();
+    let field_validation = match word {
+        "Ignore" => FieldValidation::Ignore,
+        "Strict" => FieldValidation::Strict,
+        "" | "Warn" => FieldValidation::Warn,
+        other => {
+            let path = FieldPath::new("fieldValidation");
+            errors.push(FieldError::not_supported(&path, other, &["", "Ignore", "Strict", "Warn"]));
+            FieldValidation::Warn
+        }
+    };
+    if errors.is_empty() {
+        let field_validation_text = word.to_owned();
+        return Ok(WriteOptions { dry_run, field_manager, field_validation, field_validation_text, force });
+    }
+    let kind = match write {
+        Write::Create => "CreateOptions",
+        Write::Update => "UpdateOptions",
+        Write::Patch | Write::Apply => "PatchOptions",
+    };
+    Err(Refusal::invalid_options(kind, errors))
+}
+
+/// `ValidateDryRun`: whether `All` is asked for.
+pub(in crate::server) fn dry_run(values: &[String], errors: &mut ErrorList) -> bool {
+    if values.iter().any(|v| v != "All") {
+        let shown = Value::Array(values.iter().map(|v| Value::from(v.as_str())).collect());
+        errors.push(FieldError::not_supported(&FieldPath::new("dryRun"), shown, &["All"]));
+    }
+    !values.is_empty()
+}
+
+/// `ValidateFieldManager`
+fn check_field_manager(manager: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if manager.len() > 128 {
+        errors.push(FieldError::too_long(path, 128));
+    }
+    for (i, c) in manager.char_indices() {
+        if !quote::is_print(c) {
+            let detail = format!("invalid character U+{:04X} (at position {i})", c as u32);
+            errors.push(FieldError::invalid(path, manager, detail));
+        }
+    }
+}
+
+/// Every text but `0` and `false` is true.
+pub(in crate::server) fn boolean(text: &str) -> bool {
+    text != "0" && !text.eq_ignore_ascii_case("false")
+}
+
+/// `strconv.ParseInt` with its error text.
+pub(in crate::server) fn integer(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|e: std::num::ParseIntError| {
+        let why = match e.kind() {
+            std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        format!("strconv.ParseInt: parsing {}: {why}", quote::go_quote(text))
+    })
+}
+
+/// The options of a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::server) struct ListOptions {
+    /// `labelSelector`
+    pub labels: LabelSelector,
+    /// `fieldSelector`
+    pub fields: FieldSelector,
+    /// `limit`; 0 for none.
+    pub limit: i64,
+    /// `continue`
+    pub continue_: String,
+    /// `resourceVersion`
+    pub resource_version: String,
+    /// `resourceVersionMatch`
+    pub resource_version_match: String,
+    /// `allowWatchBookmarks`
+    pub allow_bookmarks: bool,
+    /// `sendInitialEvents`
+    pub send_initial_events: Option<bool>,
+    /// `timeoutSeconds`
+    pub timeout_seconds: Option<i64>,
+}
+
+/// Reads and validates the options of a list or, with `watch=…`, of a watch.
+pub(in crate::server) fn list_options(query: &Query) -> Result<ListOptions, Refusal> {
+    let text = |key: &str| query.first(key).unwrap_or_default().to_owned();
+    let timeout_seconds = query.first("timeoutSeconds").map(integer).transpose().map_err(Refusal::bad_request)?;
+    let limit = query.first("limit").map_or(Ok(0), integer).map_err(Refusal::bad_request)?;
+    let mut options = ListOptions {
+        labels: LabelSelector::parse(&text("labelSelector")).map_err(Refusal::bad_request)?,
+        fields: FieldSelector::parse(&text("fieldSelector")).map_err(Refusal::bad_request)?,
+        limit,
+        continue_: text("continue"),
+        resource_version: text("resourceVersion"),
+        resource_version_match: text("resourceVersionMatch"),
+        allow_bookmarks: query.first("allowWatchBookmarks").is_some_and(boolean),
+        send_initial_events: query.first("sendInitialEvents").map(boolean),
+        timeout_seconds,
+    };
+    let errors = if query.first("watch").is_some_and(boolean) {
+        complete_watch(&mut options);
+        watch_errors(&options)
+    } else {
+        list_errors(&options)
+    };
+    if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
+}
+
+/// `SetListOptionsDefaults`: a watch from no revision begins with what is there.
+fn complete_watch(options: &mut ListOptions) {
+    let chosen = options.send_initial_events.is_some() || !options.resource_version_match.is_empty();
+    if !chosen && matches!(options.resource_version.as_str(), "" | "0") {
+        options.send_initial_events = Some(true);
+        "NotOlderThan".clone_into(&mut options.resource_version_match);
+    }
+}
+
+/// `validateWatchOptions`
+fn watch_errors(options: &ListOptions) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let path = FieldPath::new("resourceVersionMatch");
+    let wanted = options.resource_version_match.as_str();
+    if options.send_initial_events.is_some() && wanted != "NotOlderThan" {
+        let text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        errors.push(FieldError::forbidden(&path, text));
+    }
+    if wanted.is_empty() {
+        return errors;
+    }
+    if options.send_initial_events.is_none() {
+        let text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        errors.push(FieldError::forbidden(&path, text));
+    }
+    if wanted != "NotOlderThan" {
+        errors.push(FieldError::not_supported(&path, named_string(wanted), &["NotOlderThan"]));
+    }
+    if !options.continue_.is_empty() {
+        errors.push(FieldError::forbidden(&path, "resourceVersionMatch is forbidden when continue is provided"));
+    }
+    errors
+}
+
+/// `ValidateListOptions`
+/// A string of a named type: Go prints it as JSON in errors.
+fn named_string(text: &str) -> BadValue {
+    BadValue::Raw(json::to_string(&Value::from(text)))
+}
+
+fn list_errors(options: &ListOptions) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let path = FieldPath::new("resourceVersionMatch");
+    let wanted = options.resource_version_match.as_str();
+    if !wanted.is_empty() {
+        if options.resource_version.is_empty() {
+            let text = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+            errors.push(FieldError::forbidden(&path, text));
+        }
+        if !options.continue_.is_empty() {
+            errors.push(FieldError::forbidden(&path, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+        if !matches!(wanted, "Exact" | "NotOlderThan") {
+            errors.push(FieldError::not_supported(&path, named_string(wanted), &["Exact", "NotOlderThan", ""]));
+        }
+        if wanted == "Exact" && options.resource_version == "0" {
+            let text = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+            errors.push(FieldError::forbidden(&path, text));
+        }
+    }
+    if options.send_initial_events.is_some() {
+        let path = FieldPath::new("sendInitialEvents");
+        errors.push(FieldError::forbidden(&path, "sendInitialEvents is forbidden for list"));
+    }
+    errors
+}
+
+/// Refuses `?export`, which Kubernetes removed.
+pub(in crate::server) fn check_export(query: &Query) -> Result<(), Refusal> {
+    if query.first("export").is_some_and(boolean) {
+        return Err(Refusal::bad_request("the export parameter, deprecated since v1.14, is no longer supported"));
+    }
+    Ok(())
+}
+
+/// What a table's rows hold beside their cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::server) enum IncludeObject {
+    /// The object's metadata.
+    #[default]
+    Metadata,
+    /// The object.
+    Object,
+    /// Nothing.
+    None,
+}
+
+/// Reads and validates `includeObject`.
+pub(in crate::server) fn include_object(query: &Query) -> Result<IncludeObject, Refusal> {
+    match query.first("includeObject").unwrap_or_default() {
+        "" | "Metadata" => Ok(IncludeObject::Metadata),
+        "Object" => Ok(IncludeObject::Object),
+        "None" => Ok(IncludeObject::None),
+        other => {
+            let error = FieldError::new(
+                ErrorType::Invalid,
+                &FieldPath::new("includeObject"),
+                BadValue::from(other),
+                "must be 'Metadata', 'Object', 'None', or empty",
+            );
+            Err(Refusal::bad_request(format!("Unable to convert to Table as requested: {error}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_words_are_refused_together() {
+        let query = Query::parse("dryRun=x&fieldValidation=y&fieldManager=a%00");
+        let refusal = write_options(&query, Write::Create).unwrap_err();
+        let texts: Vec<String> = refusal.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "fieldManager: Invalid value: \"a\\x00\": invalid character U+0000 (at position 1)",
+                "dryRun: Unsupported value: [\"x\"]: supported values: \"All\"",
+                "fieldValidation: Unsupported value: \"y\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"",
+            ]
+        );
+        assert!(refusal.message.starts_with("CreateOptions.meta.k8s.io \"\" is invalid: ["));
+    }
+
+    #[test]
+    fn list_options_report_the_first_unreadable_one() {
+        let refusal = list_options(&Query::parse("limit=x&labelSelector=(")).unwrap_err();
+        assert_eq!(refusal.message, "strconv.ParseInt: parsing \"x\": invalid syntax");
+    }
+}

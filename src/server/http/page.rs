@@ -1,0 +1,22 @@
+//! Answers that are pages of text, not objects.
+
+use crate::server::{Format, Response, ResponseBody, Trace};
+
+/// An answer whose body is text.
+pub(in crate::server) fn text(code: u16, text: String, content_type: &str) -> Response {
+    Response {
+        code,
+        body: ResponseBody::Text(text),
+        format: Format::Json,
+        headers: vec![("content-type", content_type.to_owned())],
+        warnings: Vec::new(),
+        trace: Trace::default(),
+    }
+}
+
+/// The answer of Go's router to a path without a handler.
+pub(in crate::server) fn not_found_page() -> Response {
+    let mut page = text(404, "404 page not found\n".to_owned(), "text/plain; charset=utf-8");
+    page.headers.push(("x-content-type-options", "nosniff".to_owned()));
+    page
+}

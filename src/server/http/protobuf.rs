@@ -1,0 +1,520 @@
+//! Bodies in Protobuf, as typed Go clients send them (`runtime/serializer/protobuf`, the `generated.proto` of `apiextensions/v1`,
+//! `meta/v1` and `core/v1`): definitions, namespaces, the options of a delete.
+//!
+//! What is read becomes the value that the same object has in JSON. Go writes out fields that are zero, where JSON leaves
+//! them out; so those are left out here, except behind pointers.
+
+use crate::server::http::body::unreadable::Unreadable;
+use crate::text;
+use crate::value::base64::encode as base64;
+use crate::value::number;
+use crate::value::time::{self, Timestamp};
+use crate::value::{Map, Value};
+
+/// What every body begins with.
+const PREFIX: &[u8] = b"k8s\0";
+/// How deep messages may nest, as values may.
+const DEPTH: usize = 10_000;
+
+type Message = &'static [(u64, &'static str, Kind)];
+
+/// What a field holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    /// `*string`: may be empty.
+    TextThere,
+    Bool,
+    /// `*bool`: may be false.
+    BoolThere,
+    Int,
+    /// `*int64`: may be 0.
+    IntThere,
+    /// `*float64`
+    Double,
+    /// Bytes, which are base64 in JSON.
+    Bytes,
+    Time,
+    /// A message of one field, which is the text of any JSON.
+    Json,
+    One(Message),
+    /// Several of a kind.
+    Many(&'static Kind),
+    /// A map from texts.
+    Map(&'static Kind),
+    SchemaOrList,
+    SchemaOrBool,
+    SchemaOrTexts,
+}
+
+use Kind::{
+    Bool, BoolThere, Bytes, Double, Int, IntThere, Json, Many, Map as MapOf, One, SchemaOrBool, SchemaOrList,
+    SchemaOrTexts, Text, TextThere, Time,
+};
+
+static METADATA: Message = &[
+    (1, "name", Text),
+    (2, "generateName", Text),
+    (3, "namespace", Text),
+    (4, "selfLink", Text),
+    (5, "uid", Text),
+    (6, "resourceVersion", Text),
+    (7, "generation", Int),
+    (8, "creationTimestamp", Time),
+    (9, "deletionTimestamp", Time),
+    (10, "deletionGracePeriodSeconds", IntThere),
+    (11, "labels", MapOf(&Text)),
+    (12, "annotations", MapOf(&Text)),
+    (13, "ownerReferences", Many(&One(OWNER))),
+    (14, "finalizers", Many(&Text)),
+    (17, "managedFields", Many(&One(MANAGED))),
+];
+static OWNER: Message = &[
+    (5, "apiVersion", Text),
+    (1, "kind", Text),
+    (3, "name", Text),
+    (4, "uid", Text),
+    (6, "controller", BoolThere),
+    (7, "blockOwnerDeletion", BoolThere),
+];
+static MANAGED: Message = &[
+    (1, "manager", Text),
+    (2, "operation", Text),
+    (3, "apiVersion", Text),
+    (4, "time", Time),
+    (6, "fieldsType", Text),
+    (7, "fieldsV1", Json),
+    (8, "subresource", Text),
+];
+static DELETE_OPTIONS: Message = &[
+    (1, "gracePeriodSeconds", IntThere),
+    (2, "preconditions", One(&[(1, "uid", TextThere), (2, "resourceVersion", TextThere)])),
+    (3, "orphanDependents", BoolThere),
+    (4, "propagationPolicy", TextThere),
+    (5, "dryRun", Many(&Text)),
+    (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolThere),
+];
+static NAMESPACE: Message = &[
+    (1, "metadata", One(METADATA)),
+    (2, "spec", One(&[(1, "finalizers", Many(&Text))])),
+    (3, "status", One(&[(1, "phase", Text), (2, "conditions", Many(&One(NAMESPACE_CONDITION)))])),
+];
+static NAMESPACE_CONDITION: Message = &[
+    (1, "type", Text),
+    (2, "status", Text),
+    (4, "lastTransitionTime", Time),
+    (5, "reason", Text),
+    (6, "message", Text),
+];
+static DEFINITION: Message = &[(1, "metadata", One(METADATA)), (2, "spec", One(SPEC)), (3, "status", One(STATUS))];
+static SPEC: Message = &[
+    (1, "group", Text),
+    (3, "names", One(NAMES)),
+    (4, "scope", Text),
+    (7, "versions", Many(&One(VERSION))),
+    (9, "conversion", One(CONVERSION)),
+    (10, "preserveUnknownFields", Bool),
+];
+static NAMES: Message = &[
+    (1, "plural", Text),
+    (2, "singular", Text),
+    (3, "shortNames", Many(&Text)),
+    (4, "kind", Text),
+    (5, "listKind", Text),
+    (6, "categories", Many(&Text)),
+];
+static STATUS: Message = &[
+    (1, "conditions", Many(&One(CONDITION))),
+    (2, "acceptedNames", One(NAMES)),
+    (3, "storedVersions", Many(&Text)),
+    (4, "observedGeneration", Int),
+];
+static CONDITION: Message = &[
+    (1, "type", Text),
+    (2, "status", Text),
+    (3, "lastTransitionTime", Time),
+    (4, "reason", Text),
+    (5, "message", Text),
+    (6, "observedGeneration", Int),
+];
+static VERSION: Message = &[
+    (1, "name", Text),
+    (2, "served", Bool),
+    (3, "storage", Bool),
+    (4, "schema", One(&[(1, "openAPIV3Schema", One(&SCHEMA_FIELDS))])),
+    (5, "subresources", One(&[(1, "status", One(&[])), (2, "scale", One(SCALE))])),
+    (6, "additionalPrinterColumns", Many(&One(COLUMN))),
+    (7, "deprecated", Bool),
+    (8, "deprecationWarning", TextThere),
+    (9, "selectableFields", Many(&One(&[(1, "jsonPath", Text)]))),
+];
+static SCALE: Message =
+    &[(1, "specReplicasPath", Text), (2, "statusReplicasPath", Text), (3, "labelSelectorPath", TextThere)];
+static COLUMN: Message = &[
+    (1, "name", Text),
+    (2, "type", Text),
+    (3, "format", Text),
+    (4, "description", Text),
+    (5, "priority", Int),
+    (6, "jsonPath", Text),
+];
+static CONVERSION: Message = &[(1, "strategy", Text), (2, "webhook", One(WEBHOOK))];
+static WEBHOOK: Message = &[
+    (2, "clientConfig", One(&[(3, "url", TextThere), (1, "service", One(SERVICE)), (2, "caBundle", Bytes)])),
+    (3, "conversionReviewVersions", Many(&Text)),
+];
+static SERVICE: Message = &[(1, "namespace", Text), (2, "name", Text), (3, "path", TextThere), (4, "port", IntThere)];
+static SCHEMA: Kind = One(&SCHEMA_FIELDS);
+static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
+    (1, "id", Text),
+    (2, "$schema", Text),
+    (3, "$ref", TextThere),
+    (4, "description", Text),
+    (5, "type", Text),
+    (6, "format", Text),
+    (7, "title", Text),
+    (8, "default", Json),
+    (9, "maximum", Double),
+    (10, "exclusiveMaximum", Bool),
+    (11, "minimum", Double),
+    (12, "exclusiveMinimum", Bool),
+    (13, "maxLength", IntThere),
+    (14, "minLength", IntThere),
+    (15, "pattern", Text),
+    (16, "maxItems", IntThere),
+    (17, "minItems", IntThere),
+    (18, "uniqueItems", Bool),
+    (19, "multipleOf", Double),
+    (20, "enum", Many(&Json)),
+    (21, "maxProperties", IntThere),
+    (22, "minProperties", IntThere),
+    (23, "required", Many(&Text)),
+    (24, "items", SchemaOrList),
+    (25, "allOf", Many(&SCHEMA)),
+    (26, "oneOf", Many(&SCHEMA)),
+    (27, "anyOf", Many(&SCHEMA)),
+    (28, "not", One(&SCHEMA_FIELDS)),
+    (29, "properties", MapOf(&SCHEMA)),
+    (30, "additionalProperties", SchemaOrBool),
+    (31, "patternProperties", MapOf(&SCHEMA)),
+    (32, "dependencies", MapOf(&SchemaOrTexts)),
+    (33, "additionalItems", SchemaOrBool),
+    (34, "definitions", MapOf(&SCHEMA)),
+    (35, "externalDocs", One(&[(1, "description", Text), (2, "url", Text)])),
+    (36, "example", Json),
+    (37, "nullable", Bool),
+    (38, "x-kubernetes-preserve-unknown-fields", BoolThere),
+    (39, "x-kubernetes-embedded-resource", Bool),
+    (40, "x-kubernetes-int-or-string", Bool),
+    (41, "x-kubernetes-list-map-keys", Many(&Text)),
+    (42, "x-kubernetes-list-type", TextThere),
+    (43, "x-kubernetes-map-type", TextThere),
+    (44, "x-kubernetes-validations", Many(&One(RULE))),
+];
+static RULE: Message = &[
+    (1, "rule", Text),
+    (2, "message", Text),
+    (3, "messageExpression", Text),
+    (4, "reason", TextThere),
+    (5, "fieldPath", Text),
+    (6, "optionalOldSelf", BoolThere),
+];
+
+static AUTOSCALING: Message = &[
+    (1, "metadata", One(METADATA)),
+    (2, "spec", One(&[(1, "replicas", Int)])),
+    (3, "status", One(&[(1, "replicas", Int), (2, "selector", Text)])),
+];
+
+/// The message of a kind in a version; `DeleteOptions` are in all.
+fn message_of(api_version: &str, kind: &str) -> Option<Message> {
+    match (api_version, kind) {
+        (_, "DeleteOptions") => Some(DELETE_OPTIONS),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => Some(DEFINITION),
+        ("v1", "Namespace") => Some(NAMESPACE),
+        ("autoscaling/v1", "Scale") => Some(AUTOSCALING),
+        _ => None,
+    }
+}
+
+/// Reads a body. Of a type that is not known only the type is told, which is all that whoever refuses it needs.
+pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
+    let (mut types, raw) = open(body).map_err(Unreadable::Early)?;
+    let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("kind").is_empty() && !raw.is_empty() {
+        // The server takes it for what the path asks for; every client tells.
+        let missing = r#"Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'"#;
+        return Err(Unreadable::Early(missing.to_owned()));
+    }
+    let fields = message_of(text("apiVersion"), text("kind")).unwrap_or_default();
+    let mut object = message(fields, raw, 0).map_err(Unreadable::Late)?;
+    object.append(&mut types);
+    Ok(Value::Object(object))
+}
+
+/// The type and the bytes of what a body holds (`runtime.Unknown`).
+fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
+    if body.is_empty() {
+        return Err("empty data".to_owned());
+    }
+    let Some(envelope) = body.strip_prefix(PREFIX) else {
+        return Err("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]".to_owned());
+    };
+    if envelope.is_empty() {
+        return Err("empty body".to_owned());
+    }
+    let (mut types, mut raw) = (Map::new(), &[][..]);
+    let mut fields = Reader(envelope);
+    while let Some((number, wire)) = fields.field()? {
+        match (number, wire) {
+            (1, Wire::Bytes(bytes)) => types = message(&[(1, "apiVersion", Text), (2, "kind", Text)], bytes, 0)?,
+            (2, Wire::Bytes(bytes)) => raw = bytes,
+            _ => {}
+        }
+    }
+    Ok((types, raw))
+}
+
+/// The value of a field as it stands in the bytes.
+#[derive(Clone, Copy)]
+enum Wire<'b> {
+    Number(u64),
+    Eight([u8; 8]),
+    Four,
+    Bytes(&'b [u8]),
+}
+
+/// The rest of a message.
+struct Reader<'b>(&'b [u8]);
+
+impl<'b> Reader<'b> {
+    /// The next field; `None` at the end.
+    fn field(&mut self) -> Result<Option<(u64, Wire<'b>)>, String> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let tag = self.number()?;
+        let wire = match tag & 7 {
+            0 => Wire::Number(self.number()?),
+            1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
+            2 => {
+                let length = self.number()?;
+                Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
+            }
+            5 => self.take(4).map(|_| Wire::Four)?,
+            other => return Err(format!("proto: illegal wireType {other}")),
+        };
+        Ok(Some((tag >> 3, wire)))
+    }
+
+    fn number(&mut self) -> Result<u64, String> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = *self.take(1)? else { break };
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err("proto: integer overflow".to_owned())
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'b [u8], String> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or("unexpected EOF")?;
+        self.0 = rest;
+        Ok(taken)
+    }
+}
+
+fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> Result<Map, String> {
+    if depth > DEPTH {
+        return Err("exceeded max depth".to_owned());
+    }
+    let mut object = Map::new();
+    let mut reader = Reader(bytes);
+    while let Some((number, wire)) = reader.field()? {
+        let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
+        match kind {
+            Many(each) => {
+                let item = value(**each, wire, depth)?.unwrap_or_else(|| zero(**each));
+                match object.get_mut(*name) {
+                    Some(Value::Array(items)) => items.push(item),
+                    _ => drop(object.insert((*name).to_owned(), Value::Array(vec![item]))),
+                }
+            }
+            MapOf(each) => {
+                let Wire::Bytes(entry) = wire else { return Err(wrong(wire)) };
+                let (key, item) = entry_of(**each, entry, depth)?;
+                match object.get_mut(*name) {
+                    Some(Value::Object(members)) => drop(members.insert(key, item)),
+                    _ => drop(object.insert((*name).to_owned(), Value::Object(Map::from([(key, item)])))),
+                }
+            }
+            kind => drop(match value(*kind, wire, depth)? {
+                Some(value) => object.insert((*name).to_owned(), value),
+                None => object.remove(*name),
+            }),
+        }
+    }
+    Ok(object)
+}
+
+/// An entry of a map.
+fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
+    let (mut key, mut item) = (String::new(), None);
+    let mut reader = Reader(bytes);
+    while let Some((number, wire)) = reader.field()? {
+        match (number, wire) {
+            (1, Wire::Bytes(bytes)) => key = text::lossy(bytes),
+            (2, wire) => item = value(kind, wire, depth)?,
+            _ => {}
+        }
+    }
+    Ok((key, item.unwrap_or_else(|| zero(kind))))
+}
+
+/// What is not left out where a list or map has it.
+fn zero(kind: Kind) -> Value {
+    match kind {
+        Text => Value::from(""),
+        One(_) => Value::Object(Map::new()),
+        _ => Value::Null,
+    }
+}
+
+/// One value; `None` when JSON leaves it out.
+fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, String> {
+    Ok(match (kind, wire) {
+        (Text, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(text::lossy(b))),
+        (TextThere, Wire::Bytes(bytes)) => Some(Value::from(text::lossy(bytes))),
+        (Bytes, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(base64(b))),
+        (Bool, Wire::Number(number)) => (number != 0).then_some(Value::Bool(true)),
+        (BoolThere, Wire::Number(number)) => Some(Value::Bool(number != 0)),
+        (Int, Wire::Number(number)) => (number != 0).then_some(Value::Int(number as i64)),
+        (IntThere, Wire::Number(number)) => Some(Value::Int(number as i64)),
+        (Double, Wire::Eight(bytes)) => {
+            let number = f64::from_le_bytes(bytes);
+            if !number.is_finite() {
+                // No JSON has it, and what is stored is JSON.
+                return Err(format!("json: unsupported value: {}", number::format_v(number)));
+            }
+            Some(number::to_value(number))
+        }
+        (Time, Wire::Bytes([])) => None,
+        (Time, Wire::Bytes(bytes)) => {
+            let seconds = message(&[(1, "seconds", Int)], bytes, depth + 1)?;
+            let seconds = seconds.get("seconds").and_then(Value::as_int).unwrap_or_default();
+            Some(time::format(Timestamp { seconds, nanos: 0 }).into())
+        }
+        (Json, Wire::Bytes(bytes)) => {
+            let raw = message(&[(1, "raw", Text)], bytes, depth + 1)?;
+            let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
+            Some(text::json::read(raw.as_bytes()).map_err(|e| e.message)?)
+        }
+        (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
+        (SchemaOrList, Wire::Bytes(bytes)) => {
+            let mut either = message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "list", Many(&SCHEMA))], bytes, depth + 1)?;
+            either.remove("list").or_else(|| either.remove("one")).or(Some(Value::Null))
+        }
+        (SchemaOrBool, Wire::Bytes(bytes)) => {
+            let mut either = message(&[(1, "allows", Bool), (2, "one", One(&SCHEMA_FIELDS))], bytes, depth + 1)?;
+            let allows = either.contains_key("allows");
+            either.remove("one").or(Some(Value::Bool(allows)))
+        }
+        (SchemaOrTexts, Wire::Bytes(bytes)) => {
+            let mut either = message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "texts", Many(&Text))], bytes, depth + 1)?;
+            either.remove("texts").or_else(|| either.remove("one")).or(Some(Value::Null))
+        }
+        (_, wire) => return Err(wrong(wire)),
+    })
+}
+
+fn wrong(wire: Wire<'_>) -> String {
+    let type_ = match wire {
+        Wire::Number(_) => 0,
+        Wire::Eight(_) => 1,
+        Wire::Bytes(_) => 2,
+        Wire::Four => 5,
+    };
+    format!("proto: wrong wireType = {type_}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json::to_string;
+
+    /// A field of bytes.
+    fn f(number: u8, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+        let bytes = bytes.as_ref();
+        [&[number << 3 | 2, bytes.len() as u8][..], bytes].concat()
+    }
+
+    fn body(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
+        [PREFIX, &f(1, [f(1, api_version), f(2, kind)].concat()), &f(2, raw)].concat()
+    }
+
+    fn shown(api_version: &str, kind: &str, raw: &[u8]) -> String {
+        to_string(&read(&body(api_version, kind, raw)).unwrap())
+    }
+
+    #[test]
+    fn options_become_those_of_json() {
+        let raw = [&[8, 0][..], &f(2, f(1, "u")), &[24, 0], &f(4, ""), &f(5, "All"), &f(5, "")].concat();
+        assert_eq!(
+            shown("meta.k8s.io/v1", "DeleteOptions", &raw),
+            r#"{"apiVersion":"meta.k8s.io/v1","dryRun":["All",""],"gracePeriodSeconds":0,"kind":"DeleteOptions","orphanDependents":false,"preconditions":{"uid":"u"},"propagationPolicy":""}"#
+        );
+    }
+
+    #[test]
+    fn zeros_are_left_out_as_json_does() {
+        let labels = f(11, [f(1, "a"), f(2, "")].concat());
+        let metadata = [f(1, "x"), f(2, ""), vec![56, 0], f(8, ""), f(9, [8, 1]), labels].concat();
+        assert_eq!(
+            shown("v1", "Namespace", &f(1, metadata)),
+            r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"deletionTimestamp":"1970-01-01T00:00:01Z","labels":{"a":""},"name":"x"}}"#
+        );
+    }
+
+    #[test]
+    fn schemas_have_either_this_or_that() {
+        let text = f(5, "string");
+        let list = |number: u8| [&[number | 0x80, 1][..], &[text.len() as u8 + 2], &f(1, &text)].concat();
+        let maximum = [&[73][..], &1.5f64.to_le_bytes()].concat();
+        let default = f(8, f(1, r#"{"a":[1]}"#));
+        // items, additionalProperties: numbers above 15 take two bytes of a tag.
+        let schema = [maximum, default, list(24 << 3 & 0x7f | 2), vec![0xf2, 1, 2, 8, 1]].concat();
+        let version = f(7, f(4, f(1, schema)));
+        assert_eq!(
+            shown("apiextensions.k8s.io/v1", "CustomResourceDefinition", &f(2, version)),
+            concat!(
+                r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"schema":{"openAPIV3Schema":"#,
+                r#"{"additionalProperties":true,"default":{"a":[1]},"items":{"type":"string"},"maximum":1.5}}}]}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_refused() {
+        let maximum = [&[73][..], &f64::NAN.to_le_bytes()].concat();
+        let raw = f(2, f(7, f(4, f(1, maximum))));
+        let error = read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw)).unwrap_err();
+        assert_eq!(error.into_text(), "json: unsupported value: NaN");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let text = |bytes: &[u8]| read(bytes).unwrap_err().into_text();
+        assert_eq!(text(b""), "empty data");
+        assert_eq!(text(b"k8s\0"), "empty body");
+        assert!(text(b"{}").starts_with("provided data does not appear to be a protobuf message"));
+        let whole = body("v1", "Namespace", &f(1, f(1, "x")));
+        assert_eq!(text(whole.get(..whole.len() - 1).unwrap()), "unexpected EOF");
+        assert_eq!(text(&[PREFIX, &[0xff; 12]].concat()), "proto: integer overflow");
+        // `not` in `not`
+        let nested = [0xe2, 1, 3, 0xe2, 1, 0];
+        assert!(message(&SCHEMA_FIELDS, &nested, DEPTH - 2).is_ok());
+        assert_eq!(message(&SCHEMA_FIELDS, &nested, DEPTH - 1).unwrap_err(), "exceeded max depth");
+    }
+}

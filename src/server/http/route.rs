@@ -1,0 +1,144 @@
+//! What a path asks for: `RequestInfoFactory` of `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`.
+
+use crate::server::Method;
+use crate::server::http::query::{Query, unescape};
+use crate::server::http::selector::FieldSelector;
+
+/// A request's target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::server) struct Target {
+    /// The verb (`list`, `create`, …); empty for methods without one.
+    pub verb: &'static str,
+    /// The API group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The namespace of the URL, empty for none.
+    pub namespace: String,
+    /// The plural.
+    pub resource: String,
+    /// The name, empty for none. A list by `metadata.name` has it from its field selector.
+    pub name: String,
+    /// `status`, `scale`, … or empty.
+    pub subresource: String,
+}
+
+/// What a path means.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::server) enum Route {
+    /// An object or a collection.
+    Resource(Target),
+    /// Anything else, as the parts of its path (discovery, health, OpenAPI).
+    Other(Vec<String>),
+    /// A path that is no path.
+    Malformed,
+    /// A path with a malformed escape.
+    Undecodable,
+}
+
+/// Reads the path (without query).
+pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Route {
+    let Some(path) = unescape(path, false) else { return Route::Undecodable };
+    let trimmed = path.trim_matches('/');
+    // Several slashes are not the root.
+    let is_root = trimmed.is_empty() && path.len() <= 1;
+    let parts: Vec<&str> = if is_root { Vec::new() } else { trimmed.split('/').collect() };
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
+        ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
+        _ => return Route::Other(parts.into_iter().map(str::to_owned).collect()),
+    };
+    let mut target = Target { group: group.to_owned(), version: version.to_owned(), ..Target::default() };
+    let mut rest = rest;
+    target.verb = match rest {
+        ["watch" | "proxy", tail @ ..] => {
+            if tail.is_empty() {
+                return Route::Malformed;
+            }
+            let verb = if rest.first() == Some(&"watch") { "watch" } else { "proxy" };
+            rest = tail;
+            verb
+        }
+        _ => match method {
+            Method::Post => "create",
+            Method::Get | Method::Head => "get",
+            Method::Put => "update",
+            Method::Patch => "patch",
+            Method::Delete => "delete",
+            Method::Other => "",
+        },
+    };
+    if let ["namespaces", namespace, tail @ ..] = rest {
+        (*namespace).clone_into(&mut target.namespace);
+        if let [first, ..] = tail
+            && !matches!(*first, "status" | "finalize")
+        {
+            rest = tail;
+        }
+    }
+    if target.group.is_empty() && rest.first() == Some(&"namespaces") {
+        // The namespace itself is in none.
+        target.namespace.clear();
+    }
+    if let [_, _, subresource, ..] = rest
+        && target.verb != "proxy"
+    {
+        (*subresource).clone_into(&mut target.subresource);
+    }
+    rest.get(1).copied().unwrap_or_default().clone_into(&mut target.name);
+    rest.first().copied().unwrap_or_default().clone_into(&mut target.resource);
+    if target.name.is_empty() && target.verb == "get" {
+        let watch = query.first("watch").is_some_and(|v| v != "0" && !v.eq_ignore_ascii_case("false"));
+        target.verb = if watch { "watch" } else { "list" };
+        if let Some(Ok(selector)) = query.first("fieldSelector").map(FieldSelector::parse)
+            && let Some(name) = selector.required_value("metadata.name")
+            && is_path_segment(name)
+        {
+            name.clone_into(&mut target.name);
+        }
+    }
+    if target.name.is_empty() && target.verb == "delete" {
+        target.verb = "deletecollection";
+    }
+    Route::Resource(target)
+}
+
+/// `IsPathSegmentName` finds nothing wrong.
+fn is_path_segment(name: &str) -> bool {
+    !matches!(name, "." | "..") && !name.contains(['/', '%'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(method: Method, path: &str) -> Target {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        match route(method, path, &Query::parse(query)) {
+            Route::Resource(target) => target,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_become_targets() {
+        let t = target(Method::Get, "/apis/g.io/v1/namespaces/ns/foos/a%2Db/status/");
+        assert_eq!((t.verb, t.group.as_str(), t.version.as_str(), t.namespace.as_str()), ("get", "g.io", "v1", "ns"));
+        assert_eq!((t.resource.as_str(), t.name.as_str(), t.subresource.as_str()), ("foos", "a-b", "status"));
+        assert_eq!(target(Method::Get, "/apis/g.io/v1/foos").verb, "list");
+        assert_eq!(target(Method::Get, "/apis/g.io/v1/foos?watch=1").verb, "watch");
+        assert_eq!(target(Method::Get, "/apis/g.io/v1/foos?fieldSelector=metadata.name%3Dx").name, "x");
+        assert_eq!(target(Method::Delete, "/apis/g.io/v1/foos").verb, "deletecollection");
+        assert_eq!(target(Method::Get, "/apis/g.io/v1/namespaces/ns").resource, "namespaces");
+        let t = target(Method::Get, "/api/v1/namespaces/ns/status");
+        assert_eq!((t.namespace.as_str(), t.resource.as_str(), t.name.as_str()), ("", "namespaces", "ns"));
+        assert_eq!(t.subresource, "status");
+    }
+
+    #[test]
+    fn short_paths_are_not_resources() {
+        for path in ["/", "/apis", "/apis/g.io/v1", "/api/v1", "/healthz/x/y/z"] {
+            assert!(matches!(route(Method::Get, path, &Query::default()), Route::Other(_)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Label and field selectors: `k8s.io/apimachinery/pkg/labels` and `pkg/fields`, with their error texts.
+
+mod field;
+mod label;
+
+pub(in crate::server) use field::FieldSelector;
+pub(in crate::server) use label::LabelSelector;

@@ -1,0 +1,347 @@
+//! Refusals: `metav1.Status` as `k8s.io/apimachinery/pkg/api/errors` builds it.
+//!
+//! A refusal is the `Err` of every handler, as `scope.err(err)` is in the server. It also carries the field errors, for
+//! callers in the same process.
+
+mod reason;
+
+use crate::field::ErrorList;
+use crate::value::quote::go_quote;
+use crate::value::{Map, Value, object};
+pub(in crate::server) use reason::Reason;
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::server) struct Refusal {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The machine-readable reason.
+    pub reason: Reason,
+    /// The text.
+    pub message: String,
+    /// `details`, when the reason has them.
+    pub details: Option<Box<Details>>,
+    /// The field errors of a 422.
+    pub errors: ErrorList,
+    /// Where a list can be continued, in spite of all.
+    pub continue_: String,
+}
+
+/// `metav1.StatusDetails`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::server) struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The group.
+    pub group: String,
+    /// The resource, or the kind.
+    pub kind: String,
+    /// The object's UID.
+    pub uid: String,
+    /// The causes.
+    pub causes: Vec<Cause>,
+    /// Seconds to wait.
+    pub retry_after_seconds: i64,
+}
+
+/// `metav1.StatusCause`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::server) struct Cause {
+    /// The reason; may be empty.
+    pub reason: String,
+    /// The text.
+    pub message: String,
+    /// The field; may be empty.
+    pub field: String,
+}
+
+/// A group and a resource (or a kind), printed `resource.group`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupResource<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    /// The resource.
+    pub resource: &'a str,
+}
+
+impl std::fmt::Display for GroupResource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.group.is_empty() { f.write_str(self.resource) } else { write!(f, "{}.{}", self.resource, self.group) }
+    }
+}
+
+impl GroupResource<'_> {
+    fn details(&self, name: &str) -> Details {
+        Details {
+            name: name.to_owned(),
+            group: self.group.to_owned(),
+            kind: self.resource.to_owned(),
+            ..Details::default()
+        }
+    }
+}
+
+impl Refusal {
+    fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: None, errors: Vec::new(), continue_: String::new() }
+    }
+    fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
+        Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
+    }
+
+    /// An error the server passes on as it is: 500 without reason.
+    pub fn unclassified(message: impl Into<String>) -> Self {
+        Self::plain(500, Reason::Unknown, message)
+    }
+    /// `NewBadRequest`
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::plain(400, Reason::BadRequest, message)
+    }
+    /// `NewNotFound`
+    pub fn not_found(of: GroupResource<'_>, name: &str) -> Self {
+        Self::about(404, Reason::NotFound, of, name, format!("{of} {} not found", go_quote(name)))
+    }
+    /// `NewAlreadyExists`
+    pub fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
+        Self::about(409, Reason::AlreadyExists, of, name, format!("{of} {} already exists", go_quote(name)))
+    }
+    /// `NewGenerateNameConflict`
+    pub fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
+        let message = format!(
+            "{of} {} already exists, the server was not able to generate a unique name for the object",
+            go_quote(name)
+        );
+        let mut refusal = Self::about(409, Reason::AlreadyExists, of, name, message);
+        if let Some(details) = &mut refusal.details {
+            details.retry_after_seconds = 1;
+        }
+        refusal
+    }
+    /// `NewConflict`
+    pub fn conflict(of: GroupResource<'_>, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {of} {}: {why}", go_quote(name));
+        Self::about(409, Reason::Conflict, of, name, message)
+    }
+    /// The conflict of two writes.
+    pub fn modified(of: GroupResource<'_>, name: &str) -> Self {
+        Self::conflict(
+            of,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+    /// `NewApplyConflict`
+    pub fn apply_conflict(message: String, details: Details) -> Self {
+        Self { details: Some(Box::new(details)), ..Self::plain(409, Reason::Conflict, message) }
+    }
+    /// `NewForbidden`
+    pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Self {
+        let message = if name.is_empty() {
+            format!("{of} is forbidden: {why}")
+        } else {
+            format!("{of} {} is forbidden: {why}", go_quote(name))
+        };
+        Self::about(403, Reason::Forbidden, of, name, message)
+    }
+    /// `NewMethodNotSupported`
+    pub fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
+        Self::about(405, Reason::MethodNotAllowed, of, "", message)
+    }
+    /// `NewInternalError`
+    pub fn internal(message: impl Into<String>) -> Self {
+        let cause = message.into();
+        let mut refusal = Self::plain(500, Reason::InternalError, format!("Internal error occurred: {cause}"));
+        refusal.details = Some(Box::new(Details {
+            causes: vec![Cause { message: cause, ..Cause::default() }],
+            ..Details::default()
+        }));
+        refusal
+    }
+    /// `NewRequestEntityTooLargeError`
+    pub fn too_large(message: &str) -> Self {
+        Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
+    }
+    /// A JSON patch that does not apply (`NewGenericServerResponse` 422): the reason why is not told.
+    pub fn patch_does_not_apply() -> Self {
+        let mut refusal =
+            Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
+        refusal.details = Some(Box::default());
+        refusal
+    }
+    /// What the router says before a handler is found: empty details.
+    pub fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+        Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
+    }
+    /// What the router says to a method a path does not have.
+    pub fn method_not_allowed() -> Self {
+        let text = "the server does not allow this method on the requested resource";
+        Self::unrouted(405, Reason::MethodNotAllowed, text)
+    }
+    /// What the router says to an `Accept` that a path cannot meet.
+    pub fn no_representation() -> Self {
+        let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::unrouted(
+            406,
+            Reason::NotAcceptable,
+            format!("406: Not Acceptable\n\nAvailable representations: {accepted}"),
+        )
+    }
+    /// `NewResourceExpired`
+    pub fn expired(message: impl Into<String>) -> Self {
+        Self::plain(410, Reason::Expired, message)
+    }
+    /// A page of a list that is too old; `token` goes on in the present.
+    pub fn expired_page(token: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+        Self { continue_: token, ..Self::expired(message) }
+    }
+    /// `NewTooLargeResourceVersionError`
+    pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
+        let mut refusal = Self::plain(504, Reason::Timeout, message);
+        refusal.details = Some(Box::new(Details {
+            causes: vec![Cause {
+                reason: "ResourceVersionTooLarge".to_owned(),
+                message: "Too large resource version".to_owned(),
+                field: String::new(),
+            }],
+            retry_after_seconds: 1,
+            ..Details::default()
+        }));
+        refusal
+    }
+    /// No acceptable output form.
+    pub fn not_acceptable(message: impl Into<String>) -> Self {
+        Self::plain(406, Reason::NotAcceptable, message)
+    }
+    /// An input form that is not read here.
+    pub fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            accepted.join(", ")
+        );
+        Self::plain(415, Reason::UnsupportedMediaType, message)
+    }
+    /// `NewInvalid`: a 422 with its causes. `of.resource` is the kind.
+    pub fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
+        let causes = errors
+            .iter()
+            .map(|e| Cause { reason: e.kind.reason().to_owned(), message: e.body(), field: e.field.clone() })
+            .collect();
+        let mut message = format!("{of} {} is invalid", go_quote(name));
+        if let Some(text) = aggregate(&errors) {
+            message.push_str(": ");
+            message.push_str(&text);
+        }
+        let mut details = of.details(name);
+        details.causes = causes;
+        Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
+    }
+    /// `NewInvalid` about the options of a request.
+    pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
+        Self::invalid(GroupResource { group: "meta.k8s.io", resource: kind }, "", errors)
+    }
+
+    /// The refusal as `metav1.Status`.
+    pub fn to_value(&self) -> Value {
+        let mut status =
+            status_value("Failure", self.code, self.reason.as_str(), &self.message, self.details.as_deref());
+        if !self.continue_.is_empty()
+            && let Some(members) = status.as_object_mut()
+        {
+            members.insert("metadata".to_owned(), object([("continue", self.continue_.as_str())]));
+        }
+        status
+    }
+}
+
+/// `metav1.Status` as JSON.
+pub(in crate::server) fn status_value(
+    status: &str,
+    code: u16,
+    reason: &str,
+    message: &str,
+    details: Option<&Details>,
+) -> Value {
+    let mut out = Map::new();
+    out.insert("kind".into(), "Status".into());
+    out.insert("apiVersion".into(), "v1".into());
+    out.insert("metadata".into(), Map::new().into());
+    insert_text(&mut out, "status", status);
+    insert_text(&mut out, "message", message);
+    insert_text(&mut out, "reason", reason);
+    if let Some(details) = details {
+        out.insert("details".into(), details.to_value());
+    }
+    if code != 0 {
+        out.insert("code".into(), Value::Int(i64::from(code)));
+    }
+    Value::Object(out)
+}
+
+impl Details {
+    fn to_value(&self) -> Value {
+        let mut out = Map::new();
+        insert_text(&mut out, "name", &self.name);
+        insert_text(&mut out, "group", &self.group);
+        insert_text(&mut out, "kind", &self.kind);
+        insert_text(&mut out, "uid", &self.uid);
+        if !self.causes.is_empty() {
+            let causes = self.causes.iter().map(|cause| {
+                let mut entry = Map::new();
+                insert_text(&mut entry, "reason", &cause.reason);
+                insert_text(&mut entry, "message", &cause.message);
+                insert_text(&mut entry, "field", &cause.field);
+                Value::Object(entry)
+            });
+            out.insert("causes".into(), Value::Array(causes.collect()));
+        }
+        if self.retry_after_seconds != 0 {
+            out.insert("retryAfterSeconds".into(), Value::Int(self.retry_after_seconds));
+        }
+        Value::Object(out)
+    }
+}
+
+fn insert_text(out: &mut Map, key: &str, text: &str) {
+    if !text.is_empty() {
+        out.insert(key.to_owned(), Value::from(text));
+    }
+}
+
+/// `ErrorList.ToAggregate().Error()`: one text, or several in brackets; equal texts count once.
+pub(in crate::server) fn aggregate(errors: &ErrorList) -> Option<String> {
+    let mut seen = std::collections::HashSet::new();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();
+    match texts.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => Some(format!("[{}]", many.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::{FieldError, FieldPath};
+
+    const FOOS: GroupResource<'_> = GroupResource { group: "example.com", resource: "foos" };
+
+    #[test]
+    fn equal_errors_are_told_once_but_each_is_a_cause() {
+        let error = FieldError::required(&FieldPath::new("a"), "");
+        let status = Refusal::invalid(FOOS, "x", vec![error.clone(), error]).to_value();
+        assert_eq!(status.str_at(&["message"]), Some("foos.example.com \"x\" is invalid: a: Required value"));
+        assert_eq!(status.at(&["details", "causes"]).and_then(Value::as_array).map(<[Value]>::len), Some(2));
+    }
+
+    #[test]
+    fn unclassified_errors_have_neither_reason_nor_details() {
+        let status = Refusal::unclassified("no").to_value();
+        assert_eq!(
+            crate::value::json::to_string(&status),
+            r#"{"apiVersion":"v1","code":500,"kind":"Status","message":"no","metadata":{},"status":"Failure"}"#
+        );
+    }
+}

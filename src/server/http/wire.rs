@@ -1,0 +1,395 @@
+//! JSON as the server writes it: typed answers in the order in which Go declares their fields, custom resources sorted.
+//!
+//! Nobody should depend on that order, but `kubectl get --raw` shows it. Fields that no table here knows come last, sorted.
+
+use crate::server::registry::metadata;
+use crate::value::{Map, Value, json};
+
+/// How the members of a value are ordered.
+#[derive(Debug)]
+enum Order {
+    /// By name, all the way down: maps, and whatever has no Go type.
+    Sorted,
+    /// As declared; of the fields that are not sorted inside, the order is told too.
+    Declared(&'static [&'static str], &'static [(&'static str, &'static Order)]),
+    /// An array of such.
+    Each(&'static Order),
+    /// A map of such, by name.
+    Map(&'static Order),
+    /// Told by its own `kind` and `apiVersion`.
+    Kind,
+}
+use Order::{Declared, Each, Kind, Map as MapOf, Sorted};
+
+static LIST: Order =
+    Declared(&["kind", "apiVersion", "metadata", "items"], &[("metadata", &LIST_META), ("items", &Each(&Kind))]);
+static LIST_META: Order = Declared(&["selfLink", "resourceVersion", "continue", "remainingItemCount"], &[]);
+static OBJECT_META: Order = Declared(
+    &metadata::MEMBERS,
+    &[
+        (
+            "ownerReferences",
+            &Each(&Declared(&["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"], &[])),
+        ),
+        (
+            "managedFields",
+            &Each(&Declared(
+                &["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"],
+                &[],
+            )),
+        ),
+    ],
+);
+static OBJECT: Order = Declared(&["kind", "apiVersion", "metadata", "spec", "status"], &[("metadata", &OBJECT_META)]);
+static STATUS: Order = Declared(
+    &["kind", "apiVersion", "metadata", "status", "message", "reason", "details", "code"],
+    &[
+        ("metadata", &LIST_META),
+        (
+            "details",
+            &Declared(
+                &["name", "group", "kind", "uid", "causes", "retryAfterSeconds"],
+                &[("causes", &Each(&Declared(&["reason", "message", "field"], &[])))],
+            ),
+        ),
+    ],
+);
+static TABLE: Order = Declared(
+    &["kind", "apiVersion", "metadata", "columnDefinitions", "rows"],
+    &[
+        ("metadata", &LIST_META),
+        ("columnDefinitions", &Each(&Declared(&["name", "type", "format", "description", "priority"], &[]))),
+        ("rows", &Each(&Declared(&["cells", "conditions", "object"], &[("object", &Kind)]))),
+    ],
+);
+static API_VERSIONS: Order = Declared(&["kind", "versions", "serverAddressByClientCIDRs"], &[]);
+static GROUP_VERSION: Order = Declared(&["groupVersion", "version"], &[]);
+static GROUP: Order = Declared(
+    &["kind", "apiVersion", "name", "versions", "preferredVersion"],
+    &[("versions", &Each(&GROUP_VERSION)), ("preferredVersion", &GROUP_VERSION)],
+);
+static GROUP_LIST: Order = Declared(&["kind", "apiVersion", "groups"], &[("groups", &Each(&GROUP))]);
+static RESOURCE_LIST: Order = Declared(
+    &["kind", "apiVersion", "groupVersion", "resources"],
+    &[(
+        "resources",
+        &Each(&Declared(
+            &[
+                "name",
+                "singularName",
+                "namespaced",
+                "group",
+                "version",
+                "kind",
+                "verbs",
+                "shortNames",
+                "categories",
+                "storageVersionHash",
+            ],
+            &[],
+        )),
+    )],
+);
+static GROUP_VERSION_KIND: Order = Declared(&["group", "version", "kind"], &[]);
+static GROUP_DISCOVERY_LIST: Order = Declared(
+    &["kind", "apiVersion", "metadata", "items"],
+    &[(
+        "items",
+        &Each(&Declared(
+            &["metadata", "versions"],
+            &[(
+                "versions",
+                &Each(&Declared(&["version", "resources", "freshness"], &[("resources", &Each(&RESOURCE_DISCOVERY))])),
+            )],
+        )),
+    )],
+);
+static RESOURCE_DISCOVERY: Order = Declared(
+    &["resource", "responseKind", "scope", "singularResource", "verbs", "shortNames", "categories", "subresources"],
+    &[
+        ("responseKind", &GROUP_VERSION_KIND),
+        (
+            "subresources",
+            &Each(&Declared(&["subresource", "responseKind", "verbs"], &[("responseKind", &GROUP_VERSION_KIND)])),
+        ),
+    ],
+);
+static DEFINITION_LIST: Order =
+    Declared(&["kind", "apiVersion", "metadata", "items"], &[("metadata", &LIST_META), ("items", &Each(&DEFINITION))]);
+static DEFINITION: Order = Declared(
+    &["kind", "apiVersion", "metadata", "spec", "status"],
+    &[
+        ("metadata", &OBJECT_META),
+        (
+            "spec",
+            &Declared(
+                &["group", "names", "scope", "versions", "conversion", "preserveUnknownFields"],
+                &[("names", &NAMES), ("versions", &Each(&VERSION)), ("conversion", &CONVERSION)],
+            ),
+        ),
+        (
+            "status",
+            &Declared(
+                &["conditions", "acceptedNames", "storedVersions", "observedGeneration"],
+                &[
+                    (
+                        "conditions",
+                        &Each(&Declared(
+                            &["type", "status", "lastTransitionTime", "reason", "message", "observedGeneration"],
+                            &[],
+                        )),
+                    ),
+                    ("acceptedNames", &NAMES),
+                ],
+            ),
+        ),
+    ],
+);
+static NAMES: Order = Declared(&["plural", "singular", "shortNames", "kind", "listKind", "categories"], &[]);
+static CONVERSION: Order = Declared(
+    &["strategy", "webhook"],
+    &[(
+        "webhook",
+        &Declared(
+            &["clientConfig", "conversionReviewVersions"],
+            &[(
+                "clientConfig",
+                &Declared(
+                    &["url", "service", "caBundle"],
+                    &[("service", &Declared(&["namespace", "name", "path", "port"], &[]))],
+                ),
+            )],
+        ),
+    )],
+);
+static VERSION: Order = Declared(
+    &[
+        "name",
+        "served",
+        "storage",
+        "deprecated",
+        "deprecationWarning",
+        "schema",
+        "subresources",
+        "additionalPrinterColumns",
+        "selectableFields",
+    ],
+    &[
+        ("schema", &MAP_OF_SCHEMAS),
+        (
+            "subresources",
+            &Declared(
+                &["status", "scale"],
+                &[("scale", &Declared(&["specReplicasPath", "statusReplicasPath", "labelSelectorPath"], &[]))],
+            ),
+        ),
+        (
+            "additionalPrinterColumns",
+            &Each(&Declared(&["name", "type", "format", "description", "priority", "jsonPath"], &[])),
+        ),
+    ],
+);
+static MAP_OF_SCHEMAS: Order = MapOf(&SCHEMA);
+static SCHEMAS: Order = Each(&SCHEMA);
+static SCHEMA: Order = Declared(
+    &[
+        "id",
+        "$schema",
+        "$ref",
+        "description",
+        "type",
+        "format",
+        "title",
+        "default",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "multipleOf",
+        "enum",
+        "maxProperties",
+        "minProperties",
+        "required",
+        "items",
+        "allOf",
+        "oneOf",
+        "anyOf",
+        "not",
+        "properties",
+        "additionalProperties",
+        "patternProperties",
+        "dependencies",
+        "additionalItems",
+        "definitions",
+        "externalDocs",
+        "example",
+        "nullable",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-list-type",
+        "x-kubernetes-map-type",
+        "x-kubernetes-validations",
+    ],
+    &[
+        ("items", &SCHEMA),
+        ("allOf", &SCHEMAS),
+        ("oneOf", &SCHEMAS),
+        ("anyOf", &SCHEMAS),
+        ("not", &SCHEMA),
+        ("properties", &MAP_OF_SCHEMAS),
+        ("additionalProperties", &SCHEMA),
+        (
+            "x-kubernetes-validations",
+            &Each(&Declared(&["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"], &[])),
+        ),
+    ],
+);
+
+/// The order of a value's fields, told by its type.
+fn of_kind(value: &Value) -> &'static Order {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    match (text("apiVersion"), text("kind")) {
+        ("v1", "Status") => &STATUS,
+        ("v1", "APIGroup") => &GROUP,
+        ("v1", "APIGroupList") => &GROUP_LIST,
+        ("v1", "APIResourceList") => &RESOURCE_LIST,
+        ("", "APIVersions") => &API_VERSIONS,
+        ("apidiscovery.k8s.io/v2", _) => &GROUP_DISCOVERY_LIST,
+        ("meta.k8s.io/v1" | "meta.k8s.io/v1beta1", "Table") => &TABLE,
+        ("meta.k8s.io/v1" | "meta.k8s.io/v1beta1", "PartialObjectMetadataList") | ("v1", "NamespaceList") => &LIST,
+        ("meta.k8s.io/v1" | "meta.k8s.io/v1beta1", _) | ("autoscaling/v1", "Scale") | ("v1", "Namespace") => &OBJECT,
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => &DEFINITION,
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinitionList") => &DEFINITION_LIST,
+        _ => &Sorted,
+    }
+}
+
+/// Compact JSON.
+pub fn compact(value: &Value) -> String {
+    let mut out = String::new();
+    write(&mut out, value, of_kind(value), None);
+    out
+}
+
+/// The JSON of a list of groups that has no type yet.
+pub(in crate::server) fn group_discovery(list: &Value) -> String {
+    let mut out = String::new();
+    write(&mut out, list, &GROUP_DISCOVERY_LIST, None);
+    out
+}
+
+/// JSON with two spaces for each level, as `?pretty=1` asks for.
+pub fn pretty(value: &Value) -> String {
+    let mut out = String::new();
+    write(&mut out, value, of_kind(value), Some(0));
+    out
+}
+
+/// A level is told when lines are broken.
+fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<usize>) {
+    let order = if matches!(order, Kind) { of_kind(value) } else { order };
+    match value {
+        Value::Object(_) | Value::Array(_) if matches!(order, Sorted) && level.is_none() => {
+            json::write_compact(out, value);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let inner = if let Each(inner) = order { inner } else { &Sorted };
+            for (i, item) in items.iter().enumerate() {
+                out.push(if i == 0 { '[' } else { ',' });
+                break_line(out, level.map(|l| l + 1));
+                write(out, item, inner, level.map(|l| l + 1));
+            }
+            break_line(out, level);
+            out.push(']');
+        }
+        Value::Object(members) if !members.is_empty() => {
+            for (i, (key, value, order)) in ordered(members, order).enumerate() {
+                out.push(if i == 0 { '{' } else { ',' });
+                break_line(out, level.map(|l| l + 1));
+                json::write_string(out, key);
+                out.push_str(if level.is_some() { ": " } else { ":" });
+                write(out, value, order, level.map(|l| l + 1));
+            }
+            break_line(out, level);
+            out.push('}');
+        }
+        value => json::write_compact(out, value),
+    }
+}
+
+fn break_line(out: &mut String, level: Option<usize>) {
+    if let Some(level) = level {
+        out.push('\n');
+        (0..level).for_each(|_| out.push_str("  "));
+    }
+}
+
+type Member<'m> = (&'m str, &'m Value, &'static Order);
+
+/// The members in their order, each with its own.
+fn ordered<'m>(members: &'m Map, order: &'static Order) -> impl Iterator<Item = Member<'m>> {
+    let (declared, inside): (&[&str], &[(&str, &Order)]) = match order {
+        Declared(declared, inside) => (declared, inside),
+        _ => (&[], &[]),
+    };
+    let first = declared.iter().filter_map(|key| members.get_key_value(*key));
+    let rest = members.iter().filter(|(key, _)| !declared.contains(&key.as_str()));
+    first.chain(rest).map(move |(key, value)| {
+        let own = match order {
+            MapOf(inner) => inner,
+            _ => inside.iter().find(|(k, _)| k == key).map_or(&Sorted, |(_, order)| *order),
+        };
+        (key.as_str(), value, own)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    #[test]
+    fn typed_answers_are_in_the_order_of_go_and_others_sorted() {
+        let status =
+            read(br#"{"apiVersion":"v1","code":404,"details":{"kind":"b","name":"a"},"kind":"Status","metadata":{}}"#)
+                .unwrap();
+        assert_eq!(
+            compact(&status),
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"details":{"name":"a","kind":"b"},"code":404}"#
+        );
+        let table = read(
+            br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":{"kind":"Foo","apiVersion":"a/v1"},"cells":[]}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            compact(&table),
+            r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":[],"object":{"apiVersion":"a/v1","kind":"Foo"}}]}"#
+        );
+        let crd = read(
+            br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"name":"v1","schema":
+            {"openAPIV3Schema":{"properties":{"type":{"nullable":true,"type":"string"},"a":{}},"type":"object"}}}],"group":"g"}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            compact(&crd),
+            concat!(
+                r#"{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","spec":{"group":"g","versions":[{"name":"v1","#,
+                r#""schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{},"type":{"type":"string","nullable":true}}}}}]}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn pretty_text_breaks_lines() {
+        let v = read(br#"{"kind":"Foo","a":[1,{}],"b":[]}"#).unwrap();
+        assert_eq!(pretty(&v), "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"kind\": \"Foo\"\n}");
+    }
+}

@@ -1,0 +1,180 @@
+//! What outlives a server: every commit is told to a [`Journal`], and [`Server::keep_in`] puts back what one kept.
+
+use crate::server::registry::store::notifier::WatchNotifier;
+use crate::server::{Server, Timestamp};
+use crate::value::Value;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+
+/// Keeps what is committed.
+pub trait Journal: Debug + Send + Sync {
+    /// Writes a commit down, before anyone can see it: commits of one key come in their order, others in any. It is called
+    /// with the lock of the definition's objects held, so it must be quick.
+    fn commit(&self, commit: &Commit<'_>);
+}
+
+/// Something that was written or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit<'a> {
+    /// The resource and group, as a CRD is named; that of CRDs themselves is
+    /// `customresourcedefinitions.apiextensions.k8s.io`.
+    pub definition: &'a str,
+    /// `namespace/name` or `name`.
+    pub key: &'a str,
+    /// The resourceVersion it got.
+    pub revision: u64,
+    /// The object as JSON; its resourceVersion is missing or old. `None` when it was removed.
+    pub object: Option<&'a str>,
+}
+
+/// An object that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// As in [`Commit`].
+    pub definition: String,
+    /// As in [`Commit`].
+    pub key: String,
+    /// Its resourceVersion.
+    pub revision: u64,
+    /// The object.
+    pub object: Value,
+}
+
+/// How a server keeps what it stores: all its collections share it.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Keeping {
+    /// The journal, once there is one.
+    pub journal: OnceLock<Arc<dyn Journal>>,
+    /// Wakes watches when many are waiting; without it, the thread that commits does.
+    pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
+    packs: AtomicBool,
+}
+
+impl Keeping {
+    /// Whether objects that rest are packed.
+    pub fn packs(&self) -> bool {
+        self.packs.load(Ordering::Relaxed)
+    }
+}
+
+/// The name under which CRDs themselves are kept.
+pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+impl Server {
+    /// Keeps objects that were not written for a while as text from now on: a tenth of the memory, and some time to read
+    /// each. For servers that hold many and live long.
+    pub fn pack(&self) {
+        self.keeping.packs.store(true, Ordering::Relaxed);
+    }
+
+    /// Puts back what `journal` kept of an earlier server, whose last resourceVersion was `revision`, and tells it of every
+    /// commit from now on. Only the first journal counts. Objects without a CRD are left out, as they are when one is
+    /// deleted; the names of those are returned.
+    pub fn keep_in(&self, journal: Arc<dyn Journal>, kept: Vec<Kept>, revision: u64, now: Timestamp) -> Vec<String> {
+        let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (crds, objects): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|k| k.definition == DEFINITIONS);
+        let names: BTreeSet<String> = crds.iter().map(|k| k.key.clone()).collect();
+        for crd in crds {
+            self.definitions.objects.seed(&crd.key, crd.object, Some(crd.revision), &self.revision);
+        }
+        for name in &names {
+            self.serve_definition(name);
+        }
+        let mut orphans = Vec::new();
+        for kept in objects {
+            match self.serving_of(&kept.definition) {
+                Some(serving) => serving.objects.seed(&kept.key, kept.object, Some(kept.revision), &self.revision),
+                None => orphans.push(format!("{} {}", kept.definition, kept.key)),
+            }
+        }
+        self.revision.reach(revision);
+        // What happened before was not kept: who watched then must look anew.
+        self.definitions.objects.forget_past(self.revision.current());
+        for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
+            serving.objects.forget_past(self.revision.current());
+        }
+        let _ = self.keeping.journal.set(journal);
+        drop(writing);
+        // The earlier server may have stopped before its controllers ran.
+        for name in &names {
+            self.controllers.enqueue(name);
+        }
+        self.run_controllers(now);
+        orphans
+    }
+}
+
+/// A stored object's text, for a journal.
+pub(in crate::server) fn text(object: &Value) -> String {
+    crate::value::json::to_string(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Request, ResponseBody};
+    use crate::text::json;
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    /// What counts, by definition and key, and the last revision.
+    #[derive(Debug, Default)]
+    struct Memory(Mutex<(Live, u64)>);
+
+    type Live = BTreeMap<(String, String), Kept>;
+
+    impl Journal for Memory {
+        fn commit(&self, commit: &Commit<'_>) {
+            let (definition, key) = (commit.definition.to_owned(), commit.key.to_owned());
+            let place = (definition.clone(), key.clone());
+            let mut memory = self.0.lock().unwrap();
+            memory.1 = commit.revision;
+            match commit.object {
+                Some(text) => {
+                    let object = json::read(text.as_bytes()).unwrap();
+                    memory.0.insert(place, Kept { definition, key, revision: commit.revision, object });
+                }
+                None => drop(memory.0.remove(&place)),
+            }
+        }
+    }
+
+    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
+        let response = server.handle(&Request::new(method, path, body));
+        match response.body {
+            ResponseBody::Json(body) => (response.code, Arc::unwrap_or_clone(body)),
+            ResponseBody::Text(text) => panic!("{text}"),
+        }
+    }
+
+    #[test]
+    fn what_a_journal_kept_comes_back() {
+        let (server, journal) = (Server::new(1), Arc::new(Memory::default()));
+        server.keep_in(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0, Timestamp::default());
+        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+            "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
+            "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
+            "schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
+        assert_eq!(send(&server, Method::Post, CRDS, crd).0, 201);
+        for name in ["a", "b"] {
+            let kite = format!(
+                r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}","finalizers":["x.y/z"]}}}}"#
+            );
+            assert_eq!(send(&server, Method::Post, KITES, &kite).0, 201);
+        }
+        assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/kites.toys.example.com"), "").0, 200);
+        let (kept, last) = std::mem::take(&mut *journal.0.lock().unwrap());
+        let again = Server::new(2);
+        let journal = Arc::new(Memory::default());
+        assert_eq!(again.keep_in(journal, kept.into_values().collect(), last, Timestamp::default()), [""; 0]);
+        for path in [CRDS.to_owned(), format!("{CRDS}/kites.toys.example.com"), KITES.to_owned(), format!("{KITES}/a")]
+        {
+            assert_eq!(send(&again, Method::Get, &path, ""), send(&server, Method::Get, &path, ""), "{path}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! GET of a collection: selectors, pages (`endpoints/handlers/get.go`, `storage/etcd3/store.go`, `storage/continue.go`).
+//!
+//! A list of the past, which the pages after the first are, is made by going back along the collection's log.
+
+use crate::field::names;
+use crate::server::http::context::{Answer, Content, Context, List, UNSTRUCTURED_LIST};
+use crate::server::http::digest::{base64, unbase64};
+use crate::server::http::options::{ListOptions, list_options};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::Refusal;
+use crate::server::registry::metadata;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::revision::{check_not_ahead, invalid_revision};
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::store::{Collection, Found};
+use crate::text;
+use crate::value::{Value, json};
+use std::sync::Arc;
+
+/// Answers a list.
+pub(in crate::server) fn list(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
+    let options = options(ctx, serving, version)?;
+    let page = select(ctx, serving, version, &options)?;
+    Ok(Answer { code: 200, content: Content::List(page) })
+}
+
+/// The options of a list, with the name of the URL as a field selector.
+pub(in crate::server) fn options(
+    ctx: &Context<'_>,
+    serving: &Serving,
+    version: &Version,
+) -> Result<ListOptions, Refusal> {
+    let mut options = list_options(&ctx.query)?;
+    check_fields(&options.fields, serving, version)?;
+    let name = &ctx.target.name;
+    if !name.is_empty() {
+        if options.fields.is_empty() {
+            options.fields = FieldSelector::name(name);
+        } else if options.fields.required_value("metadata.name") != Some(name) {
+            return Err(Refusal::bad_request("fieldSelector metadata.name doesn't match requested name"));
+        }
+    }
+    Ok(options)
+}
+
+/// `ConvertFieldLabel`: only some fields select.
+pub(in crate::server) fn check_fields(
+    fields: &FieldSelector,
+    serving: &Serving,
+    version: &Version,
+) -> Result<(), Refusal> {
+    for field in fields.fields() {
+        let known = field == "metadata.name"
+            || serving.namespaced && field == "metadata.namespace"
+            || version.selectable.iter().any(|(name, _)| name == field);
+        if !known {
+            return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+        }
+    }
+    Ok(())
+}
+
+/// The objects that are selected, one page of them.
+pub(in crate::server) fn select(
+    ctx: &Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    options: &ListOptions,
+) -> Result<List, Refusal> {
+    let scope = Scope::of(ctx, serving, options);
+    let pages = Pages::read(ctx, options)?;
+    let (found, resource_version) = pages.objects(ctx, &serving.objects, &scope.prefix)?;
+    let mut page = Page::new(pages.limit);
+    for (key, stored) in found {
+        if !scope.contains(&key) {
+            continue;
+        }
+        if page.is_full() {
+            page.skipped += 1;
+            if !options.labels.is_empty() || !options.fields.is_empty() {
+                break;
+            }
+            continue;
+        }
+        let object = serving.read(&stored, version)?;
+        if selected(&object, version, options)? {
+            page.items.push(object);
+            page.last = key;
+        }
+    }
+    let more = page.skipped > 0;
+    let selects = !options.labels.is_empty() || !options.fields.is_empty();
+    Ok(List {
+        api_version: serving.api_version(version),
+        kind: serving.list_kind.clone(),
+        resource_version: resource_version.to_string(),
+        continue_: if more { token(resource_version, scope.relative(&page.last)) } else { String::new() },
+        remaining: (more && !selects).then_some(page.skipped),
+        items: page.items,
+        go_type: UNSTRUCTURED_LIST,
+    })
+}
+
+/// What of the keys is listed.
+#[derive(Debug)]
+pub(in crate::server) struct Scope {
+    prefix: String,
+    /// The only key, when the selector names one object.
+    name: Option<String>,
+}
+
+impl Scope {
+    /// All of them.
+    pub fn everything() -> Self {
+        Self { prefix: String::new(), name: None }
+    }
+
+    pub fn of(ctx: &Context<'_>, serving: &Serving, options: &ListOptions) -> Self {
+        let mut namespace = ctx.target.namespace.as_str();
+        if namespace.is_empty()
+            && let Some(selected) = options.fields.required_value("metadata.namespace")
+            && names::dns1123_label(selected.as_bytes()).is_empty()
+        {
+            namespace = selected;
+        }
+        let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
+        let name = options
+            .fields
+            .required_value("metadata.name")
+            .filter(|name| {
+                (!serving.namespaced || !namespace.is_empty()) && names::path_segment(name, false).is_empty()
+            })
+            .map(|name| format!("{prefix}{name}"));
+        Self { prefix, name }
+    }
+
+    /// What all keys begin with.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whether a key is listed, as far as the key tells.
+    pub fn contains(&self, key: &str) -> bool {
+        self.name.as_ref().map_or_else(|| key.starts_with(&self.prefix), |name| name == key)
+    }
+
+    /// A key as continue tokens have it.
+    fn relative<'k>(&self, key: &'k str) -> &'k str {
+        key.strip_prefix(self.prefix.as_str()).unwrap_or(key)
+    }
+}
+
+struct Page {
+    limit: Option<usize>,
+    items: Vec<Arc<Value>>,
+    last: String,
+    skipped: i64,
+}
+
+impl Page {
+    fn new(limit: Option<usize>) -> Self {
+        Self { limit, items: Vec::new(), last: String::new(), skipped: 0 }
+    }
+    fn is_full(&self) -> bool {
+        self.limit.is_some_and(|limit| self.items.len() >= limit)
+    }
+}
+
+/// Where the page begins.
+pub(in crate::server) struct Pages {
+    /// The first key that may be on it, without the prefix of all.
+    start: String,
+    /// The revision of the past that is listed, if it is not the present.
+    at: Option<u64>,
+    /// How many objects are on it at most.
+    pub limit: Option<usize>,
+}
+
+impl Pages {
+    /// Reads and checks what the options say of pages and revisions (`storage.ValidateListOptions`, `shouldDelegateList`).
+    pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
+        let wanted = parse_revision(&options.resource_version).map_err(|e| {
+            let text = invalid_revision(&options.resource_version, &e);
+            Refusal::bad_request(format!("invalid resource version: {text}"))
+        })?;
+        let limit = usize::try_from(options.limit).ok().filter(|l| *l > 0);
+        if !options.continue_.is_empty() {
+            let (start, revision) = read_token(&options.continue_)
+                .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
+            if wanted > 0 {
+                let text = "specifying resource version is not allowed when using continue";
+                return Err(Refusal::bad_request(text));
+            }
+            // Less than 0 goes on in the present.
+            return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
+        }
+        check_not_ahead(ctx, wanted)?;
+        // Old clients that ask for pages mean exactly the revision they name.
+        let exactly = match options.resource_version_match.as_str() {
+            "Exact" => true,
+            "" => wanted > 0 && limit.is_some(),
+            _ => false,
+        };
+        // What comes from the server's cache, as this does, comes all at once.
+        let limit = limit.filter(|_| options.resource_version != "0");
+        Ok(Self { start: String::new(), at: exactly.then_some(wanted), limit })
+    }
+
+    /// The objects from the beginning of the page on, with the revision at which they are so.
+    pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Found, u64), Refusal> {
+        let start = format!("{prefix}{}", self.start);
+        match self.at {
+            None => Ok(objects.list(prefix, &start, &ctx.server.revision)),
+            Some(at) => match objects.list_at(prefix, &start, at) {
+                Some(found) => Ok((found, at)),
+                None if self.start.is_empty() => {
+                    Err(Refusal::expired("The resourceVersion for the provided list is too old."))
+                }
+                None => Err(Refusal::expired_page(encode_token(-1, &self.start))),
+            },
+        }
+    }
+}
+
+/// Whether an object is selected.
+pub(in crate::server) fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<bool, Refusal> {
+    if !options.labels.is_empty() {
+        let labels = metadata::get(object, "labels");
+        if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
+            return Ok(false);
+        }
+    }
+    if options.fields.is_empty() {
+        return Ok(true);
+    }
+    // The server computes all selectable fields of every object it looks at, and fails when one of them fails.
+    for (name, _) in &version.selectable {
+        version.field(object, name).map_err(Refusal::unclassified)?;
+    }
+    Ok(options.fields.matches(|field| version.field(object, field).unwrap_or_default()))
+}
+
+/// A continue token: unpadded URL-safe base64 of JSON.
+pub(in crate::server) fn token(revision: u64, last: &str) -> String {
+    encode_token(i64::try_from(revision).unwrap_or(i64::MAX), &format!("{last}\0"))
+}
+
+/// The token that goes on at a key, in Go's order.
+fn encode_token(revision: i64, start: &str) -> String {
+    let mut body = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{revision},\"start\":");
+    json::write_string(&mut body, &format!("/{start}"));
+    body.push('}');
+    base64(body.as_bytes())
+}
+
+/// The key a token goes on at, without its slash, and its revision.
+fn read_token(text: &str) -> Result<(String, i64), String> {
+    let bytes =
+        unbase64(text).map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;
+    let value = text::json::read(&bytes).map_err(|e| format!("continue key is not valid: {}", e.message))?;
+    match value.str_at(&["v"]) {
+        Some("meta.k8s.io/v1") => {}
+        version => {
+            return Err(format!(
+                "continue key is not valid: server does not recognize this encoded version {}",
+                crate::value::quote::go_quote(version.unwrap_or_default())
+            ));
+        }
+    }
+    let revision = value.get("rv").and_then(Value::as_int).unwrap_or_default();
+    if revision == 0 {
+        return Err(
+            "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned()
+        );
+    }
+    let start = value.str_at(&["start"]).unwrap_or_default();
+    if start.is_empty() {
+        return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)".to_owned());
+    }
+    let start = start.strip_prefix('/').unwrap_or(start);
+    if start.split('/').any(|part| part == "..") {
+        return Err(format!("continue key is not valid: {start}"));
+    }
+    Ok((start.to_owned(), revision))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_those_of_the_server() {
+        assert_eq!(token(24, "c"), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MjQsInN0YXJ0IjoiL2NcdTAwMDAifQ");
+        assert_eq!(
+            read_token("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTMsInN0YXJ0IjoiL2FcdTAwMDAifQ"),
+            Ok(("a\0".to_owned(), 13))
+        );
+        assert_eq!(read_token(&token(7, "ns/x")), Ok(("ns/x\0".to_owned(), 7)));
+        assert_eq!(
+            read_token("abc"),
+            Err("continue key is not valid: invalid character 'i' looking for beginning of value".to_owned())
+        );
+        assert!(read_token("a!").is_err());
+    }
+}

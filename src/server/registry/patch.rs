@@ -1,0 +1,164 @@
+//! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply.
+
+pub(in crate::server) mod apply;
+mod json;
+mod merge;
+mod raw;
+
+use crate::field::{FieldError, FieldPath};
+use crate::server::http::body;
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::options::{self, Write, WriteOptions};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::registry::decode::{self, Fault};
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::update::{Part, Update};
+use crate::text;
+use crate::value::{Value, json as json_text};
+use raw::Raw;
+use std::sync::Arc;
+
+const MEDIA_TYPES: [&str; 3] =
+    ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+
+/// A patch that is made of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Kind {
+    /// RFC 6902
+    Json,
+    /// RFC 7386
+    Merge,
+    /// Server-side apply
+    Apply,
+}
+
+/// Which kind of patch a request holds; checked before everything else.
+pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    let text = content_type.unwrap_or_default();
+    let text = match text.find(';') {
+        Some(at) if at > 0 => text.get(..at).unwrap_or(text),
+        _ => text,
+    };
+    match text {
+        "application/json-patch+json" => Ok(Kind::Json),
+        "application/merge-patch+json" => Ok(Kind::Merge),
+        "application/apply-patch+yaml" => Ok(Kind::Apply),
+        _ => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
+    }
+}
+
+/// The kind of a patch of a definition. Strategic merge patches are taken too: there is no list in a definition that they
+/// would merge otherwise than a merge patch does.
+pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    if content_type.and_then(|t| t.split(';').next()) == Some("application/strategic-merge-patch+json") {
+        return Ok(Kind::Merge);
+    }
+    kind(content_type).map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
+}
+
+/// Answers a PATCH of an object or its status.
+pub(in crate::server) fn patch(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    part: Part,
+    kind: Kind,
+) -> Result<Answer, Refusal> {
+    let (patch, options) = read(ctx, kind)?;
+    let Some(patch) = patch else { return apply::apply(ctx, serving, version, part, &options) };
+    let update = Update { serving, version, part, decoded: true, uid: "", options: &options };
+    let mut transform = |ctx: &mut Context<'_>, existing: &Arc<Value>| {
+        let (patched, strict) = patch.apply((**existing).clone(), &options)?;
+        decoded(ctx, serving, version, patched, &strict, &options)
+    };
+    update.run(ctx, &mut transform).map(|o| Answer::object(200, o))
+}
+
+/// Reads a patch and its options; `None` for an apply.
+pub(in crate::server) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
+    body::check_size(&ctx.request.body)?;
+    let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
+    let options = options::write_options(&ctx.query, write)?;
+    if kind == Kind::Apply {
+        return Ok((None, options));
+    }
+    let bytes = body::bytes(&ctx.request.body)?;
+    let document = match text::json::read_strict(&bytes) {
+        Ok(document) => document,
+        Err(error) if error.message.starts_with("json: ") => {
+            return Err(Refusal::bad_request(format!("error decoding patch: {}", error.message)));
+        }
+        Err(_) => return Err(Refusal::bad_request("invalid JSON patch")),
+    };
+    let strict = if options.field_validation.looks() { document.errors } else { Vec::new() };
+    // Only a test looks at the text.
+    let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
+    let raw = if kind == Kind::Json && document.value.as_array().is_some_and(|ops| ops.iter().any(tests)) {
+        Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null)
+    } else {
+        Raw::Null
+    };
+    Ok((Some(Patch { kind, document: document.value, raw, strict }), options))
+}
+
+/// A JSON or merge patch.
+pub(in crate::server) struct Patch {
+    kind: Kind,
+    document: Value,
+    raw: Raw,
+    strict: Vec<String>,
+}
+
+impl Patch {
+    /// The patched object, and the strict errors of the patch itself.
+    pub fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
+        let looks = options.field_validation.looks();
+        match self.kind {
+            Kind::Json => {
+                let mut strict: Vec<String> =
+                    self.strict.iter().filter(|e| json::is_known_field(e)).map(|e| format!("json patch {e}")).collect();
+                if looks {
+                    strict.extend(json::check(&self.document)?);
+                }
+                let patched = json::apply(&self.document, &self.raw, current)?;
+                strict.extend(patched.duplicates(&self.strict));
+                Ok((patched.document, strict))
+            }
+            Kind::Merge | Kind::Apply => Ok((merge::apply(&self.document, current, looks)?, self.strict.clone())),
+        }
+    }
+}
+
+/// The patched object as the request decoder reads it; refusals speak of the field `patch` and echo the object.
+fn decoded(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    patched: Value,
+    strict: &[String],
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let echo = json_text::to_string(&patched);
+    let fault = |text: String| refuse(&echo, text);
+    let missing = || format!("Object 'Kind' is missing in '{echo}'");
+    let typed = body::interpret(&patched).map_err(|text| Fault::Unreadable(text, None));
+    let result =
+        typed.and_then(|()| decode::decode(ctx, serving, version, patched, strict.to_vec(), &missing, options));
+    let mut object = match result {
+        Ok(object) => object,
+        Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(fault(text)),
+    };
+    if object.get("apiVersion").is_none() {
+        return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
+    }
+    decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
+    decode::check_name(&object, &ctx.target.name)?;
+    decode::dedup_owners(ctx, &mut object, true);
+    Ok(object)
+}
+
+/// A 422 about a patch: it has neither kind nor name.
+pub(in crate::server) fn refuse(patched: &str, why: String) -> Refusal {
+    let error = FieldError::invalid(&FieldPath::new("patch"), patched, why);
+    Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])
+}

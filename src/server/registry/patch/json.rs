@@ -1,0 +1,349 @@
+//! JSON patches (RFC 6902) as `evanphx/json-patch` 4 applies them.
+//!
+//! Surprising, and kept: `replace` of a member that is not there adds it; `copy` of one adds null; a missing `value` is
+//! null; what stands before the first slash of a path is ignored; indexes may be negative. Why a patch does not apply is
+//! never told.
+
+use super::raw::Raw;
+use crate::server::http::body::go_kind;
+use crate::server::http::status::Refusal;
+use crate::value::{Value, json};
+use std::fmt::Write as _;
+
+/// The most operations of one patch.
+const MOST: usize = 10_000;
+/// The most bytes that the copies of one patch may add.
+const COPY_LIMIT: usize = 3 * 1024 * 1024;
+
+/// A patch does not apply.
+struct Failed;
+
+const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
+
+/// Whether a duplicate key is one of an operation's own fields or below its value; others are not told.
+pub(super) fn is_known_field(error: &str) -> bool {
+    let Some((_, field)) = error.split_once("].") else { return true };
+    FIELDS.iter().any(|f| field.strip_prefix(f).is_some_and(|rest| rest.starts_with(['"', '.', '['])))
+}
+
+/// Reads the operations strictly: wrong types are refused, unknown fields named.
+pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
+    let refuse = |value: &Value, into: &str| {
+        let text = format!("error decoding patch: json: cannot unmarshal {} into Go {into}", go_kind(value));
+        Err(Refusal::bad_request(text))
+    };
+    let operations = match patch {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(operations) => operations,
+        other => return refuse(other, "value of type []handlers.jsonPatchOp"),
+    };
+    let mut unknown = Vec::new();
+    for (i, operation) in operations.iter().enumerate() {
+        let members = match operation {
+            Value::Null => continue,
+            Value::Object(members) => members,
+            other => return refuse(other, "value of type handlers.jsonPatchOp"),
+        };
+        for (key, value) in members {
+            if !FIELDS.contains(&key.as_str()) {
+                unknown.push(format!("json patch unknown field \"[{i}].{key}\""));
+            } else if key != "value" && !matches!(value, Value::String(_) | Value::Null) {
+                return refuse(value, &format!("struct field jsonPatchOp.{key} of type string"));
+            }
+        }
+    }
+    Ok(unknown)
+}
+
+/// A patched document.
+pub(super) struct Patched {
+    /// The document.
+    pub document: Value,
+    /// Where the values of operations went: the operation's index and the path as strict errors write it.
+    pub placed: Vec<(usize, String)>,
+}
+
+impl Patched {
+    /// Duplicate keys within the values of operations are found a second time, where the value now is.
+    pub fn duplicates(&self, in_patch: &[String]) -> Vec<String> {
+        let moved = |(i, place): &(usize, String)| -> Vec<String> {
+            let prefix = format!("duplicate field \"[{i}].value");
+            let rests = in_patch.iter().filter_map(|e| e.strip_prefix(&prefix));
+            rests
+                .filter(|rest| rest.starts_with(['.', '[']))
+                .map(|rest| format!("duplicate field \"{}", format!("{place}{rest}").trim_start_matches('.')))
+                .collect()
+        };
+        self.placed.iter().flat_map(moved).collect()
+    }
+}
+
+/// Applies the operations one after the other. `raw` is the patch as it was written.
+pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Patched, Refusal> {
+    let operations = match patch {
+        Value::Null => &[][..],
+        Value::Array(operations) => operations,
+        other => {
+            let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Patch", go_kind(other));
+            return Err(Refusal::bad_request(text));
+        }
+    };
+    if let Some(other) = operations.iter().find(|o| !matches!(o, Value::Object(_) | Value::Null)) {
+        let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Operation", go_kind(other));
+        return Err(Refusal::bad_request(text));
+    }
+    if operations.len() > MOST {
+        return Err(Refusal::too_large(&format!(
+            "The allowed maximum operations in a JSON patch is {MOST}, got {}",
+            operations.len()
+        )));
+    }
+    let mut copied = 0;
+    let mut placed = Vec::new();
+    for (i, operation) in operations.iter().enumerate() {
+        if let Some(place) = place(operation, &document) {
+            placed.push((i, place));
+        }
+        let written = raw.item(i).and_then(|o| o.get("value"));
+        step(operation, written, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
+    }
+    Ok(Patched { document, placed })
+}
+
+/// Where `add` and `replace` put their value.
+fn place(operation: &Value, document: &Value) -> Option<String> {
+    if !matches!(operation.str_at(&["op"]), Some("add" | "replace")) {
+        return None;
+    }
+    let mut out = String::new();
+    let mut at = Some(document);
+    for part in operation.str_at(&["path"])?.split('/').skip(1).map(unescape) {
+        if let Some(Value::Array(items)) = at {
+            let i = if part == "-" { items.len() } else { index(&part, items.len() + 1).ok()? };
+            let _ = write!(out, "[{i}]");
+            at = items.get(i);
+        } else {
+            out.push('.');
+            out.push_str(&part);
+            at = at.and_then(|v| v.get(&part));
+        }
+    }
+    Some(out.trim_start_matches('.').to_owned())
+}
+
+fn step(operation: &Value, written: Option<&Raw>, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
+    let text = |key: &str| operation.str_at(&[key]).ok_or(Failed);
+    let value = || operation.get("value").cloned().unwrap_or_default();
+    match text("op")? {
+        "add" => {
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, value())
+        }
+        "remove" => {
+            let (container, key) = find(document, text("path")?)?;
+            remove(container, &key).map(|_| ())
+        }
+        "replace" => {
+            let path = text("path")?;
+            if path.is_empty() {
+                let new = value();
+                return match new {
+                    Value::Object(_) | Value::Array(_) => {
+                        *document = new;
+                        Ok(())
+                    }
+                    _ => Err(Failed),
+                };
+            }
+            let (container, key) = find(document, path)?;
+            match container {
+                Value::Array(items) => {
+                    let at = index(&key, items.len())?;
+                    *items.get_mut(at).ok_or(Failed)? = value();
+                }
+                Value::Object(members) => {
+                    members.insert(key, value());
+                }
+                _ => return Err(Failed),
+            }
+            Ok(())
+        }
+        "move" => {
+            let (container, key) = find(document, text("from")?)?;
+            let moved = remove(container, &key)?;
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, moved)
+        }
+        "copy" => {
+            let (container, key) = find(document, text("from")?)?;
+            let copy = get(container, &key)?.cloned().unwrap_or_default();
+            *copied += json::to_string(&copy).len();
+            if *copied > COPY_LIMIT {
+                return Err(Failed);
+            }
+            let (container, key) = find(document, text("path")?)?;
+            add(container, &key, copy)
+        }
+        "test" => {
+            let path = text("path")?;
+            let holds = if path.is_empty() {
+                written.is_some_and(|w| w.is(document))
+            } else {
+                let (container, key) = find(document, path)?;
+                match (get(container, &key)?.unwrap_or(&Value::Null), written) {
+                    (Value::Null, None | Some(Raw::Null)) => true,
+                    (have, Some(wanted)) => wanted.is(have),
+                    (_, None) => false,
+                }
+            };
+            if holds { Ok(()) } else { Err(Failed) }
+        }
+        _ => Err(Failed),
+    }
+}
+
+/// The container a path leads to, and the key in it.
+fn find<'d>(document: &'d mut Value, path: &str) -> Result<(&'d mut Value, String), Failed> {
+    let mut parts = path.split('/');
+    parts.next();
+    let mut parts: Vec<String> = parts.map(unescape).collect();
+    let key = parts.pop().ok_or(Failed)?;
+    let mut at = document;
+    for part in parts {
+        at = match at {
+            Value::Object(members) => members.get_mut(&part),
+            Value::Array(items) => {
+                let i = index(&part, items.len())?;
+                items.get_mut(i)
+            }
+            _ => None,
+        }
+        .ok_or(Failed)?;
+    }
+    if matches!(at, Value::Object(_) | Value::Array(_)) { Ok((at, key)) } else { Err(Failed) }
+}
+
+fn unescape(part: &str) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut chars = part.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('~', Some('1')) => out.push('/'),
+            ('~', Some('0')) => out.push('~'),
+            _ => {
+                out.push(c);
+                continue;
+            }
+        }
+        chars.next();
+    }
+    out
+}
+
+/// `strconv.Atoi`
+fn number(text: &str) -> Result<i64, Failed> {
+    text.parse().map_err(|_| Failed)
+}
+
+/// An index of an existing item; negative ones count from the end.
+fn index(text: &str, length: usize) -> Result<usize, Failed> {
+    let i = number(text)?;
+    let i = if i < 0 { i + length as i64 } else { i };
+    usize::try_from(i).ok().filter(|i| *i < length).ok_or(Failed)
+}
+
+fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, Failed> {
+    match container {
+        Value::Object(members) => Ok(members.get(key)),
+        Value::Array(items) => Ok(items.get(index(key, items.len())?)),
+        _ => Err(Failed),
+    }
+}
+
+fn add(container: &mut Value, key: &str, value: Value) -> Result<(), Failed> {
+    match container {
+        Value::Object(members) => {
+            members.insert(key.to_owned(), value);
+        }
+        Value::Array(items) if key == "-" => items.push(value),
+        Value::Array(items) => {
+            let at = index(key, items.len() + 1)?;
+            items.insert(at, value);
+        }
+        _ => return Err(Failed),
+    }
+    Ok(())
+}
+
+fn remove(container: &mut Value, key: &str) -> Result<Value, Failed> {
+    match container {
+        Value::Object(members) => members.remove(key).ok_or(Failed),
+        Value::Array(items) => {
+            let at = index(key, items.len())?;
+            Ok(items.remove(at))
+        }
+        _ => Err(Failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    fn patched(document: &str, patch: &str) -> Option<String> {
+        let read = |text: &str| read(text.as_bytes()).unwrap();
+        apply(&read(patch), &Raw::read(patch).unwrap(), read(document)).ok().map(|v| json::to_string(&v.document))
+    }
+
+    #[test]
+    fn operations_do_what_the_library_does() {
+        let doc = r#"{"a":{"b":[1,2]},"n":null}"#;
+        for (patch, expected) in [
+            (r#"[{"op":"add","path":"/a/b/-","value":3}]"#, r#"{"a":{"b":[1,2,3]},"n":null}"#),
+            (r#"[{"op":"add","path":"/a/b/-1","value":3}]"#, r#"{"a":{"b":[1,2,3]},"n":null}"#),
+            (r#"[{"op":"add","path":"/a/b/0","value":3}]"#, r#"{"a":{"b":[3,1,2]},"n":null}"#),
+            (r#"[{"op":"replace","path":"/x","value":3}]"#, r#"{"a":{"b":[1,2]},"n":null,"x":3}"#),
+            (r#"[{"op":"remove","path":"/a/b/-1"}]"#, r#"{"a":{"b":[1]},"n":null}"#),
+            (r#"[{"op":"move","from":"/a/b","path":"/n"}]"#, r#"{"a":{},"n":[1,2]}"#),
+            (r#"[{"op":"copy","from":"/x","path":"/y"}]"#, r#"{"a":{"b":[1,2]},"n":null,"y":null}"#),
+            (r#"[{"op":"test","path":"/a/b","value":[1,2]},{"op":"remove","path":"/n"}]"#, r#"{"a":{"b":[1,2]}}"#),
+            (r#"[{"op":"add","path":"ignored/x~1~0y","value":1}]"#, r#"{"a":{"b":[1,2]},"n":null,"x/~y":1}"#),
+        ] {
+            assert_eq!(patched(doc, patch).as_deref(), Some(expected), "{patch}");
+        }
+        for patch in [
+            r#"[{"op":"remove","path":"/x"}]"#,
+            r#"[{"op":"replace","path":"/a/b/2","value":3}]"#,
+            r#"[{"op":"add","path":"/x/y","value":3}]"#,
+            r#"[{"op":"add","path":"/a/b/4","value":3}]"#,
+            r#"[{"op":"test","path":"/a/b/0","value":1.0}]"#,
+            r#"[{"op":"add","path":"","value":3}]"#,
+            r#"[{"op":"nope","path":"/a"}]"#,
+        ] {
+            assert_eq!(patched(doc, patch), None, "{patch}");
+        }
+        assert_eq!(patched("{}", r#"[{"op":"replace","path":"","value":{}}]"#), Some("{}".to_owned()));
+    }
+
+    #[test]
+    fn operations_are_read_strictly() {
+        let check = |text: &str| check(&read(text.as_bytes()).unwrap());
+        assert_eq!(check(r#"[{"op":"add","y":1}]"#), Ok(vec!["json patch unknown field \"[0].y\"".to_owned()]));
+        assert_eq!(
+            check(r#"[{"op":1}]"#).unwrap_err().message,
+            "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"
+        );
+        assert!(is_known_field(r#"duplicate field "[0].value.x""#));
+        assert!(!is_known_field(r#"duplicate field "[0].y""#));
+    }
+
+    #[test]
+    fn duplicates_are_told_where_their_value_went() {
+        let read = |text: &str| read(text.as_bytes()).unwrap();
+        let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
+        let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };
+        let found = patched.duplicates(&["duplicate field \"[0].value.a\"".to_owned()]);
+        assert_eq!(found, ["duplicate field \"spec.l[1].a\""]);
+    }
+}

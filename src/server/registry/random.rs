@@ -1,0 +1,78 @@
+//! UIDs and generated names, from a seed: the edge decides how random they are.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A sequence of numbers (`SplitMix64`) that threads may share.
+#[derive(Debug)]
+pub(in crate::server) struct Random(AtomicU64);
+
+/// The characters of generated names: no vowels, nothing that looks like another.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+/// How much of `generateName` is kept, so that the name stays within 63 characters.
+const MAX_PREFIX: usize = 58;
+
+impl Random {
+    /// The sequence of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+
+    fn next(&self) -> u64 {
+        let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A version 4 UUID.
+    pub fn uid(&self) -> String {
+        let (a, b) = (self.next(), self.next());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            a >> 32,
+            (a >> 16) & 0xffff,
+            a & 0xfff,
+            0x8000 | (b >> 48) & 0x3fff,
+            b & 0xffff_ffff_ffff
+        )
+    }
+
+    /// `prefix` with five characters behind it (`names.SimpleNameGenerator`).
+    pub fn name(&self, prefix: &str) -> String {
+        let mut out = String::new();
+        for c in prefix.chars() {
+            if out.len() + c.len_utf8() > MAX_PREFIX {
+                break;
+            }
+            out.push(c);
+        }
+        let mut bits = self.next();
+        for _ in 0..5 {
+            let letter = ALPHABET.get((bits % 27) as usize).copied().unwrap_or(b'b');
+            out.push(char::from(letter));
+            bits /= 27;
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence() {
+        let (a, b) = (Random::new(7), Random::new(7));
+        let uid = a.uid();
+        assert_eq!(uid, b.uid());
+        assert_ne!(uid, a.uid());
+        assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'));
+    }
+
+    #[test]
+    fn generated_names_fit_a_label() {
+        let name = Random::new(1).name(&"x".repeat(70));
+        assert_eq!(name.len(), 63);
+        assert!(name.bytes().skip(58).all(|b| ALPHABET.contains(&b)));
+    }
+}

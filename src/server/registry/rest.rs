@@ -1,0 +1,123 @@
+//! What the verbs share: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
+
+use crate::server::http::body;
+use crate::server::http::delete_options::{DeleteOptions, Propagation};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::registry::metadata;
+use crate::value::Value;
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// A 422 about an object, headed by the kind the object itself claims.
+pub(in crate::server) fn invalid(object: &Value, errors: crate::field::ErrorList) -> Refusal {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    Refusal::invalid(GroupResource { group, resource: kind }, metadata::text(object, "name"), errors)
+}
+
+/// `metadata.generation`, which is left out when 0.
+pub(in crate::server) fn set_generation(object: &mut Value, generation: i64) {
+    metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
+}
+
+const GRACE: &str = "deletionGracePeriodSeconds";
+
+/// What an update can never change.
+pub(in crate::server) fn keep_system_fields(object: &mut Value, existing: &Value) {
+    if metadata::text(object, "uid").is_empty() {
+        metadata::set_text(object, "uid", metadata::text(existing, "uid"));
+    }
+    for key in ["creationTimestamp", "deletionTimestamp"] {
+        if let Some(time) = metadata::get(existing, key).filter(|t| !t.is_null()) {
+            metadata::set(object, key, Some(time.clone()));
+        }
+    }
+    if metadata::get(object, GRACE).is_none()
+        && let Some(grace) = metadata::get(existing, GRACE)
+    {
+        metadata::set(object, GRACE, Some(grace.clone()));
+    }
+}
+
+/// `ShouldDeleteDuringUpdate`: the last finalizer went while the object was being deleted.
+pub(in crate::server) fn should_delete(object: &Value, existing: &Value) -> bool {
+    metadata::finalizers(object).is_empty()
+        && metadata::is_deleting(existing)
+        && metadata::get(existing, "deletionGracePeriodSeconds").and_then(Value::as_int).unwrap_or_default() == 0
+}
+
+/// `markAsDeleting`, with the finalizers the object then has.
+pub(in crate::server) fn mark_deleting(object: &mut Value, finalizers: Vec<String>, now: &str) {
+    let finalizers = finalizers.into_iter().map(Value::from).collect();
+    metadata::set(object, "finalizers", Some(Value::Array(finalizers)));
+    if !metadata::is_deleting(object) {
+        let generation = metadata::generation(object);
+        if generation > 0 {
+            set_generation(object, generation + 1);
+        }
+        metadata::set_text(object, "deletionTimestamp", now);
+    }
+    metadata::set(object, "deletionGracePeriodSeconds", Some(Value::Int(0)));
+}
+
+/// `deletionFinalizersForGarbageCollection`: the finalizers an object has once its deletion began. An explicit wish wins
+/// over what is there already.
+pub(in crate::server) fn deletion_finalizers(object: &Value, options: &DeleteOptions) -> Vec<String> {
+    let have = metadata::finalizers(object);
+    let first_of_ours = have.iter().find(|f| matches!(**f, ORPHAN | FOREGROUND)).copied();
+    let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
+        (Some(orphan), _) => (orphan, false),
+        (None, Some(Propagation::Orphan)) => (true, false),
+        (None, Some(Propagation::Foreground)) => (false, true),
+        (None, Some(Propagation::Background)) => (false, false),
+        (None, None) => (first_of_ours == Some(ORPHAN), first_of_ours == Some(FOREGROUND)),
+    };
+    let mut wanted: Vec<&str> = have.iter().filter(|f| !matches!(**f, ORPHAN | FOREGROUND)).copied().collect();
+    if orphan {
+        wanted.push(ORPHAN);
+    }
+    if foreground {
+        wanted.push(FOREGROUND);
+    }
+    let same = wanted.iter().all(|f| have.contains(f)) && have.iter().all(|f| wanted.contains(f));
+    let chosen = if same { have } else { wanted };
+    chosen.into_iter().map(str::to_owned).collect()
+}
+
+/// The key that storage errors name.
+pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> String {
+    format!("/registry/apiextensions.kubernetes.io/{}/{}/{key}", resource.group, resource.resource)
+}
+
+/// The key that a dry run names: it does not know where etcd keeps things.
+pub(in crate::server) fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
+    format!("/{}/{}/{key}", resource.group, resource.resource)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn the_last_finalizer_lets_a_deleted_object_go() {
+        let deleting = object([("metadata", object([("deletionTimestamp", "2026-01-01T00:00:00Z")]))]);
+        let held = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into()]))]))]);
+        assert!(should_delete(&deleting, &deleting));
+        assert!(!should_delete(&held, &deleting));
+        assert!(!should_delete(&deleting, &held));
+    }
+
+    #[test]
+    fn an_explicit_wish_wins_over_finalizers() {
+        let have = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into(), ORPHAN.into()]))]))]);
+        let none = DeleteOptions::default();
+        assert_eq!(deletion_finalizers(&have, &none), ["a/b", ORPHAN]);
+        let foreground = DeleteOptions { propagation: Some(Propagation::Foreground), ..DeleteOptions::default() };
+        assert_eq!(deletion_finalizers(&have, &foreground), ["a/b", FOREGROUND]);
+        let background = DeleteOptions { orphan_dependents: Some(false), ..DeleteOptions::default() };
+        assert_eq!(deletion_finalizers(&have, &background), ["a/b"]);
+    }
+}

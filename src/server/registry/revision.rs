@@ -1,0 +1,46 @@
+//! `resourceVersion` as requests give it.
+
+use crate::field::{FieldError, FieldPath};
+use crate::server::http::context::Context;
+use crate::server::http::status::Refusal;
+use crate::value::quote;
+
+/// The number of a resourceVersion; 0 for an empty one.
+///
+/// # Errors
+/// The text of Go's `strconv.ParseUint`.
+pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    let why = if digits { "value out of range" } else { "invalid syntax" };
+    text.parse()
+        .ok()
+        .filter(|_| digits)
+        .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {why}", quote::go_quote(text)))
+}
+
+/// The error text for a resourceVersion that is not a number; `why` is that of [`parse_revision`].
+pub(in crate::server) fn invalid_revision(text: &str, why: &str) -> String {
+    FieldError::invalid(&FieldPath::new("resourceVersion"), text, why).to_string()
+}
+
+/// Refuses to wait for a revision that does not exist yet.
+pub(in crate::server) fn check_not_ahead(ctx: &Context<'_>, wanted: u64) -> Result<(), Refusal> {
+    let current = ctx.server.revision.current();
+    if wanted > current { Err(Refusal::resource_version_too_large(wanted, current)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_are_unsigned() {
+        assert_eq!(parse_revision(""), Ok(0));
+        assert_eq!(parse_revision("12"), Ok(12));
+        assert_eq!(parse_revision("-3"), Err("strconv.ParseUint: parsing \"-3\": invalid syntax".to_owned()));
+        assert!(parse_revision("+3").is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! Objects put straight into the store, as if they had been there before: what a stored object holds may be refused by
+//! today's definition, so nothing is validated here. Also the verdict on an object as it stands, without a request.
+
+use crate::crd;
+use crate::pipeline::{self, Verdict};
+use crate::server::registry::metadata;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::store;
+use crate::server::registry::written::integral_floats;
+use crate::server::{Server, Timestamp};
+use crate::value::Value;
+use std::sync::{Arc, PoisonError};
+
+impl Server {
+    /// Stores `object` as an object of the definition called `definition` (`plural.group`), replacing what is there. It
+    /// keeps its resourceVersion and gets one if it has none. `Err` says why it could not have been stored.
+    pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), String> {
+        let serving = self.serving_of(definition).ok_or_else(|| format!("there is no CRD {definition}"))?;
+        let name = metadata::text(&object, "name").to_owned();
+        if name.is_empty() {
+            return Err("a stored object has a name".to_owned());
+        }
+        let namespace = if serving.namespaced { namespace } else { "" };
+        let raw = stored_form(&serving, namespace, object)?;
+        let revision = parse_revision(metadata::text(&raw, "resourceVersion")).ok().filter(|r| *r > 0);
+        let key = store::key(namespace, &name);
+        serving.objects.seed(&key, raw, revision, &self.revision);
+        Ok(())
+    }
+
+    /// An object as it is stored, in the version objects are stored in.
+    pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let serving = self.serving_of(definition)?;
+        let key = store::key(if serving.namespaced { namespace } else { "" }, name);
+        serving.objects.get(&key).map(|stored| stored.raw())
+    }
+
+    /// Takes an object out of the store again, if it is there.
+    pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
+        let Some(serving) = self.serving_of(definition) else { return };
+        let key = store::key(if serving.namespaced { namespace } else { "" }, name);
+        if let Some(stored) = serving.objects.get(&key) {
+            // Whoever replaced it meanwhile wants it there.
+            let _ = serving.objects.remove(&key, &stored, &self.revision);
+        }
+    }
+
+    /// Stores a CRD, with its status where it has one, and serves it. `Err` when it cannot be read.
+    pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), String> {
+        let mut crd = crd::decode(definition)?.crd;
+        if crd.status.stored_versions.is_empty() {
+            let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
+            crd.status.stored_versions = storage.collect();
+        }
+        let name = crd.name().to_owned();
+        let value = crd.to_value();
+        let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
+        {
+            let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            self.definitions.objects.seed(&name, value, revision, &self.revision);
+        }
+        self.controllers.enqueue(&name);
+        self.run_controllers(now);
+        Ok(())
+    }
+
+    /// What validation says of an object of `version` as it stands, status included and nothing forgiven; `None` where
+    /// there is no such version.
+    pub fn verdict_on(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
+        let serving = self.serving_of(definition)?;
+        let version = Arc::clone(serving.version(version)?);
+        Some(pipeline::validate_create(&version.stages, object))
+    }
+}
+
+/// The object as etcd would hold it: in the version objects are stored in.
+fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, String> {
+    integral_floats(&mut object);
+    metadata::set_text(&mut object, "namespace", namespace);
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+    let own: Option<&Arc<Version>> = serving.version_of(&api_version);
+    let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
+    let storage = serving.storage().unwrap_or(own);
+    // Reading it tells whether it can be read at all.
+    let read = serving.decode_stored(&object, storage).map_err(|refusal| refusal.message)?;
+    Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Request, ResponseBody};
+    use crate::text::json;
+
+    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+        "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
+        "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
+        "schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+        "length":{"type":"integer"},"colour":{"type":"string","enum":["red"],"default":"red"}}}}}}}]}}"#;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    fn send(server: &Server, method: Method, body: Value) -> (u16, Value) {
+        let path = "/apis/toys.example.com/v1/namespaces/ns/kites/k";
+        let response = server.handle(&Request::new(method, path, body));
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        (response.code, Arc::unwrap_or_clone(body))
+    }
+
+    #[test]
+    fn a_stored_object_may_be_one_that_would_be_refused() {
+        let server = Server::new(0);
+        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        let old = read(
+            r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"k","resourceVersion":"70"},
+            "spec":{"length":"long","tail":1}}"#,
+        );
+        server.seed("kites.toys.example.com", "ns", old).unwrap();
+        let (code, seen) = send(&server, Method::Get, Value::Null);
+        assert_eq!(code, 200);
+        assert_eq!(seen.get("spec"), Some(&read(r#"{"colour":"red","length":"long"}"#)));
+        assert_eq!(metadata::text(&seen, "resourceVersion"), "70");
+        let verdict = server.verdict_on("kites.toys.example.com", "v1", &seen).unwrap();
+        assert_eq!(verdict.errors.len(), 1);
+        // Its error is forgiven, a new one is not.
+        let (code, seen) = send(&server, Method::Patch, read(r#"{"metadata":{"labels":{"a":"b"}}}"#));
+        assert_eq!((code, metadata::text(&seen, "resourceVersion")), (200, "71"));
+        assert_eq!(send(&server, Method::Patch, read(r#"{"spec":{"length":"longer"}}"#)).0, 422);
+        server.withdraw("kites.toys.example.com", "ns", "k");
+        assert_eq!(send(&server, Method::Get, Value::Null).0, 404);
+    }
+
+    #[test]
+    fn what_could_not_have_been_stored_is_not() {
+        let server = Server::new(0);
+        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err();
+        assert_eq!(
+            seed(r#"{"apiVersion":"toys.example.com/v2","kind":"Kite","metadata":{"name":"k"}}"#),
+            "its CRD has no version toys.example.com/v2"
+        );
+        assert_eq!(seed(r#"{"apiVersion":"toys.example.com/v1","kind":"Kite"}"#), "a stored object has a name");
+        assert!(server.seed("x.y", "ns", Value::Null).is_err());
+    }
+}

@@ -1,0 +1,338 @@
+//! What is served for one definition, compiled once and shared: `getOrCreateServingInfoFor` of
+//! `apiserver/customresource_handler.go`.
+
+use crate::apply::types::{self, Type, TypeRef};
+use crate::crd::{CustomResourceDefinition, Spec};
+use crate::jsonpath::{self, Item, JsonPath};
+use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Stored};
+use crate::value::Value;
+use crate::value::group_version::api_version;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// A definition, compiled.
+#[derive(Debug)]
+pub(in crate::server) struct Serving {
+    /// The definition as it is stored.
+    pub crd: Arc<CustomResourceDefinition>,
+    /// `spec.group`
+    pub group: String,
+    /// The accepted plural.
+    pub plural: String,
+    /// The accepted kind.
+    pub kind: String,
+    /// The accepted list kind.
+    pub list_kind: String,
+    /// Whether objects are in namespaces.
+    pub namespaced: bool,
+    /// Whether the definition is going away.
+    pub terminating: bool,
+    /// The versions, in the definition's order.
+    pub versions: Vec<Arc<Version>>,
+    /// The objects.
+    pub objects: Arc<Collection>,
+    retired: Arc<AtomicBool>,
+}
+
+/// One version of a [`Serving`].
+#[derive(Debug)]
+pub(in crate::server) struct Version {
+    /// Its name.
+    pub name: String,
+    /// Whether it is served.
+    pub served: bool,
+    /// Whether objects are stored in it.
+    pub storage: bool,
+    /// The stages' view of it.
+    pub stages: Arc<ResourceVersion>,
+    /// The table.
+    pub columns: Columns,
+    /// Names of selectable fields (without the leading dot) and where they are; `None` for a path that does not parse.
+    pub selectable: Vec<(String, Result<JsonPath, String>)>,
+    /// The warning of a deprecated version.
+    pub deprecation: Option<String>,
+    /// Marks what was read through this very compilation.
+    tag: u64,
+    merge_type: OnceLock<TypeRef>,
+}
+
+static TAGS: AtomicU64 = AtomicU64::new(1);
+
+impl Serving {
+    /// Compiles a definition.
+    pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>) -> Self {
+        let spec = &crd.spec;
+        let names = &crd.status.accepted_names;
+        let versions = spec.versions.iter().map(|v| Arc::new(Version::compile(&crd, &v.name))).collect();
+        Self {
+            group: spec.group.clone(),
+            plural: names.plural.clone(),
+            kind: names.kind.clone(),
+            list_kind: names.list_kind.clone(),
+            namespaced: spec.namespaced(),
+            terminating: is_terminating(&crd),
+            versions,
+            objects,
+            retired: Arc::default(),
+            crd,
+        }
+    }
+
+    /// The same for a definition in which nothing changed that concerns objects.
+    pub fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
+        Self {
+            terminating: is_terminating(&crd),
+            group: self.group.clone(),
+            plural: self.plural.clone(),
+            kind: self.kind.clone(),
+            list_kind: self.list_kind.clone(),
+            namespaced: self.namespaced,
+            versions: self.versions.clone(),
+            objects: Arc::clone(&self.objects),
+            retired: Arc::clone(&self.retired),
+            crd,
+        }
+    }
+
+    /// Ends the watches that follow this compilation: objects look different from now on, or are gone.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+        self.objects.wake();
+    }
+
+    /// Whether it was replaced.
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Whether requests are answered at all.
+    pub fn is_served(&self) -> bool {
+        self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
+    }
+
+    /// The version of that name.
+    pub fn version(&self, name: &str) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|v| v.name == name)
+    }
+
+    /// The version objects are stored in.
+    pub fn storage(&self) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|v| v.storage)
+    }
+
+    /// The resource, for messages.
+    pub fn resource(&self) -> GroupResource<'_> {
+        GroupResource { group: &self.group, resource: &self.plural }
+    }
+
+    /// The stages that an object of this `apiVersion` passes: those of its own version if there is one.
+    pub fn stages_for<'a>(&'a self, api_version: &str, asked: &'a Version) -> &'a ResourceVersion {
+        self.version_of(api_version).map_or(&*asked.stages, |v| &*v.stages)
+    }
+
+    /// A stored object as `version` shows it: decoded and defaulted as what it was stored, then converted.
+    pub fn read(&self, stored: &Stored, version: &Version) -> Result<Arc<Value>, Refusal> {
+        if let Some(object) = stored.remembered(version.tag) {
+            return Ok(object);
+        }
+        let object = match self.decode_stored(&stored.raw(), version)? {
+            Some(object) => Arc::new(object),
+            None => stored.raw(),
+        };
+        stored.remember(version.tag, &object);
+        Ok(object)
+    }
+
+    /// What reading `raw` at `version` gives, `None` when that is `raw` itself.
+    pub fn decode_stored(&self, raw: &Value, version: &Version) -> Result<Option<Value>, Refusal> {
+        let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
+        let stages = self.stages_for(api_version, version);
+        let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
+        let mut object = decoded.map_err(|e| Refusal::internal(e.0))?.object;
+        pipeline::default(stages, &mut object);
+        let object = self.convert(object, version)?;
+        Ok((object != *raw).then_some(object))
+    }
+
+    /// An object of any version as one of `version`: the apiVersion is rewritten, then what that version does not know
+    /// goes.
+    pub fn convert(&self, mut object: Value, version: &Version) -> Result<Value, Refusal> {
+        let wanted = self.api_version(version);
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        if have != wanted {
+            if self.version_of(have).is_none() {
+                return Err(Refusal::unclassified(format!(
+                    "request to convert CR from an invalid group/version: {have}"
+                )));
+            }
+            if let Some(members) = object.as_object_mut() {
+                members.insert("apiVersion".to_owned(), Value::from(wanted));
+            }
+        }
+        match pipeline::decode(&version.stages, object, Source::Conversion) {
+            Ok(decoded) => Ok(decoded.object),
+            Err(error) => Err(Refusal::unclassified(error.0)),
+        }
+    }
+
+    /// The version of that `apiVersion`.
+    pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        (group == self.group).then(|| self.version(version))?
+    }
+
+    /// `group/version`, or the version alone in the core group.
+    pub fn api_version(&self, version: &Version) -> String {
+        api_version(&self.group, &version.name)
+    }
+}
+
+impl Version {
+    fn compile(crd: &CustomResourceDefinition, name: &str) -> Self {
+        let spec = &crd.spec;
+        let subresources = spec.subresources(name);
+        let facts = Facts {
+            group: spec.group.clone(),
+            version: name.to_owned(),
+            kind: crd.status.accepted_names.kind.clone(),
+            resource: crd.status.accepted_names.plural.clone(),
+            namespaced: spec.namespaced(),
+            preserve_unknown_fields: spec.preserves_unknown_fields(),
+            status_subresource: subresources.is_some_and(|s| s.status),
+            scale: subresources.and_then(|s| s.scale.as_ref()).map(|s| ScalePaths {
+                spec_replicas: s.spec_replicas_path.clone(),
+                status_replicas: s.status_replicas_path.clone(),
+                label_selector: s.label_selector_path.clone(),
+            }),
+            schema: spec.schema(name).cloned(),
+        };
+        let selectable = spec.selectable_fields(name).iter().map(|path| {
+            let name = path.strip_prefix('.').unwrap_or(path).to_owned();
+            (name, JsonPath::parse(&format!("{{{path}}}")).map(|p| p.allow_missing_keys(true)))
+        });
+        let version = spec.version(name);
+        Self {
+            name: name.to_owned(),
+            served: version.is_some_and(|v| v.served),
+            storage: version.is_some_and(|v| v.storage),
+            stages: Arc::new(ResourceVersion::compile(facts)),
+            columns: Columns::new(spec.columns(name)),
+            selectable: selectable.collect(),
+            deprecation: version
+                .filter(|v| v.deprecated)
+                .map(|v| v.deprecation_warning.clone().unwrap_or_else(|| default_deprecation_warning(name, spec))),
+            tag: TAGS.fetch_add(1, Ordering::Relaxed),
+            merge_type: OnceLock::new(),
+        }
+    }
+
+    /// Marks this very compilation.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Remembers what this version shows of a stored object.
+    pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
+        stored.remember(self.tag, shown);
+    }
+
+    /// How objects are merged and their owners told; made when first asked for.
+    pub fn merge_type(&self) -> &Type {
+        let facts = &self.stages.facts;
+        let compile = || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields);
+        self.merge_type.get_or_init(compile).resolve()
+    }
+
+    /// The scale subresource's paths.
+    pub fn scale(&self) -> Option<&ScalePaths> {
+        self.stages.facts.scale.as_ref()
+    }
+
+    /// Whether status is a subresource.
+    pub fn has_status(&self) -> bool {
+        self.stages.facts.status_subresource
+    }
+
+    /// The value of a selectable field as selectors compare it; `Err` when the path does not lead to one value.
+    pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, String> {
+        match field {
+            "metadata.name" => return Ok(metadata::text(object, "name").into()),
+            "metadata.namespace" => return Ok(metadata::text(object, "namespace").into()),
+            _ => {}
+        }
+        let Some((_, path)) = self.selectable.iter().find(|(name, _)| name == field) else { return Ok("".into()) };
+        let path = path.as_ref().map_err(|e| format!("unexpected error parsing jsonPath: {e}"))?;
+        let found = path.find(object).map_err(|e| format!("unexpected error finding value with jsonPath: {e}"))?;
+        match found.as_slice() {
+            [] => Ok("".into()),
+            [first] if first.is_empty() => Ok("".into()),
+            [first] if first.len() == 1 => Ok(first.first().map(|item| field_text(*item)).unwrap_or_default().into()),
+            [first, ..] if first.is_empty() => Ok("".into()),
+            _ => Err("unexpectedly received more than one JSON path result".to_owned()),
+        }
+    }
+}
+
+/// A result as selectors compare it: `fmt.Sprint`, and nothing for a null.
+fn field_text(item: Item<'_>) -> String {
+    match item {
+        Item::Missing | Item::Value(Value::Null) => String::new(),
+        item => jsonpath::go_value(item),
+    }
+}
+
+fn is_terminating(crd: &CustomResourceDefinition) -> bool {
+    crd.is_true("Terminating") || crd.metadata.contains_key("deletionTimestamp")
+}
+
+/// `defaultDeprecationWarning`
+fn default_deprecation_warning(deprecated: &str, spec: &Spec) -> String {
+    let mut out = format!("{}/{deprecated} {} is deprecated", spec.group, spec.names.kind);
+    let better = spec
+        .versions
+        .iter()
+        .filter(|v| v.served && !v.deprecated && rank(&v.name) > rank(deprecated))
+        .max_by(|a, b| rank(&a.name).cmp(&rank(&b.name)));
+    if let Some(v) = better {
+        let _ = write!(out, "; use {}/{} {}", spec.group, v.name, spec.names.kind);
+    }
+    out
+}
+
+/// The order of version names: GA above beta above alpha above all others, higher numbers first, others by name reversed
+/// (`CompareKubeAwareVersionStrings`).
+pub(in crate::server) fn rank(version: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
+    parse_version(version).map_or((0, 0, 0, std::cmp::Reverse(version)), |(kind, major, minor)| {
+        (kind, major, minor, std::cmp::Reverse(""))
+    })
+}
+
+fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
+    let number = |text: &str| -> Option<u64> {
+        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+    };
+    let rest = version.strip_prefix('v')?;
+    for (word, kind) in [("alpha", 1), ("beta", 2)] {
+        if let Some((major, minor)) = rest.split_once(word) {
+            return Some((kind, number(major)?, number(minor)?));
+        }
+    }
+    Some((3, number(rest)?, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ranked_as_kubernetes_does() {
+        let mut names = ["foo10", "v1", "v11alpha2", "v10beta3", "v2", "v3beta1", "foo1", "v12alpha1", "v11beta2"];
+        names.sort_by(|a, b| rank(b).cmp(&rank(a)));
+        assert_eq!(names, ["v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]);
+    }
+}

@@ -1,0 +1,315 @@
+//! What etcd is to the server: objects by key in key order, one growing revision, optimistic writes.
+//!
+//! Locks are held only to look up and to commit; what is stored is shared and never changed. Every commit is an event of
+//! the collection's [`log`], and wakes those who wait for it.
+
+mod log;
+pub(in crate::server) mod notifier;
+mod stored;
+
+use crate::field::names;
+use crate::server::http::status::Refusal;
+use crate::server::registry::journal::{self, Commit, Keeping};
+use crate::server::registry::metadata;
+use crate::value::{Value, quote};
+use log::Log;
+pub(in crate::server) use log::{Event, Next};
+pub use notifier::WatchNotifier;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::Waker;
+pub(in crate::server) use stored::Stored;
+
+/// The revision of all objects of a server.
+#[derive(Debug)]
+pub(in crate::server) struct Revision(AtomicU64);
+
+impl Default for Revision {
+    fn default() -> Self {
+        Self(AtomicU64::new(1))
+    }
+}
+
+impl Revision {
+    /// The last one given.
+    pub fn current(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+    /// Goes on from `revision` if that is ahead. One near the end of the range is not followed.
+    pub fn reach(&self, revision: u64) {
+        if revision < u64::MAX / 2 {
+            self.0.fetch_max(revision, Ordering::SeqCst);
+        }
+    }
+}
+
+/// All objects of one resource, in the order of their keys.
+#[derive(Debug)]
+pub(in crate::server) struct Collection {
+    /// The definition's name, for the journal.
+    definition: String,
+    keeping: Arc<Keeping>,
+    objects: RwLock<BTreeMap<String, Arc<Stored>>>,
+    /// Written while `objects` is, so that its events are in the order of their revisions.
+    log: RwLock<Log>,
+    waiting: Mutex<HashMap<u64, Waker>>,
+    /// Those last written, if the others are packed.
+    recent: Mutex<VecDeque<Arc<Stored>>>,
+}
+
+/// How many of the objects that were last written stay trees, where the others are packed.
+const RECENT: usize = 256;
+
+/// How many wait at most for them to be woken by whoever commits.
+const MANY: usize = 64;
+
+/// Objects, each with its key.
+pub(in crate::server) type Found = Vec<(String, Arc<Stored>)>;
+
+/// Another write came first.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::server) struct Raced;
+
+/// `namespace/name`, or `name` without namespace.
+pub(in crate::server) fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// `NamespaceKeyFunc`: a name that cannot be part of a key is refused before anything is looked up.
+pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal> {
+    let problems = names::path_segment(name, false);
+    if problems.is_empty() {
+        return Ok(key(namespace, name));
+    }
+    let name = quote::go_quote(name);
+    Err(Refusal::bad_request(format!("Name parameter invalid: {name}: {}", problems.join(";"))))
+}
+
+impl Collection {
+    /// The objects of a definition, of which there are none yet and nothing was known before `revision`.
+    pub fn new(definition: &str, keeping: &Arc<Keeping>, revision: u64) -> Self {
+        Self {
+            definition: definition.to_owned(),
+            keeping: Arc::clone(keeping),
+            objects: RwLock::default(),
+            log: RwLock::new(Log::new(revision)),
+            waiting: Mutex::default(),
+            recent: Mutex::default(),
+        }
+    }
+
+    /// What a journal will be told of `object`: written out before the lock is taken.
+    fn text(&self, object: &Value) -> Option<String> {
+        self.keeping.journal.get().map(|_| journal::text(object))
+    }
+
+    /// Packs what has rested longest, if that is wanted. Definitions are few and often read.
+    fn rest(&self, stored: &Arc<Stored>) {
+        if !self.keeping.packs() || self.definition == journal::DEFINITIONS {
+            return;
+        }
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.push_back(Arc::clone(stored));
+        let rested = if recent.len() > RECENT { recent.pop_front() } else { None };
+        drop(recent);
+        // Where nobody else knows it any more, it just goes.
+        if let Some(rested) = rested.filter(|stored| Arc::strong_count(stored) > 1) {
+            rested.pack();
+        }
+    }
+
+    fn tell(&self, key: &str, revision: u64, object: Option<&str>) {
+        if let Some(journal) = self.keeping.journal.get() {
+            journal.commit(&Commit { definition: &self.definition, key, revision, object });
+        }
+    }
+
+    /// Lets nothing be known of what was before `revision`.
+    pub fn forget_past(&self, revision: u64) {
+        self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
+    }
+
+    /// The object at `key`.
+    pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// The objects whose keys begin with `prefix` and are not before `start`, with the revision at which they are so.
+    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Found, u64) {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        (
+            range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect(),
+            revision.current(),
+        )
+    }
+
+    /// The same as it was at `revision`; `None` when that is too long ago.
+    pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Found> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
+        let log = self.log.read().unwrap_or_else(PoisonError::into_inner);
+        let concerns = |key: &str| key.starts_with(prefix) && key >= start;
+        log.rewind(&mut found, revision, concerns).then(|| found.into_iter().collect())
+    }
+
+    /// What happened next after `revision`.
+    pub fn next(&self, revision: u64) -> Next {
+        self.log.read().unwrap_or_else(PoisonError::into_inner).after(revision)
+    }
+
+    /// Wakes `waker` at the next event, in place of the one that waited under `id`.
+    pub fn wait(&self, id: u64, waker: &Waker) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, waker.clone());
+    }
+
+    /// Nobody waits under `id` any more.
+    pub fn stop_waiting(&self, id: u64) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    /// Wakes all who wait.
+    pub fn wake(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        match self.keeping.notifier.get().filter(|_| waiting.len() > MANY) {
+            Some(notifier) => notifier.notify(waiting.into_values().collect()),
+            None => waiting.into_values().for_each(Waker::wake),
+        }
+    }
+
+    /// The latest revision, when all events of this collection up to it can be seen.
+    pub fn settled(&self, revision: &Revision) -> u64 {
+        let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        revision.current()
+    }
+
+    fn record(&self, event: Event) {
+        self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Writes `object` at `key` if what is there is still `expected`, and gives it its resourceVersion.
+    pub fn put(
+        &self,
+        key: &str,
+        expected: Option<&Arc<Stored>>,
+        mut object: Value,
+        revision: &Revision,
+    ) -> Result<Arc<Stored>, Raced> {
+        let text = self.text(&object);
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        if !same(objects.get(key), expected) {
+            return Err(Raced);
+        }
+        let revision = revision.next();
+        self.tell(key, revision, text.as_deref());
+        metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
+        let stored = Arc::new(Stored::new(object, revision));
+        let before = objects.insert(key.to_owned(), Arc::clone(&stored));
+        self.record(Event::new(revision, key, before, Some(Arc::clone(&stored))));
+        drop(objects);
+        self.wake();
+        self.rest(&stored);
+        Ok(stored)
+    }
+
+    /// Puts `object` at `key` whatever is there, at its own revision or, without one, the next.
+    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
+        let text = self.text(&object);
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let number = own.unwrap_or_else(|| revision.next());
+        revision.reach(number);
+        self.tell(key, number, text.as_deref());
+        metadata::set_text(&mut object, "resourceVersion", &number.to_string());
+        let stored = Arc::new(Stored::new(object, number));
+        objects.insert(key.to_owned(), Arc::clone(&stored));
+        // It was there before, so it is no event; what came earlier cannot be told in order any more.
+        self.forget_past(revision.current());
+        drop(objects);
+        self.rest(&stored);
+    }
+
+    /// Removes what is at `key` if it is still `expected`; the revision of the removal.
+    pub fn remove(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) -> Result<u64, Raced> {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        if !same(objects.get(key), Some(expected)) {
+            return Err(Raced);
+        }
+        let revision = revision.next();
+        self.tell(key, revision, None);
+        let before = objects.remove(key);
+        self.record(Event::new(revision, key, before, None));
+        drop(objects);
+        self.wake();
+        Ok(revision)
+    }
+}
+
+/// The objects whose keys begin with `prefix` and are not before `start`.
+fn range<'o>(
+    objects: &'o BTreeMap<String, Arc<Stored>>,
+    prefix: &'o str,
+    start: &'o str,
+) -> impl Iterator<Item = (&'o String, &'o Arc<Stored>)> {
+    let first = if start > prefix { start } else { prefix };
+    objects
+        .range::<str, _>((Bound::Included(first), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(prefix))
+}
+
+fn same(have: Option<&Arc<Stored>>, expected: Option<&Arc<Stored>>) -> bool {
+    match (have, expected) {
+        (None, None) => true,
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn a_write_that_comes_second_is_refused() {
+        let (store, revision) = (Collection::new("", &Arc::default(), 0), Revision::default());
+        let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
+        assert_eq!((a.revision, metadata::text(&a.raw(), "resourceVersion")), (2, "2"));
+        assert_eq!(store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap_err(), Raced);
+        let b = store.put("ns/a", Some(&a), object([("kind", "Y")]), &revision).unwrap();
+        assert_eq!(store.remove("ns/a", &a, &revision), Err(Raced));
+        assert_eq!(store.remove("ns/a", &b, &revision), Ok(4));
+    }
+
+    #[test]
+    fn lists_are_in_key_order() {
+        let (store, revision) = (Collection::new("", &Arc::default(), 0), Revision::default());
+        for key in ["a/x", "a-b/x", "a/b"] {
+            store.put(key, None, object([("kind", "X")]), &revision).unwrap();
+        }
+        let keys = |prefix: &str, start: &str| -> Vec<String> {
+            store.list(prefix, start, &revision).0.into_iter().map(|(k, _)| k).collect()
+        };
+        assert_eq!(keys("", ""), ["a-b/x", "a/b", "a/x"]);
+        assert_eq!(keys("a/", "a/c"), ["a/x"]);
+    }
+
+    #[test]
+    fn the_past_is_still_there() {
+        let (store, revision) = (Collection::new("", &Arc::default(), 1), Revision::default());
+        let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
+        store.put("ns/b", None, object([("kind", "X")]), &revision).unwrap();
+        store.remove("ns/a", &a, &revision).unwrap();
+        let keys = |at| store.list_at("ns/", "", at).map(|all| all.into_iter().map(|(k, _)| k).collect::<Vec<_>>());
+        assert_eq!(keys(0), None);
+        assert_eq!([1, 2, 3, 4].map(|at| keys(at).unwrap().join(" ")), ["", "ns/a", "ns/a ns/b", "ns/b"]);
+    }
+}

@@ -1,0 +1,285 @@
+//! Watches: a collection's events from some revision on, as one client wants to see them
+//! (`endpoints/handlers/watch.go`, `storage/cacher`).
+//!
+//! A [`Watch`] is a cursor in the log of its collection and holds nothing of its own: one that is too slow finds that the
+//! log has gone on without it, and ends. Who waits is told to the collection as a [`Waker`](std::task::Waker); sockets,
+//! timers and the clock are the caller's.
+
+mod view;
+
+use crate::server::definitions;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::{self, Conversion, Endpoint, Output};
+use crate::server::http::options::{self, ListOptions};
+use crate::server::http::page::not_found_page;
+use crate::server::http::query::Query;
+use crate::server::http::route::Target;
+use crate::server::http::status::Refusal;
+use crate::server::registry::list::{self, Scope};
+use crate::server::registry::objects;
+use crate::server::registry::revision::invalid_revision;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::store::{Collection, Next, Revision, Stored, WatchNotifier};
+use crate::server::{Format, Method, Reply, Server, Timestamp};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{self, Poll};
+use view::{Source, View};
+
+impl Server {
+    /// Lets `notifier` wake watches from now on when many are waiting; only the first one counts.
+    pub fn notify_with(&self, notifier: Arc<dyn WatchNotifier>) {
+        let _ = self.keeping.notifier.set(notifier);
+    }
+}
+
+/// What one client is told of a collection, event by event.
+#[derive(Debug)]
+pub struct Watch {
+    id: u64,
+    objects: Arc<Collection>,
+    revision: Arc<Revision>,
+    view: View,
+    /// What was there at the beginning and is still to be told.
+    initial: VecDeque<Arc<Stored>>,
+    /// Whether it is still to be told that this was all.
+    owes_end_of_initial: bool,
+    /// The revision up to which everything was told.
+    at: u64,
+    phase: Phase,
+    bookmarks: bool,
+    timeout_seconds: Option<i64>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Running,
+    Failing(Refusal),
+    Ended,
+}
+
+/// What is next.
+enum Step {
+    Tell(Arc<[u8]>),
+    Wait,
+    End,
+}
+
+static IDS: AtomicU64 = AtomicU64::new(1);
+
+/// Whether a request is a watch, as far as its method and path tell.
+pub(in crate::server) fn is_watch(method: Method, target: &Target) -> bool {
+    target.verb == "watch"
+        && target.subresource.is_empty()
+        && if definitions::is_about(target) {
+            method == Method::Get && definitions::is_collection(target)
+        } else {
+            matches!(method, Method::Get | Method::Head)
+        }
+}
+
+/// Answers a watch.
+pub(in crate::server) fn handle(mut ctx: Context<'_>) -> Reply {
+    let own = definitions::is_about(&ctx.target);
+    let source = if own {
+        Source::definitions()
+    } else {
+        let Some((serving, version)) = objects::find(&ctx) else { return Reply::Whole(not_found_page()) };
+        if let Some(warning) = &version.deprecation {
+            ctx.warn(warning.as_str());
+        }
+        Source::Objects(serving, version)
+    };
+    if own && !negotiate::speaks(ctx.request.accept.as_deref()) {
+        return Reply::Whole(ctx.refuse(&Refusal::no_representation()));
+    }
+    let output = match ctx.negotiate(Endpoint::Object) {
+        Ok(output) => output,
+        Err(refusal) => return Reply::Whole(ctx.refuse(&refusal)),
+    };
+    match start(&ctx, source, &output) {
+        Ok(mut watch) => {
+            watch.warnings = ctx.into_warnings();
+            Reply::Stream(Box::new(watch))
+        }
+        Err(refusal) => Reply::Whole(ctx.respond(&output, None, Err(refusal))),
+    }
+}
+
+fn start(ctx: &Context<'_>, source: Source, output: &Output) -> Result<Watch, Refusal> {
+    let options = match &source {
+        Source::Objects(serving, version) => list::options(ctx, serving, version)?,
+        Source::Definitions(_) => definitions::options(ctx)?,
+    };
+    let wanted = parse_revision(&options.resource_version)
+        .map_err(|e| Refusal::unclassified(invalid_revision(&options.resource_version, &e)))?;
+    let objects = match &source {
+        Source::Objects(serving, _) => Arc::clone(&serving.objects),
+        Source::Definitions(_) => Arc::clone(&ctx.server.definitions.objects),
+    };
+    let scope = match &source {
+        Source::Objects(serving, _) => Scope::of(ctx, serving, &options),
+        Source::Definitions(_) => Scope::everything(),
+    };
+    let form = form(&ctx.query, output)?;
+    let timeout_seconds = options.timeout_seconds;
+    let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
+    Ok(Watch {
+        id: IDS.fetch_add(1, Ordering::Relaxed),
+        objects,
+        revision: Arc::clone(&ctx.server.revision),
+        bookmarks: options.allow_bookmarks,
+        timeout_seconds,
+        owes_end_of_initial: options.allow_bookmarks && options.send_initial_events == Some(true),
+        view: View::new(source, options, scope, form.0, form.1),
+        initial: beginning.initial,
+        at: beginning.at,
+        phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
+            // Over before its first event.
+            Phase::Ended
+        } else {
+            beginning.failure.map_or(Phase::Running, Phase::Failing)
+        },
+        warnings: Vec::new(),
+    })
+}
+
+/// The form of the objects in the stream, which is always JSON.
+fn form(query: &Query, output: &Output) -> Result<(Option<Conversion>, options::IncludeObject), Refusal> {
+    let include = match &output.convert {
+        Some(convert) if convert.kind == "Table" => options::include_object(query)?,
+        _ => options::IncludeObject::default(),
+    };
+    if output.format == Format::Yaml {
+        let accepted = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        return Err(Refusal::not_acceptable(format!("only the following media types are accepted: {accepted}")));
+    }
+    Ok((output.convert.clone(), include))
+}
+
+/// Where a watch begins.
+struct Beginning {
+    initial: VecDeque<Arc<Stored>>,
+    at: u64,
+    failure: Option<Refusal>,
+}
+
+impl Beginning {
+    fn find(objects: &Collection, revision: &Revision, wanted: u64, options: &ListOptions, scope: &Scope) -> Self {
+        let from = |at, failure| Self { initial: VecDeque::new(), at, failure };
+        let (current, state_first) = (revision.current(), options.send_initial_events.unwrap_or(wanted == 0));
+        if state_first {
+            if wanted > current {
+                return from(wanted, Some(Refusal::resource_version_too_large(wanted, current)));
+            }
+            let (found, at) = objects.list(scope.prefix(), "", revision);
+            let initial = found.into_iter().filter(|(key, _)| scope.contains(key)).map(|(_, stored)| stored).collect();
+            return Self { initial, at, failure: None };
+        }
+        if wanted == 0 {
+            return from(objects.list(scope.prefix(), "", revision).1, None);
+        }
+        let failure = match objects.next(wanted) {
+            Next::Lost(start) => Some(Refusal::expired(format!("too old resource version: {wanted} ({start})"))),
+            _ => None,
+        };
+        from(wanted, failure)
+    }
+}
+
+impl Watch {
+    /// The next event as JSON in a line, `None` at the end. While there is none, `context` is woken when there may be.
+    pub fn poll(&mut self, now: Timestamp, context: &task::Context<'_>) -> Poll<Option<Arc<[u8]>>> {
+        let mut step = self.step(now);
+        if matches!(step, Step::Wait) {
+            self.objects.wait(self.id, context.waker());
+            // What came between looking and waiting woke nobody.
+            step = self.step(now);
+        }
+        match step {
+            Step::Tell(text) => Poll::Ready(Some(text)),
+            Step::End => Poll::Ready(None),
+            Step::Wait => Poll::Pending,
+        }
+    }
+
+    /// The next event, if it happened already.
+    pub fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
+        match self.step(now) {
+            Step::Tell(text) => Some(text),
+            Step::Wait | Step::End => None,
+        }
+    }
+
+    /// How long the client wants to watch, in seconds; less than 0 ends at once.
+    pub fn timeout_seconds(&self) -> Option<i64> {
+        self.timeout_seconds.filter(|seconds| *seconds != 0)
+    }
+
+    /// Whether the client wants to be told now and then how far it is.
+    pub fn wants_bookmarks(&self) -> bool {
+        self.bookmarks
+    }
+
+    /// How far it is; `None` while events wait to be told.
+    pub fn bookmark(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
+        if !self.initial.is_empty() || self.owes_end_of_initial || !matches!(self.phase, Phase::Running) {
+            return None;
+        }
+        // The collection's events have the revision by the time the collection can be read.
+        let current = self.objects.settled(&self.revision);
+        if !matches!(self.objects.next(self.at), Next::Nothing) {
+            return None;
+        }
+        self.at = self.at.max(current);
+        Some(self.view.bookmark(self.at, false, now))
+    }
+
+    /// The texts of `Warning` headers.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn step(&mut self, now: Timestamp) -> Step {
+        loop {
+            match std::mem::replace(&mut self.phase, Phase::Ended) {
+                Phase::Ended => return Step::End,
+                Phase::Failing(refusal) => return Step::Tell(View::error(&refusal)),
+                Phase::Running => self.phase = Phase::Running,
+            }
+            let told = if let Some(stored) = self.initial.pop_front() {
+                self.view.initial(&stored, now)
+            } else if self.owes_end_of_initial {
+                self.owes_end_of_initial = false;
+                Ok(Some(self.view.bookmark(self.at, true, now)))
+            } else {
+                match self.objects.next(self.at) {
+                    Next::Event(event) => {
+                        self.at = event.revision;
+                        self.view.event(&event, now)
+                    }
+                    // The log has gone on without this watch.
+                    Next::Lost(_) => return Step::End,
+                    Next::Nothing if self.view.is_over() => return Step::End,
+                    Next::Nothing => return Step::Wait,
+                }
+            };
+            match told {
+                Ok(Some(text)) => return Step::Tell(text),
+                Ok(None) => {}
+                Err(refusal) => self.phase = Phase::Failing(refusal),
+            }
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.objects.stop_waiting(self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests;

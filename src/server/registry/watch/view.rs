@@ -1,0 +1,171 @@
+//! What of a collection a watch shows, and how: selection, version, form (object, table, metadata alone).
+
+use crate::server::Timestamp;
+use crate::server::definitions;
+use crate::server::http::negotiate::Conversion;
+use crate::server::http::options::{IncludeObject, ListOptions};
+use crate::server::http::status::Refusal;
+use crate::server::http::table::{self, Columns};
+use crate::server::http::wire;
+use crate::server::registry::list::{self, Scope};
+use crate::server::registry::metadata;
+use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::store::{Event, Stored};
+use crate::value::{Map, Value, object};
+use std::sync::Arc;
+
+/// What is watched.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// Objects, at a version.
+    Objects(Arc<Serving>, Arc<Version>),
+    /// Definitions.
+    Definitions(Columns),
+}
+
+impl Source {
+    /// The definitions.
+    pub fn definitions() -> Self {
+        Self::Definitions(Columns::of_definitions())
+    }
+}
+
+/// How one client sees a collection.
+#[derive(Debug)]
+pub(super) struct View {
+    source: Source,
+    options: ListOptions,
+    scope: Scope,
+    convert: Option<Conversion>,
+    include: IncludeObject,
+    /// Marks the texts that all watches of the same form share.
+    mark: String,
+    /// Tables tell their columns once.
+    told_columns: bool,
+}
+
+impl View {
+    pub fn new(
+        source: Source,
+        options: ListOptions,
+        scope: Scope,
+        convert: Option<Conversion>,
+        include: IncludeObject,
+    ) -> Self {
+        let tag = if let Source::Objects(_, version) = &source { version.tag() } else { 0 };
+        let mark = format!("{tag} {convert:?} {include:?}");
+        Self { source, options, scope, convert, include, mark, told_columns: false }
+    }
+
+    /// Whether there is nothing more to come: the definition is gone or was replaced.
+    pub fn is_over(&self) -> bool {
+        matches!(&self.source, Source::Objects(serving, _) if serving.is_retired())
+    }
+
+    /// What was there at the beginning.
+    pub fn initial(&mut self, stored: &Stored, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
+        let Some(shown) = self.seen(Some(stored))? else { return Ok(None) };
+        let text = line("ADDED", &self.shape(&shown, now));
+        self.told_columns = true;
+        Ok(Some(text.into()))
+    }
+
+    /// What an event is to this client, if it is anything.
+    pub fn event(&mut self, event: &Event, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
+        if !self.scope.contains(&event.key) {
+            return Ok(None);
+        }
+        let (before, after) = (self.seen(event.before.as_deref())?, self.seen(event.after.as_deref())?);
+        let (type_, shown) = match (before, after) {
+            (None, None) => return Ok(None),
+            (None, Some(after)) => ("ADDED", after),
+            (Some(_), Some(after)) => ("MODIFIED", after),
+            (Some(before), None) => {
+                let mut gone = Arc::unwrap_or_clone(before);
+                metadata::set_text(&mut gone, "resourceVersion", &event.revision.to_string());
+                ("DELETED", Arc::new(gone))
+            }
+        };
+        let mark = format!("{type_} {} {}", self.tells_columns(), self.mark);
+        let text = event.told(&mark, || line(type_, &self.shape(&shown, now)));
+        self.told_columns = true;
+        Ok(Some(text))
+    }
+
+    /// How far the watch is, and whether it told now all that was there at the beginning.
+    pub fn bookmark(&mut self, revision: u64, end_of_initial: bool, now: Timestamp) -> Arc<[u8]> {
+        let mut members = Map::from([("resourceVersion".to_owned(), Value::from(revision.to_string()))]);
+        if end_of_initial {
+            let annotations = object([("k8s.io/initial-events-end", "true")]);
+            members.insert("annotations".to_owned(), annotations);
+        }
+        let bookmark = match &self.source {
+            Source::Objects(serving, version) => object([
+                ("apiVersion", Value::from(serving.api_version(version))),
+                ("kind", Value::from(serving.kind.as_str())),
+                ("metadata", Value::Object(members)),
+            ]),
+            Source::Definitions(_) => definitions::empty(members),
+        };
+        let text = line("BOOKMARK", &self.shape(&bookmark, now));
+        self.told_columns = true;
+        text.into()
+    }
+
+    /// A failure, which ends the stream.
+    pub fn error(refusal: &Refusal) -> Arc<[u8]> {
+        line("ERROR", &refusal.to_value()).into()
+    }
+
+    /// An object if the client sees it.
+    fn seen(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
+        let Some(stored) = stored else { return Ok(None) };
+        let shown = self.read(stored)?;
+        Ok(self.selects(&shown)?.then_some(shown))
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        match &self.source {
+            Source::Objects(serving, version) => serving.read(stored, version),
+            Source::Definitions(_) => Ok(stored.raw()),
+        }
+    }
+
+    fn selects(&self, shown: &Value) -> Result<bool, Refusal> {
+        match &self.source {
+            Source::Objects(_, version) => list::selected(shown, version, &self.options),
+            Source::Definitions(_) => Ok(definitions::selected(shown, &self.options)),
+        }
+    }
+
+    /// Whether the next event is a table that tells its columns.
+    fn tells_columns(&self) -> bool {
+        !self.told_columns && self.convert.as_ref().is_some_and(|c| c.kind == "Table")
+    }
+
+    /// The object in the form that was asked for.
+    fn shape(&self, shown: &Value, now: Timestamp) -> Value {
+        let Some(convert) = &self.convert else { return shown.clone() };
+        if convert.kind != "Table" {
+            return table::partial(shown, &convert.version);
+        }
+        let columns = match &self.source {
+            Source::Objects(_, version) => &version.columns,
+            Source::Definitions(columns) => columns,
+        };
+        let revision = shown.at(&["metadata", "resourceVersion"]).cloned();
+        let list = revision.map(|v| ("resourceVersion".to_owned(), v)).into_iter().collect();
+        let mut table = table::table(columns, std::iter::once(shown), list, &convert.version, self.include, now);
+        if !self.tells_columns()
+            && let Some(columns) = table.as_object_mut().and_then(|t| t.get_mut("columnDefinitions"))
+        {
+            *columns = Value::Null;
+        }
+        table
+    }
+}
+
+/// An event in a line of its own.
+fn line(type_: &str, shown: &Value) -> Vec<u8> {
+    format!("{{\"type\":\"{type_}\",\"object\":{}}}\n", wire::compact(shown)).into_bytes()
+}

@@ -1,0 +1,151 @@
+//! Enough of the core group that clients are at ease: namespaces.
+//!
+//! Their resource is compiled from a definition of its own, so that reads, writes, tables and watches are those of any
+//! other object; only what a namespace means is here. A namespace exists once something is created in it or, where the
+//! namespaces are given, when it is one of them.
+
+use crate::crd;
+use crate::server::admission::NamespaceLifecycle;
+use crate::server::http::status::GroupResource;
+use crate::server::registry::metadata;
+use crate::server::registry::serving::Serving;
+use crate::server::registry::store::Collection;
+use crate::server::{Server, Timestamp};
+use crate::text::json;
+use crate::value::{Value, object, time};
+use std::sync::{Arc, PoisonError};
+
+/// Under which name they are served.
+const NAME: &str = "namespaces.";
+/// The resource, for messages.
+pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
+/// The namespace that is always there.
+const DEFAULT: &str = "default";
+
+/// What the API says of them.
+const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"namespaces."},
+    "spec":{"group":"","scope":"Cluster","names":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList",
+    "shortNames":["ns"]},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+    "additionalPrinterColumns":[
+    {"name":"Status","type":"string","jsonPath":".status.phase","description":"The status of the namespace"},
+    {"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}],
+    "schema":{"openAPIV3Schema":{"type":"object","properties":{
+    "spec":{"type":"object","properties":{"finalizers":{"type":"array","items":{"type":"string"}}}},
+    "status":{"type":"object","properties":{"phase":{"type":"string"},
+    "conditions":{"type":"array","items":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}}}}]},
+    "status":{"acceptedNames":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList","shortNames":["ns"]},
+    "conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}],"storedVersions":["v1"]}}"#;
+
+/// Which namespaces there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Each once it is used.
+    OnDemand,
+    /// Those that were created, and no others: nothing can be created elsewhere.
+    Created,
+}
+
+impl Server {
+    /// The server with a core group that has namespaces: `default`, and `names`.
+    #[must_use]
+    pub fn with_namespaces(mut self, rule: Namespaces, names: &[String], now: Timestamp) -> Self {
+        let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
+        if let Some(definition) = definition {
+            let objects = Collection::new(NAME, &self.keeping, self.revision.current());
+            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects));
+            self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
+            self.namespaces = Some(rule);
+            self.admission.push_front(NamespaceLifecycle);
+            for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
+                self.create_namespace(name, now);
+            }
+        }
+        self
+    }
+
+    /// The Namespace object of that name.
+    pub(in crate::server) fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.serving_of(NAME)?.objects.get(name).map(|stored| stored.raw())
+    }
+
+    /// Lets a namespace be there, in which something is created.
+    pub(in crate::server) fn enter_namespace(&self, namespace: &str, now: Timestamp) {
+        if self.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
+            self.create_namespace(namespace, now);
+        }
+    }
+
+    fn create_namespace(&self, name: &str, now: Timestamp) {
+        let Some(serving) = self.serving_of(NAME).filter(|s| s.objects.get(name).is_none()) else { return };
+        let mut namespace = object([
+            ("apiVersion", Value::from("v1")),
+            ("kind", "Namespace".into()),
+            (
+                "metadata",
+                object([
+                    ("name", Value::from(name)),
+                    ("uid", self.random.uid().into()),
+                    ("creationTimestamp", time::format(now).into()),
+                    ("generation", Value::Int(1)),
+                ]),
+            ),
+        ]);
+        complete(&mut namespace);
+        // Whoever was faster made the same.
+        let _ = serving.objects.put(name, None, namespace, &self.revision);
+    }
+
+    /// A namespace was deleted: all that is in it goes too, except what finalizers hold.
+    pub(in crate::server) fn empty_namespace(&self, serving: &Serving, name: &str, now: Timestamp) {
+        if !are(serving) {
+            return;
+        }
+        let all: Vec<Arc<Serving>> =
+            self.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
+        for serving in all.iter().filter(|s| s.namespaced) {
+            self.remove_objects(serving, &format!("{name}/"), &time::format(now));
+            self.object_removed(serving);
+        }
+    }
+}
+
+/// Whether these are namespaces.
+pub(in crate::server) fn are(serving: &Serving) -> bool {
+    serving.crd.name() == NAME
+}
+
+/// Gives a namespace what every namespace has.
+pub(in crate::server) fn complete_new(serving: &Serving, object: &mut Value) {
+    if are(serving) {
+        complete(object);
+    }
+}
+
+fn complete(namespace: &mut Value) {
+    let name = metadata::text(namespace, "name").to_owned();
+    let mut labels = metadata::get(namespace, "labels").and_then(Value::as_object).cloned().unwrap_or_default();
+    labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
+    metadata::set(namespace, "labels", Some(Value::Object(labels)));
+    if let Some(members) = namespace.as_object_mut() {
+        members.insert("spec".to_owned(), object([("finalizers", Value::Array(vec!["kubernetes".into()]))]));
+        members.insert("status".to_owned(), object([("phase", "Active")]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Request};
+
+    #[test]
+    fn clients_make_and_take_namespaces() {
+        let server = Server::new(1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
+        let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
+        let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
+        assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 201);
+        assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 409);
+        assert_eq!(send(Method::Patch, "/api/v1/namespaces/north", r#"{"metadata":{"labels":{"a":"b"}}}"#), 200);
+        assert_eq!(send(Method::Delete, "/api/v1/namespaces/north", ""), 200);
+        assert_eq!(send(Method::Get, "/api/v1/namespaces/north", ""), 404);
+    }
+}

@@ -1,0 +1,191 @@
+//! No file of `src` imports itself by way of others, except a module and its own submodules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The path of a module below `src`: `["server", "http"]`.
+type Module = Vec<String>;
+
+/// The cycles that remain, each as its sorted files. Remove a line when its cycle is gone.
+const REMAINING: &[&[&str]] = &[
+    &["apply/definition", "apply/types"],
+    &["cel/check", "cel/env"],
+    &["cel/syntax/build", "cel/syntax/macros"],
+    &["cluster/cache", "cluster/connection", "cluster/discovery"],
+    &["crd/conditions", "crd/validation"],
+    &[
+        "crd/validation/conversion",
+        "crd/validation/lists",
+        "crd/validation/options",
+        "crd/validation/rules",
+        "crd/validation/schema",
+        "crd/validation/spec",
+    ],
+    &["regexp/factor", "regexp/parse"],
+    &["serve/http", "serve/stream"],
+    &["simulation/judge", "simulation/object", "simulation/olds"],
+    &["text/spans", "text/yaml"],
+    &["text/yaml/decode", "text/yaml/syntax"],
+];
+
+/// Every module of `src` with the code of its file, comments and tests aside.
+fn modules() -> BTreeMap<Module, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeMap::new();
+    let mut directories: Vec<PathBuf> = vec![root.clone()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            let Some(name) = name.strip_suffix(".rs").filter(|n| !matches!(*n, "lib" | "main")) else { continue };
+            let module: Module = name.split('/').map(str::to_owned).collect();
+            if module.last().is_some_and(|last| last != "tests") {
+                found.insert(module, code(&fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that the code names: those of `use` items with their braces expanded, and those within expressions.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut out = Vec::new();
+    let mut rest = String::new();
+    let mut tree: Option<String> = None;
+    for line in code.lines() {
+        let item = line.trim_start();
+        let item = item.strip_prefix("pub").map_or(item, |shown| shown.split_once(' ').map_or("", |(_, after)| after));
+        match (&mut tree, item.strip_prefix("use ")) {
+            (Some(begun), _) => begun.push_str(line),
+            (None, Some(begun)) => tree = Some(begun.to_owned()),
+            (None, None) => {
+                rest.push_str(line);
+                rest.push(' ');
+            }
+        }
+        if let Some(whole) = tree.take_if(|tree| tree.contains(';')) {
+            expand(whole.split(';').next().unwrap_or_default(), &[], &mut out);
+        }
+    }
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let inline = rest.split(|c: char| !is_path(c)).filter(|word| word.contains("::"));
+    out.extend(inline.map(|word| word.split("::").map(str::to_owned).collect()));
+    out
+}
+
+fn expand(tree: &str, prefix: &[String], out: &mut Vec<Vec<String>>) {
+    let mut path = prefix.to_vec();
+    let Some((head, rest)) = tree.split_once('{') else {
+        path.extend(tree.split("::").map(|part| part.split(" as ").next().unwrap_or_default().trim().to_owned()));
+        out.push(path);
+        return;
+    };
+    path.extend(head.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()));
+    let (mut depth, mut start) = (0, 0);
+    let rest = rest.rsplit_once('}').map_or(rest, |(inner, _)| inner);
+    for (at, c) in rest.char_indices().chain([(rest.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                if !rest[start..at].trim().is_empty() {
+                    expand(&rest[start..at], &path, out);
+                }
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The file that a path leads to, seen from `own`.
+fn target(path: &[String], own: &Module, files: &BTreeSet<&Module>) -> Option<Module> {
+    let mut at: Module = own.clone();
+    let mut rest = path;
+    match rest.first()?.as_str() {
+        "crate" => {
+            at.clear();
+            rest = &rest[1..];
+        }
+        "self" => rest = &rest[1..],
+        "super" => {
+            while rest.first().is_some_and(|part| part == "super") {
+                at.pop();
+                rest = &rest[1..];
+            }
+        }
+        _ => {}
+    }
+    let mut found = files.contains(&at).then(|| at.clone());
+    for part in rest {
+        at.push(part.clone());
+        if !files.contains(&at) {
+            break;
+        }
+        found = Some(at.clone());
+    }
+    found
+}
+
+/// Which files each file imports, its own ancestors and submodules aside.
+fn imports() -> BTreeMap<Module, BTreeSet<Module>> {
+    let modules = modules();
+    let files: BTreeSet<&Module> = modules.keys().collect();
+    let imports_of = |own: &Module, code: &str| -> BTreeSet<Module> {
+        let targets = paths(code).into_iter().filter_map(|path| target(&path, own, &files));
+        targets.filter(|other| !other.starts_with(own) && !own.starts_with(other)).collect()
+    };
+    modules.iter().map(|(own, code)| (own.clone(), imports_of(own, code))).collect()
+}
+
+/// Everything that can be reached from `start`, without `start` itself unless a cycle leads back to it.
+fn reachable(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+    let mut found = BTreeSet::new();
+    let mut waiting: Vec<&Module> = imports[start].iter().collect();
+    while let Some(module) = waiting.pop() {
+        if found.insert(module.clone()) {
+            waiting.extend(imports.get(module).into_iter().flatten());
+        }
+    }
+    found
+}
+
+#[test]
+fn no_file_imports_itself_by_way_of_others() {
+    let imports = imports();
+    let edges: usize = imports.values().map(BTreeSet::len).sum();
+    assert!(edges > 500, "the imports were not found: {edges}");
+    let reached: BTreeMap<&Module, BTreeSet<Module>> = imports.keys().map(|m| (m, reachable(m, &imports))).collect();
+    let mut cycles = BTreeSet::new();
+    for (module, far) in &reached {
+        if far.contains(*module) {
+            let members = far.iter().filter(|other| reached[other].contains(*module));
+            cycles.insert(members.map(|m| m.join("/")).collect::<Vec<_>>());
+        }
+    }
+    let allowed: BTreeSet<Vec<String>> =
+        REMAINING.iter().map(|files| files.iter().map(|f| (*f).to_owned()).collect()).collect();
+    let fresh: Vec<String> = cycles.difference(&allowed).map(|files| files.join(" ")).collect();
+    let gone: Vec<String> = allowed.difference(&cycles).map(|files| files.join(" ")).collect();
+    assert!(fresh.is_empty(), "files that import each other in a circle:\n{}", fresh.join("\n"));
+    assert!(gone.is_empty(), "cycles that are gone and still listed:\n{}", gone.join("\n"));
+}
+
+#[test]
+fn braces_of_imports_are_expanded() {
+    let found: Vec<String> =
+        paths("use crate::a::{self, b::{C, d}};\nfn f() { super::e::g() }").iter().map(|p| p.join("::")).collect();
+    for path in ["crate::a::self", "crate::a::b::C", "crate::a::b::d", "super::e::g"] {
+        assert!(found.iter().any(|f| f == path), "{path} in {found:?}");
+    }
+}
