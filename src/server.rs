@@ -12,20 +12,21 @@ pub mod http;
 mod registry;
 mod strategy;
 
+pub use self::http::body::LIMIT as BODY_LIMIT;
+pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use admission::UserInfo;
-pub use http::body::LIMIT as BODY_LIMIT;
-pub use http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use registry::journal::{Commit, DEFINITIONS, Journal, Kept};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::Watch;
 pub use strategy::namespace::Namespaces;
 
+use self::http::context::Context;
+use self::http::page::{self, not_found_page};
+use self::http::{body, non_resource, openapi, query, route};
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
 use crate::value::Value;
 pub use crate::value::time::Timestamp;
-use http::page::{self, not_found_page};
-use http::{body, non_resource, query, route};
 use registry::{journal, objects, random, serving, store, watch};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -177,7 +178,7 @@ pub struct Server {
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: Arc<store::Revision>,
     random: random::Random,
-    published: http::openapi::Published,
+    published: openapi::Published,
     keeping: Arc<journal::Keeping>,
     namespaces: Option<Namespaces>,
     admission: admission::Chain,
@@ -195,7 +196,7 @@ impl Server {
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
-            published: http::openapi::Published::default(),
+            published: openapi::Published::default(),
             keeping,
             namespaces: None,
             admission: admission::Chain::default(),
@@ -253,10 +254,10 @@ impl Server {
                 non_resource::index(404)
             }
             route::Route::Resource(target) if watch::is_watch(request.method, &target) => {
-                return watch::handle(http::context::Context::new(self, request, query, target));
+                return watch::handle(Context::new(self, request, query, target));
             }
             route::Route::Resource(target) => {
-                let mut ctx = http::context::Context::new(self, request, query, target);
+                let mut ctx = Context::new(self, request, query, target);
                 ctx.object = object;
                 if definitions::is_about(&ctx.target) {
                     definitions::handle(ctx, request.method)
@@ -264,10 +265,9 @@ impl Server {
                     objects::handle(ctx)
                 }
             }
-            route::Route::Other(parts) => non_resource::handle(
-                http::context::Context::new(self, request, query, route::Target::default()),
-                &parts,
-            ),
+            route::Route::Other(parts) => {
+                non_resource::handle(Context::new(self, request, query, route::Target::default()), &parts)
+            }
             route::Route::Malformed => not_found_page(),
             // Go's HTTP server says so before any handler is asked.
             route::Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),

@@ -2,7 +2,7 @@
 
 use super::{RESOURCE, decode, ownership, typed};
 use crate::crd::{self, CustomResourceDefinition, strategy, validation};
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::ErrorList;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate;
@@ -13,7 +13,9 @@ use crate::server::registry::managed_fields::{keep_times, refused};
 use crate::server::registry::metadata;
 use crate::server::registry::patch::apply::Config;
 use crate::server::registry::patch::{self, Kind};
-use crate::server::registry::rest::{keep_system_fields, should_delete};
+use crate::server::registry::rest::{
+    check_new_revision, check_revision, check_uid, keep_system_fields, name_taken, should_delete,
+};
 use crate::server::registry::revision::parse_revision;
 use crate::value::{Value, json};
 use crate::version::Version;
@@ -53,18 +55,11 @@ fn store_new(
         ctx.warn(warning);
     }
     let name = definition.name().to_owned();
-    let revision = definition.metadata.get("resourceVersion").and_then(Value::as_str).unwrap_or_default();
-    if !options.dry_run && revision.parse::<u64>().is_ok_and(|r| r != 0) {
-        return Err(Refusal::unclassified("resourceVersion should not be set on objects to be created"));
-    }
+    check_new_revision(text(&definition, "resourceVersion"), options.dry_run)?;
     let server = ctx.server;
     let _writing = server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(existing) = server.definitions.objects.get(&name) {
-        let mut refusal = Refusal::already_exists(RESOURCE, &name);
-        if metadata::is_deleting(&existing.raw()) {
-            refusal.message = format!("object is being deleted: {}", refusal.message);
-        }
-        return Err(refusal);
+        return Err(name_taken(RESOURCE, &existing.raw(), &name, !text(&definition, "generateName").is_empty()));
     }
     let object = definition.to_value();
     if options.dry_run {
@@ -191,16 +186,10 @@ fn update(
     };
     let existing = stored.raw();
     let existing = &*existing;
-    let have = metadata::text(existing, "uid");
-    if !uid.is_empty() && uid != have {
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry/apiextensions.kubernetes.io/apiextensions.k8s.io/customresourcedefinitions/{name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
-        );
-        return Err(Refusal::conflict(RESOURCE, &name, &why));
-    }
+    check_uid(RESOURCE, existing, &name, uid, options.dry_run)?;
     let Some(old) = typed(&stored) else { return Err(Refusal::internal("a stored definition is unreadable")) };
     let mut definition = transform(ctx, existing)?;
-    check_revision(&definition, stored.revision, &name)?;
+    check_revision(RESOURCE, text(&definition, "resourceVersion"), stored.revision, &name)?;
     let generation = old.generation();
     edit(&mut definition, |object| crate::server::registry::rest::set_generation(object, generation));
     if status {
@@ -242,16 +231,9 @@ fn update(
     }
 }
 
-fn check_revision(definition: &CustomResourceDefinition, have: u64, name: &str) -> Result<(), Refusal> {
-    let text = definition.metadata.get("resourceVersion").and_then(Value::as_str).unwrap_or_default();
-    let wanted = parse_revision(text).map_err(Refusal::unclassified)?;
-    if wanted == 0 {
-        let metadata = FieldPath::new("metadata");
-        let path = metadata.child("resourceVersion");
-        let error = FieldError::invalid(&path, Value::Int(0), "must be specified for an update");
-        return Err(Refusal::invalid(RESOURCE, name, vec![error]));
-    }
-    if wanted == have { Ok(()) } else { Err(Refusal::modified(RESOURCE, name)) }
+/// A text of the metadata, empty when absent.
+fn text<'d>(definition: &'d CustomResourceDefinition, key: &str) -> &'d str {
+    definition.metadata.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Edits the metadata of a definition as that of any object.

@@ -10,7 +10,7 @@ use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::decode;
 use crate::server::registry::managed_fields::{Ownership, Subresource};
 use crate::server::registry::metadata;
-use crate::server::registry::rest::invalid;
+use crate::server::registry::rest::{check_new_revision, invalid, name_taken};
 use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::store;
 use crate::server::strategy::namespace as namespaces;
@@ -99,21 +99,10 @@ pub(in crate::server) fn store_new(
     review(serving, version, options).validate(ctx, None, Some(&object))?;
     let name = metadata::text(&object, "name").to_owned();
     let key = store::key(metadata::text(&object, "namespace"), &name);
-    let revision = metadata::text(&object, "resourceVersion");
-    if !options.dry_run && revision.parse::<u64>().is_ok_and(|r| r != 0) {
-        return Err(Refusal::unclassified("resourceVersion should not be set on objects to be created"));
-    }
+    check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
     loop {
         if let Some(existing) = serving.objects.get(&key) {
-            let mut refusal = if prefix.is_empty() {
-                Refusal::already_exists(serving.resource(), &name)
-            } else {
-                Refusal::generated_name_exists(serving.resource(), &name)
-            };
-            if metadata::is_deleting(&existing.raw()) {
-                refusal.message = format!("object is being deleted: {}", refusal.message);
-            }
-            return Err(refusal);
+            return Err(name_taken(serving.resource(), &existing.raw(), &name, !prefix.is_empty()));
         }
         if options.dry_run {
             return serving.shown(object, version, decoded);

@@ -5,7 +5,7 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// Keeps what is committed.
@@ -50,12 +50,18 @@ pub(in crate::server) struct Keeping {
     /// Wakes watches when many are waiting; without it, the thread that commits does.
     pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
     packs: AtomicBool,
+    ids: AtomicU64,
 }
 
 impl Keeping {
     /// Whether objects that rest are packed.
     pub fn packs(&self) -> bool {
         self.packs.load(Ordering::Relaxed)
+    }
+
+    /// A number that this server gave to nothing else: of a compiled version or of a watch. Never 0.
+    pub fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 

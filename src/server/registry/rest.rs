@@ -1,9 +1,11 @@
 //! What the verbs share: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
 
+use crate::field::{FieldError, FieldPath};
 use crate::server::http::body;
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::metadata;
+use crate::server::registry::revision::parse_revision;
 use crate::value::Value;
 
 const ORPHAN: &str = "orphan";
@@ -86,13 +88,86 @@ pub(in crate::server) fn deletion_finalizers(object: &Value, options: &DeleteOpt
     chosen.into_iter().map(str::to_owned).collect()
 }
 
+/// The object must have the UID of the request; an empty one is any.
+///
+/// # Errors
+/// A conflict with the text of etcd's storage.
+pub(in crate::server) fn check_uid(
+    resource: GroupResource<'_>,
+    existing: &Value,
+    key: &str,
+    uid: &str,
+    dry_run: bool,
+) -> Result<(), Refusal> {
+    let have = metadata::text(existing, "uid");
+    if uid.is_empty() || uid == have {
+        return Ok(());
+    }
+    let key = if dry_run { dry_key(resource, key) } else { etcd_key(resource, key) };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
+    );
+    Err(Refusal::conflict(resource, metadata::text(existing, "name"), &why))
+}
+
+/// An update must name the revision it was made from.
+///
+/// # Errors
+/// A conflict when it is another one, and 422 when it is missing.
+pub(in crate::server) fn check_revision(
+    resource: GroupResource<'_>,
+    wanted: &str,
+    have: u64,
+    name: &str,
+) -> Result<(), Refusal> {
+    match parse_revision(wanted).map_err(Refusal::unclassified)? {
+        0 => {
+            let metadata = FieldPath::new("metadata");
+            let path = metadata.child("resourceVersion");
+            let error = FieldError::invalid(&path, Value::Int(0), "must be specified for an update");
+            Err(Refusal::invalid(resource, name, vec![error]))
+        }
+        wanted if wanted == have => Ok(()),
+        _ => Err(Refusal::modified(resource, name)),
+    }
+}
+
+/// A new object has no revision, except in a dry run, which does not reach the storage that refuses it.
+///
+/// # Errors
+/// The error of etcd's storage.
+pub(in crate::server) fn check_new_revision(revision: &str, dry_run: bool) -> Result<(), Refusal> {
+    if !dry_run && revision.parse::<u64>().is_ok_and(|revision| revision != 0) {
+        return Err(Refusal::unclassified("resourceVersion should not be set on objects to be created"));
+    }
+    Ok(())
+}
+
+/// The refusal of a create whose name is taken (`CheckGeneratedNameError`).
+pub(in crate::server) fn name_taken(
+    resource: GroupResource<'_>,
+    existing: &Value,
+    name: &str,
+    generated: bool,
+) -> Refusal {
+    let mut refusal = if generated {
+        Refusal::generated_name_exists(resource, name)
+    } else {
+        Refusal::already_exists(resource, name)
+    };
+    if metadata::is_deleting(existing) {
+        refusal.message = format!("object is being deleted: {}", refusal.message);
+    }
+    refusal
+}
+
 /// The key that storage errors name.
 pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/registry/apiextensions.kubernetes.io/{}/{}/{key}", resource.group, resource.resource)
 }
 
 /// The key that a dry run names: it does not know where etcd keeps things.
-pub(in crate::server) fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
+fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/{}/{}/{key}", resource.group, resource.resource)
 }
 

@@ -12,7 +12,7 @@ use crate::server::registry::store::{Collection, Stored};
 use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A definition, compiled.
@@ -61,14 +61,13 @@ pub(in crate::server) struct Version {
     merge_type: OnceLock<TypeRef>,
 }
 
-static TAGS: AtomicU64 = AtomicU64::new(1);
-
 impl Serving {
     /// Compiles a definition.
     pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>) -> Self {
         let spec = &crd.spec;
         let names = &crd.status.accepted_names;
-        let versions = spec.versions.iter().map(|v| Arc::new(Version::compile(&crd, &v.name))).collect();
+        let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id()));
+        let versions = spec.versions.iter().map(|v| compile(&v.name)).collect();
         Self {
             group: spec.group.clone(),
             plural: names.plural.clone(),
@@ -193,7 +192,7 @@ impl Serving {
 }
 
 impl Version {
-    fn compile(crd: &CustomResourceDefinition, name: &str) -> Self {
+    fn compile(crd: &CustomResourceDefinition, name: &str, tag: u64) -> Self {
         let spec = &crd.spec;
         let subresources = spec.subresources(name);
         let facts = Facts {
@@ -226,7 +225,7 @@ impl Version {
             deprecation: version
                 .filter(|v| v.deprecated)
                 .map(|v| v.deprecation_warning.clone().unwrap_or_else(|| default_deprecation_warning(name, spec))),
-            tag: TAGS.fetch_add(1, Ordering::Relaxed),
+            tag,
             merge_type: OnceLock::new(),
         }
     }

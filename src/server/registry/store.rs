@@ -103,6 +103,11 @@ impl Collection {
         }
     }
 
+    /// A number that this server gave to nothing else.
+    pub fn next_id(&self) -> u64 {
+        self.keeping.next_id()
+    }
+
     /// What a journal will be told of `object`: written out before the lock is taken.
     fn text(&self, object: &Value) -> Option<String> {
         self.keeping.journal.get().map(|_| journal::text(object))

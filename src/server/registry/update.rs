@@ -1,7 +1,6 @@
 //! PUT, and what all updates share: `endpoints/handlers/update.go`, `Store.Update` of `registry/generic/registry/store.go`,
 //! `rest.BeforeUpdate`.
 
-use crate::field::{FieldError, FieldPath};
 use crate::pipeline;
 use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
 use crate::server::http::body;
@@ -12,9 +11,9 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::decode;
 use crate::server::registry::managed_fields::{self, Ownership, Subresource};
 use crate::server::registry::metadata;
-use crate::server::registry::rest::invalid;
-use crate::server::registry::rest::{dry_key, etcd_key, keep_system_fields, set_generation, should_delete};
-use crate::server::registry::revision::parse_revision;
+use crate::server::registry::rest::{
+    check_revision, check_uid, invalid, keep_system_fields, set_generation, should_delete,
+};
 use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::store;
 use crate::server::strategy::namespace as namespaces;
@@ -102,7 +101,8 @@ impl Update<'_> {
                 return Err(Refusal::not_found(serving.resource(), &name));
             };
             let existing = serving.read(&stored, self.version)?;
-            self.check_uid(&existing, &key, &name)?;
+            let resource = serving.resource();
+            check_uid(resource, &existing, &key, self.uid, self.options.dry_run)?;
             let mut object = transform(ctx, &existing)?;
             if self.decoded {
                 let ownership = Ownership { serving, version: self.version, subresource: self.part.subresource() };
@@ -112,7 +112,7 @@ impl Update<'_> {
             if self.part != Part::Scale {
                 decoded &= self.review().mutate(ctx, Some(&existing), &mut object)? == Mutation::Unchanged;
             }
-            self.check_revision(&object, &existing, &name)?;
+            check_revision(resource, metadata::text(&object, "resourceVersion"), stored.revision, &name)?;
             self.prepare_and_validate(ctx, &mut object, &existing)?;
             self.admit(ctx, &object, &existing)?;
             managed_fields::keep_times(&mut object, &existing);
@@ -158,39 +158,6 @@ impl Update<'_> {
         };
         let scale = |object| Scale::of(object, paths).map(|scale| scale.to_value()).map_err(Refusal::unclassified);
         review.validate(ctx, Some(&scale(existing)?), Some(&scale(object)?))
-    }
-
-    fn check_uid(&self, existing: &Value, key: &str, name: &str) -> Result<(), Refusal> {
-        let have = metadata::text(existing, "uid");
-        if self.uid.is_empty() || self.uid == have {
-            return Ok(());
-        }
-        let serving = self.serving;
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID in object meta: {have}",
-            if self.options.dry_run { dry_key(serving.resource(), key) } else { etcd_key(serving.resource(), key) },
-            self.uid
-        );
-        Err(Refusal::conflict(serving.resource(), name, &why))
-    }
-
-    fn check_revision(&self, object: &Value, existing: &Value, name: &str) -> Result<(), Refusal> {
-        let resource = self.serving.resource();
-        let wanted = parse_revision(metadata::text(object, "resourceVersion")).map_err(Refusal::unclassified)?;
-        if wanted == 0 {
-            let metadata = FieldPath::new("metadata");
-            let error = FieldError::invalid(
-                &metadata.child("resourceVersion"),
-                Value::Int(0),
-                "must be specified for an update",
-            );
-            return Err(Refusal::invalid(resource, name, vec![error]));
-        }
-        if Ok(wanted) == parse_revision(metadata::text(existing, "resourceVersion")) {
-            Ok(())
-        } else {
-            Err(Refusal::modified(resource, name))
-        }
     }
 
     /// `rest.BeforeUpdate`

@@ -23,7 +23,6 @@ use crate::server::registry::store::{Collection, Next, Revision, Stored, WatchNo
 use crate::server::{Format, Method, Reply, Server, Timestamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{self, Poll};
 use view::{Source, View};
 
@@ -66,8 +65,6 @@ enum Step {
     Wait,
     End,
 }
-
-static IDS: AtomicU64 = AtomicU64::new(1);
 
 /// Whether a request is a watch, as far as its method and path tell.
 pub(in crate::server) fn is_watch(method: Method, target: &Target) -> bool {
@@ -127,7 +124,7 @@ fn start(ctx: &Context<'_>, source: Source, output: &Output) -> Result<Watch, Re
     let timeout_seconds = options.timeout_seconds;
     let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
     Ok(Watch {
-        id: IDS.fetch_add(1, Ordering::Relaxed),
+        id: objects.next_id(),
         objects,
         revision: Arc::clone(&ctx.server.revision),
         bookmarks: options.allow_bookmarks,

@@ -4,7 +4,7 @@ use super::*;
 use crate::server::{Request, Server};
 use crate::text::json;
 use crate::value::Value;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
