@@ -48,15 +48,17 @@ check() {
 pack() {
     local platform=$1 directory=dist/bin/$1 date
     cp LICENSE "$directory/"
+    mkdir -p "$directory/man"
+    cp dist/man/*.1 "$directory/man/"
     date=$(git log -1 --format=%ct)
     find "$directory" -type f -exec touch -d "@$date" {} +
     case $platform in
         windows-*)
             rm -f "dist/kubectl-crdx-$platform.zip"
-            (cd "$directory" && TZ=UTC zip -qX "../../kubectl-crdx-$platform.zip" LICENSE kubectl-crdx.exe) ;;
+            (cd "$directory" && TZ=UTC zip -qrX "../../kubectl-crdx-$platform.zip" LICENSE kubectl-crdx.exe man) ;;
         *)
             chmod 755 "$directory/kubectl-crdx"
-            tar -C "$directory" --owner=0 --group=0 --numeric-owner --sort=name --format=ustar -cf - LICENSE kubectl-crdx |
+            tar -C "$directory" --owner=0 --group=0 --numeric-owner --sort=name --format=ustar -cf - LICENSE kubectl-crdx man |
                 gzip -n >"dist/kubectl-crdx-$platform.tar.gz" ;;
     esac
 }
@@ -87,6 +89,7 @@ case $(field repository) in */OWNER/*) echo "release.sh: the owner in Cargo.toml
 if [ -z "$only_pack" ]; then
     for platform in "${@:-linux-amd64}"; do build "$platform"; done
 fi
+[ -n "$(ls dist/man/*.1 2>/dev/null)" ] || scripts/man.sh dist/man
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
 (cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) >checksums.txt)
 manifest "$tag"

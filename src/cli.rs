@@ -20,16 +20,20 @@ mod serve;
 mod source;
 mod terminal;
 mod validate;
+mod version;
+mod words;
 
 pub use exit::Exit;
 
-use clap::{CommandFactory, FromArgMatches};
+use crate::cluster;
+use clap::FromArgMatches;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Parses the words of a command line, does what it asks and gives the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
-    let mut command = args::Args::command();
+    let mut command = args::command();
+    let words = words::normal(&command, words);
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
@@ -42,6 +46,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
             return if error.use_stderr() { Exit::CannotTell.code() } else { Exit::Fine.code() };
         }
     };
+    cluster::log::set_level(args.verbosity);
     let exit = match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),
@@ -53,6 +58,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
+        args::Command::Version(version) => version::run(&version).unwrap_or(Exit::CannotTell),
         args::Command::Completion(completion) => completion::run(&completion),
         args::Command::Complete(complete) => complete::run(&complete),
     };
@@ -71,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
-        args::Args::command().debug_assert();
+        args::command().debug_assert();
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod connection;
 mod context;
 mod definitions;
 mod discovery;
+pub mod log;
 mod pages;
 mod proxy;
 mod warnings;

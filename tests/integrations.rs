@@ -202,6 +202,10 @@ fn the_release_is_packed() {
         let name = if platform.starts_with("windows") { "kubectl-crdx.exe" } else { "kubectl-crdx" };
         fs::write(bin.join(name), &platform).unwrap();
     }
+    // The pages as scripts/man.sh writes them.
+    let man = dir.join("dist/man");
+    fs::create_dir_all(&man).unwrap();
+    fs::write(man.join("kubectl-crdx.1"), "page").unwrap();
     let tag = concat!("v", env!("CARGO_PKG_VERSION"));
     assert_eq!(
         run("scripts/release.sh", &["--pack", "v99.0.0"]).status.code(),
@@ -223,7 +227,7 @@ fn the_release_is_packed() {
         assert!(sums.lines().any(|known| known == line), "{line} is not in\n{sums}");
     }
     let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
-    assert_eq!(String::from_utf8_lossy(&listed.stdout), "LICENSE\nkubectl-crdx\n");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "LICENSE\nkubectl-crdx\nman/\nman/kubectl-crdx.1\n");
     // Again the same bytes.
     assert!(run("scripts/release.sh", &["--pack", tag]).status.success());
     assert_eq!(fs::read_to_string(dir.join("dist/checksums.txt")).unwrap(), sums);

@@ -18,12 +18,13 @@ mod scale;
 mod serve;
 mod updates;
 mod validate;
+mod version;
 
 pub use cel::Cel;
 pub use cluster::Cluster;
 pub use completion::{Complete, Completion};
 pub use diff::Diff;
-pub use formats::OnlyJson;
+pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
 pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
 pub use lint::Lint;
@@ -36,8 +37,9 @@ pub use scale::Scale;
 pub use serve::Serve;
 pub use updates::{Subresource, Updates};
 pub use validate::Validate;
+pub use version::Version;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Tells, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
 #[derive(Debug, Parser)]
@@ -45,7 +47,6 @@ use clap::{Parser, Subcommand, ValueEnum};
     name = "kubectl-crdx",
     bin_name = "kubectl-crdx",
     version,
-    disable_help_subcommand = true,
     max_term_width = 120,
     after_help = "It answers as Kubernetes 1.37 does and never writes to a cluster.\n\n\
         Exit codes: 0 all is well, 1 the server would reject something, 2 something could not be told (2 beats 1)."
@@ -55,8 +56,28 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Command,
     /// Whether to colour what a person reads; `auto` colours on a terminal unless `NO_COLOR` is set
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        ignore_case = true,
+        help_heading = "Output"
+    )]
     pub color: Color,
+    /// How much to log to standard error; from 6 each request to a cluster, as with kubectl
+    #[arg(long = "v", short = 'v', global = true, value_name = "LEVEL", default_value_t = 0, require_equals = true)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
+    pub verbosity: u8,
+}
+
+/// The definition of the command line; the values of flags are compared without case.
+pub fn command() -> clap::Command {
+    let without_case = |arg: Arg| {
+        let has_values = arg.get_action().takes_values() && !arg.get_possible_values().is_empty();
+        if has_values { arg.ignore_case(true) } else { arg }
+    };
+    Args::command().mut_subcommands(|command| command.mut_args(without_case))
 }
 
 /// The commands.
@@ -84,6 +105,8 @@ pub enum Command {
     Serve(Serve),
     /// Print the script with which a shell completes our words
     Completion(Completion),
+    /// Print the versions of this program and of the Kubernetes it simulates
+    Version(Version),
     /// Candidates for an unfinished command line
     #[command(name = "__complete", hide = true)]
     Complete(Complete),

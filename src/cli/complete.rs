@@ -6,7 +6,7 @@ use super::Exit;
 use super::args::{self, Args};
 use super::source::Source;
 use crate::cluster::{Error, Query, Resource};
-use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, Command, FromArgMatches};
 use std::time::Duration;
 
 /// Files are offered as well.
@@ -49,7 +49,7 @@ impl Offer {
 }
 
 fn offer(words: &[String], last: &str) -> Offer {
-    let root = Args::command();
+    let root = args::command();
     let Some((name, words)) = words.split_first() else {
         let commands = root.get_subcommands().filter(|c| !c.is_hide_set());
         return Offer::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
@@ -136,7 +136,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
     let unreadable = |_| Error::default();
     // What is not there yet may well be missing.
-    let mut parser = Args::command().ignore_errors(true).mut_subcommand("scale", |scale| {
+    let mut parser = args::command().ignore_errors(true).mut_subcommand("scale", |scale| {
         scale.mut_args(|arg| arg.required(false)).mut_arg("replicas", |arg| arg.default_value("0"))
     });
     let matches = parser.try_get_matches_from_mut(line).map_err(unreadable)?;

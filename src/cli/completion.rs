@@ -1,13 +1,12 @@
 //! `completion`: the script with which a shell completes our words.
 
-use super::args::{self, Args};
+use super::args;
 use super::{Exit, terminal};
-use clap::CommandFactory;
 
 /// Runs the command.
 pub fn run(args: &args::Completion) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "kubectl-crdx", &mut script);
+    clap_complete::generate(args.shell, &mut args::command(), "kubectl-crdx", &mut script);
     let mut out = terminal::Stream::stdout(args::Color::Never);
     match out.write.write_all(&script).and_then(|()| out.write.flush()) {
         Ok(()) => Exit::Fine,

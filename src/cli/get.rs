@@ -89,7 +89,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
 
 /// Reads `-o` and what goes with it.
 fn output(args: &args::Get) -> Result<Output, Failure> {
-    let word = args.output.as_deref().unwrap_or_default();
+    let word = args.output.as_deref().filter(|word| !word.eq_ignore_ascii_case("table")).unwrap_or_default();
     if args.show_labels && !matches!(word, "" | "wide") {
         return Err(Failure::message(format!("--show-labels option cannot be used with {word} printer")));
     }

@@ -284,7 +284,7 @@ impl<'a> Show<'a> {
     /// What the server says of the CRD.
     fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
         match self.format {
-            None => {}
+            None | Some(RehearseFormat::Table) => {}
             Some(RehearseFormat::Json) => {
                 return self.out.write_all(report_json::head("RehearsalReport").as_bytes());
             }

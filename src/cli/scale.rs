@@ -28,8 +28,8 @@ pub fn run(args: &args::Scale, color: args::Color) -> Exit {
         Vec::new()
     });
     let text = match args.output {
-        Some(args::OnlyJson::Json) => report(&changes),
-        None => shown(&changes, out.look()),
+        Some(args::TableOrJson::Json) => report(&changes),
+        None | Some(args::TableOrJson::Table) => shown(&changes, out.look()),
     };
     if out.write.write_all(text.as_bytes()).and_then(|()| out.write.flush()).is_err() {
         return Exit::CannotTell;

@@ -30,7 +30,7 @@ pub fn run(args: &args::Validate, color: args::Color) -> Exit {
 fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
-    let text_goes_to = if args.output.is_none() { &out } else { &messages };
+    let text_goes_to = if matches!(args.output, None | Some(args::ValidateFormat::Table)) { &out } else { &messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);

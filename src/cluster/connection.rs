@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::cache::Cache;
 use super::configuration::{configuration, root_cause, unusable};
 use super::discovery::Discovered;
-use super::{Error, JSON, Target, warnings};
+use super::{Error, JSON, Target, log, warnings};
 use crate::value::Value;
 use http::header::{ACCEPT, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
@@ -240,7 +240,11 @@ impl Line {
             .header(ACCEPT, accept)
             .body(Body::empty())
             .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be asked for: {e}")) })?;
-        let response = self.client.send(request).await.map_err(|e| self.failed(path, &e))?;
+        let start = Instant::now();
+        let response = self.client.send(request).await;
+        let answer = response.as_ref().map_or_else(ToString::to_string, |response| response.status().to_string());
+        log::request(&format!("{}{path}", self.url.trim_end_matches('/')), &answer, start.elapsed());
+        let response = response.map_err(|e| self.failed(path, &e))?;
         self.hear(response.headers());
         Ok(response)
     }

@@ -66,6 +66,14 @@ impl Definitions {
         suggest::closest(group, groups.map(|(group, _)| group.as_str()))
     }
 
+    /// The kinds of a group, sorted; none if no CRD of the group is known.
+    pub fn kinds(&self, group: &str) -> Vec<&str> {
+        let mut kinds: Vec<&str> =
+            self.routes.get(group).into_iter().flat_map(HashMap::keys).map(String::as_str).collect();
+        kinds.sort_unstable();
+        kinds
+    }
+
     /// Creates `crd` in `server` as kubectl would with `way`, unless it exists.
     pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, way: &Way, manner: Manner) -> Installed {
         request::forget_its_past(&mut crd);

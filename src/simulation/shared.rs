@@ -155,6 +155,13 @@ impl Known {
         }
         if builtin::owns(&kind.0) {
             let identity = judge::identity(object.value(), Namespace::Own);
+            let (group, version, name) = &kind;
+            if !builtin::has(&identity.api_version, name) {
+                let reason = format!("Kubernetes has no {} {name}", api_version(group, version));
+                let mut item = object.item(identity, Verdict::CannotTell, reason);
+                item.help = Some(builtin::help(group, name));
+                return Destination::Item(Box::new(item));
+            }
             return Destination::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
         }
         Destination::Unknown(Box::new(object), kind)
@@ -200,13 +207,17 @@ impl Known {
             item.help = Some("fix the CRD first; kubectl crdx lint checks it alone".to_owned());
             return item;
         }
-        if judge.settings.ignore_missing {
+        let kinds = self.definitions.kinds(group);
+        if judge.settings.ignore_missing && kinds.is_empty() {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
         let none = || format!("no CRD for {} {name}", api_version(group, version));
         let reason = refusal.map_or_else(none, |error| error.message.clone());
         let help = match (refusal, &judge.settings.cluster) {
+            (None, _) if !kinds.is_empty() => {
+                Some(format!("give its CRD with --crds; the known CRDs of {group} define {}", kinds.join(", ")))
+            }
             (Some(error), _) => {
                 Some(error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or ")) + OFFLINE)
             }

@@ -6,6 +6,8 @@ use clap::ValueEnum;
 /// `-o` of `validate`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ValidateFormat {
+    /// The default
+    Table,
     /// For programs
     Json,
     /// Objects
@@ -61,6 +63,8 @@ pub enum LintFormat {
 /// `-o` of `rehearse`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RehearseFormat {
+    /// The default
+    Table,
     /// For programs
     Json,
     /// A page to send around
@@ -75,7 +79,7 @@ impl ValidateFormat {
             Self::Junit => Some(pipeline::Format::Junit),
             Self::Github => Some(pipeline::Format::Github),
             Self::Tap => Some(pipeline::Format::Tap),
-            Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
+            Self::Table | Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx scale`.
 
-use super::{Cluster, OnlyJson};
+use super::{Cluster, TableOrJson};
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// `scale`
@@ -33,7 +33,7 @@ pub struct Scale {
     pub recursive: bool,
     /// What to print [default: the Scale and a diff of the object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
-    pub output: Option<OnlyJson>,
+    pub output: Option<TableOrJson>,
     /// The cluster to ask.
     #[command(flatten)]
     pub cluster: Cluster,

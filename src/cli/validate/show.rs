@@ -53,7 +53,7 @@ impl<'a> Show<'a> {
     /// Shows on `out`; what is said beside it goes to `messages`.
     pub fn new(format: Option<ValidateFormat>, style: Style, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         let form = match format {
-            None => Form::Text { rows: Held::default(), details: Held::default() },
+            None | Some(ValidateFormat::Table) => Form::Text { rows: Held::default(), details: Held::default() },
             Some(ValidateFormat::Json) => Form::Json { begun: false },
             Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
             Some(ValidateFormat::Name) => Form::Name,

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Writes the manual pages of all commands, made from the definition of the command line: scripts/man.sh [DIRECTORY]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo run --quiet --locked --example man -- "${1:-dist/man}"

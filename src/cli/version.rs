@@ -1,0 +1,30 @@
+//! `version`: the versions of this program and of the newest Kubernetes that it simulates.
+
+use super::Exit;
+use super::args::{self, JsonOrYaml};
+use super::terminal;
+use crate::text::{json, yaml};
+use crate::value::{Value, object};
+use crate::version::Version;
+use std::io;
+
+/// Runs the command.
+pub fn run(args: &args::Version) -> io::Result<Exit> {
+    let client = concat!("v", env!("CARGO_PKG_VERSION"));
+    let kubernetes = format!("v{}", Version::CURRENT);
+    let report = || {
+        object([
+            ("clientVersion", object([("gitVersion", Value::from(client))])),
+            ("kubernetesVersion", object([("gitVersion", Value::from(kubernetes.as_str()))])),
+        ])
+    };
+    let text = match args.output {
+        None => format!("Client Version: {client}\nKubernetes Version: {kubernetes}\n"),
+        Some(JsonOrYaml::Json) => json::write::kubectl(&report()),
+        Some(JsonOrYaml::Yaml) => yaml::write::to_string(&report()),
+    };
+    let mut out = terminal::Stream::stdout(args::Color::Never);
+    out.write.write_all(text.as_bytes())?;
+    out.write.flush()?;
+    Ok(Exit::Fine)
+}

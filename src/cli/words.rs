@@ -1,0 +1,101 @@
+//! Command lines as kubectl users write them, in the form that the parser reads: flags before the command are moved behind it,
+//! and `-v`, `-v 6` and `--v 6` become `--v=6`.
+
+use clap::{Arg, ArgAction, Command};
+use std::ffi::OsString;
+
+/// The words with flags behind the command. Words that do not name a command are returned as they are.
+pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
+    let words = with_verbosity(words);
+    let mut flags = Vec::new();
+    let mut rest = words.iter().cloned();
+    let Some(program) = rest.next() else { return words };
+    while let Some(word) = rest.next() {
+        let text = word.to_string_lossy().into_owned();
+        if command.find_subcommand(&text).is_some() {
+            // Flags of ours that help would not know are not for it.
+            let flags = if text == "help" { Vec::new() } else { flags };
+            return [program, word].into_iter().chain(flags).chain(rest).collect();
+        }
+        if !text.starts_with('-') || text == "-" || text == "--" {
+            break;
+        }
+        let takes_value = !text.contains('=') && takes_value(command, &text);
+        flags.push(word);
+        if takes_value {
+            flags.extend(rest.next());
+        }
+    }
+    words
+}
+
+/// Whether the flag `word` of some command takes the next word for its value.
+fn takes_value(command: &Command, word: &str) -> bool {
+    let is = |arg: &Arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        // `-nNAME` has its value in it.
+        None => arg.get_short().is_some_and(|short| word == format!("-{short}")),
+    };
+    let with_value = |arg: &Arg| {
+        matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_require_equals_set() && is(arg)
+    };
+    command.get_arguments().any(with_value) || command.get_subcommands().any(|c| c.get_arguments().any(with_value))
+}
+
+/// `--v=LEVEL` for each way to write it. A `-v` without a number is level 1.
+fn with_verbosity(words: Vec<OsString>) -> Vec<OsString> {
+    let mut out = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy().into_owned();
+        if text == "--" {
+            out.push(word);
+            break;
+        }
+        let level = match text.as_str() {
+            "-v" | "--v" => {
+                let number = words.next_if(|next| next.to_string_lossy().parse::<u8>().is_ok());
+                Some(number.map_or_else(|| "1".to_owned(), |number| number.to_string_lossy().into_owned()))
+            }
+            _ => text.strip_prefix("-v").map(|level| level.trim_start_matches('=').to_owned()),
+        };
+        match level.filter(|level| level.parse::<u8>().is_ok()) {
+            Some(level) => out.push(format!("--v={level}").into()),
+            None => out.push(word),
+        }
+    }
+    out.extend(words);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args;
+
+    fn normal_of(line: &str) -> String {
+        let words = line.split(' ').map(OsString::from).collect();
+        let words = normal(&args::command(), words);
+        words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn flags_may_come_before_the_command() {
+        assert_eq!(normal_of("crdx -n a --offline validate x -R"), "crdx validate -n a --offline x -R");
+        assert_eq!(normal_of("crdx --context=c --color never get ct"), "crdx get --context=c --color never ct");
+        // The value of a flag may be named like a command.
+        assert_eq!(normal_of("crdx -n get validate x"), "crdx validate -n get x");
+        assert_eq!(normal_of("crdx --help"), "crdx --help");
+        assert_eq!(normal_of("crdx nothing get"), "crdx nothing get");
+        assert_eq!(normal_of("crdx -v 6 help get"), "crdx help get");
+    }
+
+    #[test]
+    fn verbosity_is_written_in_many_ways() {
+        for line in ["crdx -v 6 get a", "crdx -v6 get a", "crdx -v=6 get a", "crdx --v 6 get a", "crdx --v=6 get a"] {
+            assert_eq!(normal_of(line), "crdx get --v=6 a", "{line}");
+        }
+        assert_eq!(normal_of("crdx validate -v objects/"), "crdx validate --v=1 objects/");
+        assert_eq!(normal_of("crdx cel -- -v"), "crdx cel -- -v");
+    }
+}
