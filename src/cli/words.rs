@@ -12,7 +12,7 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let Some(program) = rest.next() else { return words };
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
-        if command.find_subcommand(&text).is_some() {
+        if text == "help" || command.find_subcommand(&text).is_some() {
             // Flags of ours that help would not know are not for it.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();
