@@ -51,6 +51,8 @@ pub struct Plan {
     pub field_validation: FieldValidation,
     /// Whether objects without a CRD are skipped.
     pub ignore_missing_crds: bool,
+    /// Whether what the published schemas of built-in kinds ask for beyond decoding is an error rather than a warning.
+    pub strict_builtin: bool,
     /// The number of threads; by default one per processor.
     pub jobs: Option<NonZeroUsize>,
     /// Whether each object's Table is wanted.
@@ -116,6 +118,12 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
         show_bookkeeping: plan.show_bookkeeping,
         jobs: plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
         ignore_missing: plan.ignore_missing_crds,
+        builtin: builtin::Rules {
+            release: builtin::NEWEST,
+            level: plan.field_validation,
+            verb: plan.way.verb,
+            strict: plan.strict_builtin,
+        },
         cluster: cluster.clone(),
     };
     let judge = Judge { settings, server, updates, shelf: Shelf::default() };

@@ -7,6 +7,7 @@ use crdx::value::Value;
 use flate2::read::GzDecoder;
 use std::fs;
 use std::io::Read as _;
+use std::process::Command;
 
 /// How many of the recorded answers must be ours, in thousandths.
 const FLOOR: usize = 998;
@@ -94,4 +95,39 @@ fn bodies_are_decoded_as_older_servers_decode_them() {
         let (release, path) = one.split_once(':').unwrap();
         compare(release.parse().unwrap(), &facts(&fs::read_to_string(path).unwrap()));
     }
+}
+
+/// Bodies as files of `kubectl apply`: what `validate` says of each is what the server answers to the request of kubectl.
+#[test]
+fn files_are_answered_as_kubectl_apply_has_them_answered() {
+    let mut lines = String::new();
+    GzDecoder::new(&include_bytes!("facts/builtin-apply.jsonl.gz")[..]).read_to_string(&mut lines).unwrap();
+    let facts = facts(&lines);
+    assert_eq!(facts.len(), 1086);
+    let dir = tempfile::tempdir().unwrap();
+    for (n, fact) in facts.iter().enumerate() {
+        fs::write(dir.path().join(format!("{n:04}.json")), &fact.body).unwrap();
+    }
+    let run = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(["validate", "--offline", "-o", "json", "-f"])
+        .arg(dir.path())
+        .output()
+        .unwrap();
+    let report = json::read(&run.stdout).unwrap();
+    let items = report.get("items").and_then(Value::as_array).unwrap();
+    assert_eq!(items.len(), facts.len());
+    let mut differences = Vec::new();
+    for (fact, item) in facts.iter().zip(items) {
+        let got = item.str_at(&["answer", "message"]);
+        let verdict = if fact.error.is_some() { "rejected" } else { "decodes" };
+        if got != fact.error.as_deref() || item.str_at(&["verdict"]) != Some(verdict) {
+            let body = String::from_utf8_lossy(&fact.body);
+            differences.push(format!("{body}\n   got {got:?}\n  want {:?}", fact.error));
+        }
+    }
+    println!("{} of {} files have the recorded answer", facts.len() - differences.len(), facts.len());
+    for difference in &differences {
+        println!("{difference}");
+    }
+    assert!(differences.len() <= facts.len() * (1000 - FLOOR) / 1000, "{} differ", differences.len());
 }

@@ -100,7 +100,7 @@ fn the_action_judges() {
     assert_eq!((output.status.code(), outputs.as_str()), (Some(1), "exit-code=1\n"));
     assert!(String::from_utf8(output.stdout).unwrap().contains("::error file=examples/objects/rejected.yaml,line=8"));
     assert!(fs::read_to_string(dir.join("log.sarif")).unwrap().contains("\"version\":\"2.1.0\""));
-    let (output, _) = judge(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/skipped.yaml")]);
+    let (output, _) = judge(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/builtin.yaml")]);
     assert_eq!(output.status.code(), Some(2), "words are not run");
 }
 
@@ -131,7 +131,7 @@ fn the_hooks_run() {
         };
         match hook.str_at(&["id"]).unwrap() {
             "crdx-validate" => {
-                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/skipped.yaml"]), Some(0));
+                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/builtin.yaml"]), Some(0));
                 assert_eq!(run(&["examples/objects/rejected.yaml", "examples/crds/crontab.yaml"]), Some(1));
             }
             "crdx-lint" => {

@@ -24,6 +24,7 @@ mod long_names;
 mod pages;
 mod plugin_manifest;
 mod properties;
+mod properties_builtin;
 mod properties_cel;
 mod properties_cel_types;
 mod properties_patterns;

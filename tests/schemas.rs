@@ -133,7 +133,7 @@ fn every_report_has_its_shape() {
 fn another_shape_is_seen() {
     let schemas = schemas();
     let report = json!({"apiVersion": "crdx/v1", "kind": "ValidateReport", "notes": [], "summary": {
-        "accepted": -1, "rejected": 0, "skipped": 0, "cannotTell": 0, "warnings": 0},
+        "accepted": -1, "rejected": 0, "decodes": 0, "skipped": 0, "cannotTell": 0, "warnings": 0},
         "items": [{"location": {"source": "a", "line": 0}, "verdict": "maybe", "errors": [], "warnings": [{"type": "Warning"}],
         "pruned": [], "defaulted": [], "more": 1}]});
     let mut faults = faults(&report, &schemas);
@@ -143,7 +143,7 @@ fn another_shape_is_seen() {
         [
             ".items[0].location.line: minimum 1",
             ".items[0].more: not in common.json",
-            ".items[0].verdict: enum [\"accepted\",\"rejected\",\"skipped\",\"cannotTell\"]",
+            ".items[0].verdict: enum [\"accepted\",\"rejected\",\"decodes\",\"skipped\",\"cannotTell\"]",
             ".items[0].warnings[0]: required [\"type\",\"message\"]",
             ".summary.accepted: minimum 0",
         ]

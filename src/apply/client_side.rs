@@ -61,8 +61,8 @@ pub fn to_create(object: &Value) -> Value {
     object
 }
 
-/// Drops the members that are null; items of lists stay.
-fn drop_nulls(value: &mut Value) {
+/// Drops the members that are null; items of lists stay (`pruneNullsFromMap` of `kubectl apply`).
+pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
             members.retain(|_, child| !child.is_null());

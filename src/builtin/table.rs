@@ -169,6 +169,17 @@ impl Table {
         of_group.filter(served).copied().collect()
     }
 
+    /// The kinds of a group that `release` serves, without those of lists.
+    pub fn kinds(&self, group: &str, release: u32) -> Vec<&'static str> {
+        let of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
+        let rows = of_group.flat_map(|(_, kinds)| kinds);
+        let served = rows.filter(|(_, rows)| rows.iter().any(|row| row.served && row.releases.contains(&release)));
+        let mut kinds: Vec<_> = served.map(|(kind, _)| *kind).filter(|kind| !kind.ends_with("List")).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
     pub(super) fn types(&self) -> &[TypeRow] {
         &self.types
     }
@@ -249,6 +260,8 @@ mod tests {
         assert!(table.kind("v1", "Namespace", 30).is_some_and(|row| row.cluster));
         assert!(table.kind("policy/v1beta1", "PodDisruptionBudget", 37).is_none_or(|row| !row.served));
         assert_eq!(table.versions("autoscaling", "HorizontalPodAutoscaler", 37), ["autoscaling/v1", "autoscaling/v2"]);
+        let kinds = ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"];
+        assert_eq!(table.kinds("apps", 37), kinds);
         assert!(table.has_group("apps") && !table.has_group("example.com"));
     }
 

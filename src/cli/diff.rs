@@ -115,7 +115,7 @@ impl Show<'_> {
             Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,
             Verdict::Accepted => self.counts.updated += 1,
             Verdict::Rejected => self.counts.refused += 1,
-            Verdict::Skipped => self.counts.skipped += 1,
+            Verdict::Decodes | Verdict::Skipped => self.counts.skipped += 1,
             Verdict::CannotTell => self.counts.unknown += 1,
         }
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();

@@ -64,6 +64,7 @@ pub fn plan(inputs: &args::Inputs, updates: &args::Updates, cluster: &args::Clus
         recursive: inputs.paths.recursive,
         field_validation: inputs.field_validation.into(),
         ignore_missing_crds: inputs.ignore_missing_crds,
+        strict_builtin: inputs.strict_builtin,
         jobs: inputs.jobs,
         table: false,
         way: updates.way(),

@@ -45,7 +45,7 @@ impl Tone {
     /// That of a verdict.
     pub fn of(verdict: Verdict) -> Self {
         match verdict {
-            Verdict::Accepted => Self::Good,
+            Verdict::Accepted | Verdict::Decodes => Self::Good,
             Verdict::Rejected => Self::Bad,
             Verdict::Skipped => Self::Plain,
             Verdict::CannotTell => Self::Unsure,

@@ -19,6 +19,8 @@ pub enum Verdict {
     Accepted,
     /// It would be refused.
     Rejected,
+    /// It is of a built-in kind and can be decoded; the server's validation of such kinds is not simulated.
+    Decodes,
     /// It is not a custom resource, or was to be skipped.
     Skipped,
     /// It could not be judged.
@@ -31,6 +33,7 @@ impl Verdict {
         match self {
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
+            Self::Decodes => "decodes",
             Self::Skipped => "skipped",
             Self::CannotTell => "cannot tell",
         }
@@ -230,6 +233,8 @@ pub struct Summary {
     pub accepted: usize,
     /// Rejected.
     pub rejected: usize,
+    /// Of built-in kinds, and decoded.
+    pub decode: usize,
     /// Skipped.
     pub skipped: usize,
     /// Not judged.
@@ -244,6 +249,7 @@ impl Summary {
         match item.verdict {
             Verdict::Accepted => self.accepted += 1,
             Verdict::Rejected => self.rejected += 1,
+            Verdict::Decodes => self.decode += 1,
             Verdict::Skipped => self.skipped += 1,
             Verdict::CannotTell => self.cannot_tell += 1,
         }

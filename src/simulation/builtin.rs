@@ -1,64 +1,231 @@
-//! The API groups that Kubernetes 1.37 itself serves (`k8s.io/api` and the aggregator): their kinds are no custom
-//! resources. Whole names only, for `gateway.networking.k8s.io` and its like are CRDs.
+//! Objects of built-in kinds. The server's decoder is simulated; its validation of these kinds is not.
 
-/// Sorted.
-const GROUPS: &[&str] = &[
-    "",
-    "admission.k8s.io",
-    "admissionregistration.k8s.io",
-    "apiregistration.k8s.io",
-    "apps",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "autoscaling",
-    "batch",
-    "certificates.k8s.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "extensions",
-    "flowcontrol.apiserver.k8s.io",
-    "imagepolicy.k8s.io",
-    "internal.apiserver.k8s.io",
-    "lifecycle.k8s.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "resource.k8s.io",
-    "scheduling.k8s.io",
-    "storage.k8s.io",
-    "storagemigration.k8s.io",
-];
+use super::judge::{self, Namespace, Places};
+use super::object::{Kind, Object};
+use crate::apply::client_side;
+use crate::builtin::table::{self, KindRow};
+use crate::builtin::types::Types;
+use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
+use crate::kubectl::{FieldValidation, Verb};
+use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::suggest;
+use crate::value::group_version::api_version;
+use crate::value::{json, quote};
 
-/// Whether Kubernetes itself owns `group`.
+/// Groups of the server whose kinds the table does not have: their Go modules are not those of the other kinds.
+const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiregistration.k8s.io", "extensions", "imagepolicy.k8s.io"];
+
+/// What follows a requirement of the published schema.
+const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
+
+/// N of the newest release, 1.N.
+pub const NEWEST: u32 = 37;
+
+/// How built-in kinds are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// N of Kubernetes 1.N.
+    pub release: u32,
+    /// The field validation of requests.
+    pub level: FieldValidation,
+    /// The kubectl command whose request is sent.
+    pub verb: Verb,
+    /// Whether what the published schema asks for beyond decoding is an error.
+    pub strict: bool,
+}
+
+/// Whether Kubernetes itself owns `group`. Whole names only, for `gateway.networking.k8s.io` and its like are CRDs.
 pub fn owns(group: &str) -> bool {
-    GROUPS.binary_search(&group).is_ok()
+    OTHER_GROUPS.contains(&group) || table::table().has_group(group)
 }
 
-/// `GROUP/VERSION KIND` of every kind that a release from 1.30 to 1.37 serves or defines, sorted, one a line. Written by
-/// `scripts/builtin-kinds.py`.
-const KINDS: &str = include_str!("builtin-kinds.txt");
-
-/// Whether some release from 1.30 to 1.37 has the kind.
-pub fn has(api_version: &str, kind: &str) -> bool {
-    KINDS.lines().any(|line| line.split_once(' ') == Some((api_version, kind)))
-}
-
-/// What to do about a kind of a built-in group that no release has.
-pub fn help(group: &str, kind: &str) -> String {
-    let of_group = || {
-        let kinds = KINDS.lines().filter_map(|line| line.split_once(' '));
-        kinds.filter(|(version, _)| version.split_once('/').map_or("", |(g, _)| g) == group)
-    };
-    let mut found: Vec<&str> = of_group().filter(|(_, known)| *known == kind).map(|(version, _)| version).collect();
-    if !found.is_empty() {
-        return format!("write {kind} with apiVersion {}", found.join(" or "));
+/// What the server's decoder makes of an object, as kubectl sends it.
+pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
+    let (group, version, kind) = kind;
+    let own = judge::identity(object.value(), Namespace::Own);
+    if group == "apiregistration.k8s.io" {
+        return object.item(own, Verdict::Skipped, "its decoding is not simulated");
     }
-    found = of_group().map(|(_, known)| known).collect();
-    found.sort_unstable();
-    found.dedup();
-    format!("check the spelling of apiVersion and kind; the kinds here are {}", found.join(", "))
+    let api_version = api_version(group, version);
+    let row = table::table().kind(&api_version, kind, rules.release).filter(|row| row.served);
+    let Some(row) = row else { return not_served(rules, own, object) };
+    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(default_namespace) };
+    let identity = judge::identity(object.value(), namespace);
+    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
+    let mut sent = object.take_value();
+    // The annotation that kubectl adds as well is decoded whatever it says.
+    if rules.verb == Verb::Apply {
+        client_side::drop_nulls(&mut sent);
+    }
+    let types = Types::of(rules.release);
+    let result = decode::decode(types, &endpoint, (json::to_string(&sent) + "\n").as_bytes());
+    let input_warnings = std::mem::take(&mut object.warnings);
+    let places = object.finder();
+    let mut item = Item::new(places.start(), Verdict::Decodes, "");
+    item.warnings.extend(deprecation(row, &identity, rules.release, &places));
+    item.identity = identity;
+    match result {
+        Err(refusal) => {
+            let spot = refusal.path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+            let message = refusal.message.clone();
+            let field = refusal.path;
+            reject(
+                &mut item,
+                refusal.message,
+                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot: Some(spot), help: None }],
+            );
+        }
+        Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &places),
+    }
+    item.warnings.extend(input_warnings);
+    item
+}
+
+const BAD_REQUEST: &str = "BadRequest";
+
+fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
+    item.verdict = Verdict::Rejected;
+    item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+    item.errors = errors;
+}
+
+/// What is said of an object that was decoded, with or without mistakes.
+fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn Places) {
+    let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
+    item.pruned = unknown.map(|s| Located { path: s.path.clone(), spot: Some(places.name(&s.path)) }).collect();
+    let problems = |kind: &str| -> Vec<Problem> {
+        let problem = |strict: &Strict| Problem {
+            kind: kind.to_owned(),
+            field: Some(strict.path.clone()),
+            message: strict.to_string(),
+            spot: Some(places.name(&strict.path)),
+            help: hint(types, strict),
+        };
+        decoded.strict.iter().map(problem).collect()
+    };
+    let refusal = match rules.level {
+        FieldValidation::Strict => decoded.strictly(),
+        FieldValidation::Warn | FieldValidation::Ignore => decoded.leniently(),
+    };
+    match (refusal, rules.level) {
+        (Some(refusal), FieldValidation::Strict) if !decoded.strict.is_empty() => {
+            return reject(item, refusal.message, problems(BAD_REQUEST));
+        }
+        (Some(refusal), _) => {
+            let (message, field) = (refusal.message.clone(), refusal.path);
+            let spot = field.as_deref().map(|path| places.field(path));
+            return reject(
+                item,
+                refusal.message,
+                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot, help: None }],
+            );
+        }
+        (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
+        (None, _) => {}
+    }
+    // The server resets the status of what is created or updated.
+    let in_status = |missing: &&Missing| path_of(missing).split(['.', '[']).next() == Some("status");
+    let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, places)).collect();
+    if rules.strict && !missing.is_empty() {
+        item.verdict = Verdict::Rejected;
+        item.errors = missing;
+    } else {
+        item.warnings.extend(missing);
+    }
+}
+
+fn path_of(missing: &Missing) -> &str {
+    match missing {
+        Missing::Field { object, .. } => object,
+        Missing::Value { path, .. } => path,
+    }
+}
+
+/// A requirement of the published schema that an object does not meet.
+fn requirement(missing: &Missing, places: &dyn Places) -> Problem {
+    let (path, message, spot, help) = match missing {
+        Missing::Field { object, field } => {
+            let path = if object.is_empty() { (*field).to_owned() } else { format!("{object}.{field}") };
+            let spot = places.field(&path);
+            let message = format!("{path}: Required value: {NOT_SIMULATED}");
+            (path, message, spot, None)
+        }
+        Missing::Value { path, value, allowed } => {
+            let help = suggest::closest(value, allowed.iter().copied()).map(suggest::did_you_mean);
+            let allowed: Vec<_> = allowed.iter().map(|one| quote::go_quote(one)).collect();
+            let (value, allowed) = (quote::go_quote(value), allowed.join(", "));
+            let message = format!("{path}: Unsupported value: {value}: supported values: {allowed}: {NOT_SIMULATED}");
+            (path.clone(), message, places.field(path), help)
+        }
+    };
+    Problem { kind: "PublishedSchema".to_owned(), field: Some(path), message, spot: Some(spot), help }
+}
+
+/// What helps with an unknown field: the releases that have it, or a name that the type has.
+fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
+    let id = strict.type_.filter(|_| !strict.duplicate)?;
+    let field = &strict.field;
+    match types.releases_with(id, field) {
+        Some(releases) if *releases.start() > types.release() => {
+            Some(format!("`{field}` exists since Kubernetes 1.{}", releases.start()))
+        }
+        Some(releases) => Some(format!("`{field}` existed until Kubernetes 1.{}", releases.end())),
+        None => suggest::closest(field, types.field_names(id)).map(suggest::did_you_mean),
+    }
+}
+
+/// The server's warning of a deprecated version (`deprecation.WarningMessage`).
+fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Places) -> Option<Problem> {
+    let deprecated = row.deprecated?;
+    if minor(deprecated).is_none_or(|since| since > release) {
+        return None;
+    }
+    let mut message = format!("{} {} is deprecated in v{deprecated}+", identity.api_version, identity.kind);
+    if let Some(removed) = row.removed {
+        message = format!("{message}, unavailable in v{removed}+");
+    }
+    if let Some((api_version, kind)) = row.instead.and_then(|instead| instead.rsplit_once('/')) {
+        message = format!("{message}; use {api_version} {kind}");
+    }
+    let spot = Some(places.field("apiVersion"));
+    Some(Problem { kind: "Warning".to_owned(), field: Some("apiVersion".to_owned()), message, spot, help: None })
+}
+
+/// N of `1.N`.
+fn minor(version: &str) -> Option<u32> {
+    version.strip_prefix("1.")?.parse().ok()
+}
+
+/// A kind that the release does not serve: kubectl sends nothing.
+fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
+    let (api_version, kind) = (&identity.api_version, &identity.kind);
+    let table = table::table();
+    let served = table.versions(identity.group(), kind, rules.release);
+    let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.release);
+    let release = rules.release;
+    let instead = match (served.as_slice(), later) {
+        ([], None) => other_kinds(identity.group(), kind, release),
+        ([], Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
+        (served, _) => format!("; Kubernetes 1.{release} serves it as {}", served.join(", ")),
+    };
+    let message = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
+    let help = Some(format!("ensure CRDs are installed first{instead}"));
+    let spot = object.finder().field("apiVersion");
+    let mut item = object.item(identity, Verdict::Rejected, "");
+    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    let field = Some("apiVersion".to_owned());
+    item.errors.push(Problem { kind: "NotFound".to_owned(), field, message, spot: Some(spot), help });
+    item
+}
+
+/// Kinds of the group that may have been meant.
+fn other_kinds(group: &str, kind: &str, release: u32) -> String {
+    let kinds = table::table().kinds(group, release);
+    match suggest::closest(kind, kinds.iter().copied()) {
+        Some(close) => format!("; {}", suggest::did_you_mean(close)),
+        None if kinds.is_empty() => String::new(),
+        None => format!("; the kinds of this group are {}", kinds.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -66,24 +233,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_those_of_some_release() {
-        assert!(KINDS.lines().is_sorted());
-        assert!(
-            has("apps/v1", "Deployment") && has("v1", "ConfigMap") && has("resource.k8s.io/v1alpha2", "ResourceClass")
-        );
-        assert!(
-            !has("apps/v1", "Deploymint") && !has("extensions/v1beta1", "Ingress") && !has("apps/v2", "Deployment")
-        );
-        assert_eq!(help("apps", "Deployment"), "write Deployment with apiVersion apps/v1");
-        let kinds = "ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet";
-        let expected = format!("check the spelling of apiVersion and kind; the kinds here are {kinds}");
-        assert_eq!(help("apps", "Deploymint"), expected);
+    fn groups_are_compared_whole() {
+        assert!(owns("") && owns("apps") && owns("networking.k8s.io") && owns("extensions") && owns("policy"));
+        assert!(!owns("gateway.networking.k8s.io") && !owns("snapshot.storage.k8s.io") && !owns("example.com"));
     }
 
     #[test]
-    fn groups_are_compared_whole() {
-        assert!(GROUPS.is_sorted());
-        assert!(owns("") && owns("apps") && owns("networking.k8s.io"));
-        assert!(!owns("gateway.networking.k8s.io") && !owns("snapshot.storage.k8s.io") && !owns("example.com"));
+    fn fields_of_other_releases_and_misspelt_ones_are_explained() {
+        let body = br#"{"apiVersion":"v1","kind":"Pod","spec":{"replics":1,"containers":[
+            {"restartPolicyRules":[],"imagee":"x","image":"x","image":"y"}]}}"#;
+        let endpoint = Endpoint { group: String::new(), version: "v1".to_owned(), kind: "Pod".to_owned() };
+        let types = Types::of(31);
+        let decoded = decode::decode(types, &endpoint, body).unwrap();
+        let hints: Vec<_> = decoded.strict.iter().map(|strict| hint(types, strict)).collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            hints,
+            [None, text("`restartPolicyRules` exists since Kubernetes 1.34"), text("did you mean `image`?"), None]
+        );
     }
 }

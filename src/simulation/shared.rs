@@ -36,6 +36,8 @@ pub struct Settings {
     pub show_bookkeeping: bool,
     /// Whether a missing CRD makes a kind one to skip.
     pub ignore_missing: bool,
+    /// How objects of built-in kinds are judged.
+    pub builtin: builtin::Rules,
     /// The cluster to ask for missing CRDs, if any may be asked.
     pub cluster: Option<Arc<Live>>,
 }
@@ -83,6 +85,19 @@ impl Judge {
         item
     }
 
+    /// What the server's decoder makes of an object of a built-in kind.
+    pub fn decode(&self, object: Object, kind: &Kind) -> Item {
+        let identity = judge::identity(object.value(), Namespace::Own);
+        let spot = judge::Places::start(&object.finder());
+        let judge = || builtin::judge(self.settings.builtin, &self.settings.namespace, object, kind);
+        panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
+            let mut item = Item::new(spot, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            item.identity = identity;
+            item.help = Some("this is a bug: please report it, with the object".to_owned());
+            item
+        })
+    }
+
     fn court(&self) -> Court<'_> {
         Court {
             server: &self.server,
@@ -126,13 +141,15 @@ pub enum Destination {
     Item(Box<Item>),
     /// To the server.
     Judge(Box<Object>, Arc<Route>),
+    /// To the decoder of built-in kinds.
+    Builtin(Box<Object>, Kind),
     /// Its CRD is not known.
     Unknown(Box<Object>, Kind),
 }
 
 impl Known {
     /// Where an object goes; a CRD is created on the way.
-    pub fn destination(&mut self, judge: &Judge, mut object: Object) -> Destination {
+    pub fn destination(&mut self, judge: &Judge, object: Object) -> Destination {
         if object.is_definition() {
             let identity = judge::identity(object.value(), Namespace::None);
             let update = judge::judge_definition(judge.court(), object.value(), &identity, &object.finder());
@@ -154,15 +171,7 @@ impl Known {
             return Destination::Judge(Box::new(object), Arc::clone(route));
         }
         if builtin::owns(&kind.0) {
-            let identity = judge::identity(object.value(), Namespace::Own);
-            let (group, version, name) = &kind;
-            if !builtin::has(&identity.api_version, name) {
-                let reason = format!("Kubernetes has no {} {name}", api_version(group, version));
-                let mut item = object.item(identity, Verdict::CannotTell, reason);
-                item.help = Some(builtin::help(group, name));
-                return Destination::Item(Box::new(item));
-            }
-            return Destination::Item(Box::new(object.item(identity, Verdict::Skipped, "not a custom resource")));
+            return Destination::Builtin(Box::new(object), kind);
         }
         Destination::Unknown(Box::new(object), kind)
     }

@@ -36,7 +36,7 @@ pub fn take_definitions(
                         item.verdict = Verdict::CannotTell;
                         "the server would refuse this CRD".clone_into(&mut item.reason);
                     }
-                    Verdict::CannotTell => {}
+                    Verdict::Decodes | Verdict::CannotTell => {}
                 }
                 show(item);
             }
@@ -71,6 +71,8 @@ enum Task {
     Item(Box<Item>),
     /// An object to judge.
     Judge(Box<Ready>),
+    /// An object of a built-in kind.
+    Builtin(Box<Object>, Kind),
 }
 
 impl Task {
@@ -78,6 +80,7 @@ impl Task {
         match self {
             Self::Item(item) => *item,
             Self::Judge(ready) => judge.judge(*ready),
+            Self::Builtin(object, kind) => judge.decode(*object, &kind),
         }
     }
 }
@@ -142,8 +145,9 @@ impl<I> Feed<'_, I> {
             (Destination::Judge(object, route), None) => {
                 return Some(Task::Judge(Box::new(self.known.ready(self.judge, *object, route))));
             }
+            (Destination::Builtin(object, kind), None) => return Some(Task::Builtin(object, kind)),
             (Destination::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
-            (Destination::Judge(object, ..), Some(_)) => self.put_off(*object),
+            (Destination::Judge(object, ..) | Destination::Builtin(object, ..), Some(_)) => self.put_off(*object),
             (Destination::Unknown(object, kind), wait) => {
                 wait.get_or_insert_default().missing.insert(kind);
                 self.put_off(*object);
@@ -198,6 +202,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         Some(match self.known.destination(self.judge, Object { document, warnings }) {
             Destination::Item(item) => Task::Item(item),
             Destination::Judge(object, route) => Task::Judge(Box::new(self.known.ready(self.judge, *object, route))),
+            Destination::Builtin(object, kind) => Task::Builtin(object, kind),
             Destination::Unknown(object, kind) => {
                 Task::Item(Box::new(self.known.without_definition(self.judge, *object, &kind)))
             }

@@ -20,6 +20,9 @@ pub struct Inputs {
     /// Take a kind without a CRD for "skipped" rather than for "cannot tell"
     #[arg(long)]
     pub ignore_missing_crds: bool,
+    /// Reject objects of built-in kinds that lack what the server's published schema requires; otherwise that is a warning
+    #[arg(long)]
+    pub strict_builtin: bool,
     /// How many threads judge objects [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

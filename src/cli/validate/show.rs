@@ -89,7 +89,8 @@ impl<'a> Show<'a> {
     }
 
     fn write(&mut self, item: &Item) -> io::Result<()> {
-        let hidden = self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
+        let hidden =
+            self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped);
         match &mut self.form {
             Form::Text { rows, details } => {
                 if let Some(row) = self.text.row(item) {

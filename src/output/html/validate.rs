@@ -10,10 +10,11 @@ pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "D
 
 /// What the page says first.
 pub fn head(summary: &Summary) -> String {
-    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
-    let total = accepted + rejected + skipped + cannot_tell;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
+    let total = accepted + rejected + decode + skipped + cannot_tell;
     let (headline, tone) = match (rejected, cannot_tell) {
         (0, 0) if total == 0 => ("There is no object".to_owned(), Tone::Plain),
+        (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Tone::Good),
         (0, 0) => ("The server would accept everything".to_owned(), Tone::Good),
         (0, n) => (format!("{n} of {} cannot be told", plural(total, "object")), Tone::Unsure),
         (n, _) => (format!("{n} of {} would be rejected", plural(total, "object")), Tone::Bad),
@@ -22,6 +23,7 @@ pub fn head(summary: &Summary) -> String {
         (accepted, Verdict::Accepted),
         (rejected, Verdict::Rejected),
         (cannot_tell, Verdict::CannotTell),
+        (decode, Verdict::Decodes),
         (skipped, Verdict::Skipped),
     ]
     .map(|(n, verdict)| (n, verdict.words(), Tone::of(verdict)));

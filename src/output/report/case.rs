@@ -81,7 +81,7 @@ impl Case {
     /// What `validate` says of an object.
     pub fn of(item: &Item) -> Self {
         let outcome = match item.verdict {
-            Verdict::Accepted => Outcome::Passed,
+            Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Rejected => Outcome::Failed,
             Verdict::Skipped => Outcome::Skipped(item.reason.clone()),
             Verdict::CannotTell => Outcome::CannotTell,

@@ -39,11 +39,12 @@ pub fn notes(notes: &[Note]) -> Value {
 
 /// What stands behind the items.
 pub fn tail(summary: &Summary, told: &[Note]) -> String {
-    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
             ("accepted", accepted),
             ("rejected", rejected),
+            ("decodes", decode),
             ("skipped", skipped),
             ("cannotTell", cannot_tell),
             ("warnings", warnings),

@@ -50,7 +50,7 @@ impl TextReport {
 
     /// The row of an item as a line for [`Columns::write`]; `None` if it is not to be shown.
     pub fn row(&mut self, item: &Item) -> Option<String> {
-        if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped) {
+        if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
             return None;
         }
         Some(self.table.row(&cells(item)))
@@ -85,7 +85,7 @@ impl TextReport {
                 self.count(item);
             }
         }
-        if !self.style.quiet || item.verdict != Verdict::Accepted {
+        if !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) {
             for warning in &item.warnings {
                 text.push_str(&problem(Grade::Warning, warning, item, color));
             }
@@ -153,7 +153,7 @@ fn error_count(item: &Item) -> usize {
 
 fn paint(verdict: Verdict) -> Paint {
     match verdict {
-        Verdict::Accepted => Paint::Green,
+        Verdict::Accepted | Verdict::Decodes => Paint::Green,
         Verdict::Rejected => Paint::Red,
         Verdict::Skipped => Paint::Dim,
         Verdict::CannotTell => Paint::Yellow,
@@ -178,6 +178,9 @@ fn heading(item: &Item) -> String {
         "" => format!(" ({})", a.code),
         reason => format!(" ({} {reason})", a.code),
     });
+    if item.answer.is_none() {
+        return format!("{} does not fit the schema that the server publishes (--strict-builtin):", named(item));
+    }
     format!("{} would be rejected{answer}:", named(item))
 }
 
@@ -191,13 +194,14 @@ fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String 
     excerpt::render(grade, &problem.message, spot, problem.help.as_deref(), color)
 }
 
-/// `7 objects: 4 accepted, 2 rejected, 1 skipped; 3 warnings`
+/// `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`
 fn summary_line(summary: &Summary, color: bool) -> String {
-    let Summary { accepted, rejected, skipped, cannot_tell, warnings } = *summary;
-    let total = accepted + rejected + skipped + cannot_tell;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
+    let total = accepted + rejected + decode + skipped + cannot_tell;
     let fates = [
         (accepted, "accepted", Verdict::Accepted),
         (rejected, "rejected", Verdict::Rejected),
+        (decode, "decode (built in; validation not simulated)", Verdict::Decodes),
         (skipped, "skipped", Verdict::Skipped),
         (cannot_tell, "cannot tell", Verdict::CannotTell),
     ];
@@ -284,6 +288,11 @@ mod tests {
     #[test]
     fn the_summary_counts() {
         let summary = Summary { accepted: 1, rejected: 2, warnings: 1, ..Summary::default() };
+        let builtin = Summary { decode: 31, ..summary };
+        assert_eq!(
+            summary_line(&builtin, false),
+            "34 objects: 1 accepted, 2 rejected, 31 decode (built in; validation not simulated); 1 warning\n"
+        );
         assert_eq!(summary_line(&summary, false), "3 objects: 1 accepted, 2 rejected; 1 warning\n");
     }
 }
