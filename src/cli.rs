@@ -12,6 +12,7 @@ mod failure;
 mod get;
 mod lint;
 mod openapi;
+mod progress;
 mod rbac;
 mod rehearse;
 mod scale;

@@ -5,6 +5,7 @@ use super::Exit;
 use super::args;
 use super::cases::Cases;
 use super::external_diff::ExternalDiff;
+use super::progress::Progress;
 use super::terminal::{self, Writer};
 use super::validate;
 use crate::kubectl::update::without_books;
@@ -58,6 +59,7 @@ fn diff(
         cases,
         counts: Counts::default(),
         failed: None,
+        progress: Progress::new(false),
     };
     if json {
         show.out.write_all(json::head("DiffReport").as_bytes())?;
@@ -93,10 +95,12 @@ struct Show<'a> {
     counts: Counts,
     /// The first failure to write; nothing is written after it.
     failed: Option<io::Error>,
+    progress: Progress,
 }
 
 impl Show<'_> {
     fn item(&mut self, item: &Item) {
+        self.progress.add();
         if self.failed.is_none()
             && let Err(error) = self.write(item)
         {
@@ -161,10 +165,12 @@ impl Show<'_> {
             writeln!(self.messages, "note: {}: {}: {}", item.spot, item.called(), remark.message())?;
         }
         let details = self.text.details(item);
-        self.messages.write_all(details.as_bytes())
+        let messages = &mut self.messages;
+        self.progress.suspend(|| messages.write_all(details.as_bytes()))
     }
 
     fn finish(mut self, notes: &[Note]) -> io::Result<Exit> {
+        self.progress.clear();
         if let Some(error) = self.failed.take() {
             return Err(error);
         }

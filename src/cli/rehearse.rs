@@ -6,8 +6,9 @@ mod stored;
 use super::Exit;
 use super::args::{self, RehearseFormat};
 use super::terminal::{self, Writer};
+use crate::cli::progress::Progress;
 use crate::cluster;
-use crate::input::held::Held;
+use crate::input::held::{Held, Ranked};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry as InputEntry, Input};
 use crate::output::excerpt::{self, Grade, Spot};
@@ -119,8 +120,9 @@ fn rehearse(
             notes.push(Note { kind: "noObjects", message });
         }
     } else {
-        let entries =
-            Sources::open(&args.filenames, args.recursive, Required::Object, "-f").filter_map(|entry| work.task(entry));
+        let progress = Progress::new(args.output != Some(RehearseFormat::Json));
+        let inputs = Sources::open(&args.filenames, args.recursive, Required::Object, "-f");
+        let entries = progress.count(inputs).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     }
     show.finish(&said, &plan, &notes)
@@ -256,6 +258,8 @@ struct Show<'a> {
     /// The rows of the table, of the text or of the page.
     rows_held: Held,
     details: Held,
+    /// The rows and the details of a page.
+    page: (Ranked, Ranked),
     counts: Counts,
     /// Whether an object was written.
     begun: bool,
@@ -274,6 +278,7 @@ impl<'a> Show<'a> {
             table: Columns::new(shown::COLUMNS, look),
             rows: 0,
             details: Held::default(),
+            page: Default::default(),
             counts: Counts::default(),
             begun: false,
             report: TextReport::new(Style { color: look.color, ..Style::default() }),
@@ -325,8 +330,9 @@ impl<'a> Show<'a> {
         }
         if self.format == Some(RehearseFormat::Html) {
             self.rows += 1;
-            self.rows_held.push(&html::rehearsal::row(&entry, self.rows))?;
-            return self.details.push(&html::rehearsal::details(&entry, self.rows));
+            let rank = html::rehearsal::rank(&entry);
+            self.page.0.push(rank, &html::rehearsal::row(&entry, self.rows))?;
+            return self.page.1.push(rank, &html::rehearsal::details(&entry, self.rows));
         }
         if self.format == Some(RehearseFormat::Json) {
             let before = if std::mem::replace(&mut self.begun, true) { ",\n" } else { "\n" };
@@ -348,11 +354,12 @@ impl<'a> Show<'a> {
             self.out.write_all(html::notes(notes).as_bytes())?;
             if self.rows > 0 {
                 self.out.write_all(b"<h2>Objects to which something happens</h2>\n")?;
+                self.out.write_all(html::FILTER.as_bytes())?;
                 self.out.write_all(html::table_head(&html::rehearsal::TITLES).as_bytes())?;
-                self.rows_held.write_to(self.out)?;
+                self.page.0.write_to(self.out)?;
                 self.out.write_all(html::TABLE_TAIL.as_bytes())?;
             }
-            self.details.write_to(self.out)?;
+            self.page.1.write_to(self.out)?;
             self.out.write_all(html::TAIL.as_bytes())?;
         } else if self.format == Some(RehearseFormat::Json) {
             let definition = report_json::value(said);

@@ -29,6 +29,23 @@ impl Held {
     }
 }
 
+/// Texts in the order of their ranks, and those of one rank in the order in which they come.
+#[derive(Debug, Default)]
+pub struct Ranked([Held; 4]);
+
+impl Ranked {
+    /// Puts text behind what waits in its rank; the last rank is 3.
+    pub fn push(&mut self, rank: usize, text: &str) -> io::Result<()> {
+        let last = self.0.len() - 1;
+        self.0.get_mut(rank.min(last)).map_or(Ok(()), |held| held.push(text))
+    }
+
+    /// Writes everything that waited.
+    pub fn write_to(self, out: &mut dyn Write) -> io::Result<()> {
+        self.0.into_iter().try_for_each(|held| held.write_to(out))
+    }
+}
+
 impl Held {
     /// Every line that waited, without its line break.
     pub fn lines(mut self) -> io::Result<impl Iterator<Item = io::Result<String>>> {

@@ -1,4 +1,6 @@
-//! A page to send around: one file, nothing fetched, no script, light and dark. It is XML, too, so that a test can read it.
+//! A page to send around: one file, nothing fetched, light and dark. Its only script filters the objects; the page's
+//! content security policy names that script by its hash, so no other one can run. The page is XML, too, so that a test
+//! can read it.
 //!
 //! The rows and the details of the objects come one by one; what stands before and between them counts them and is written
 //! when all have come: [`Page`] puts them together.
@@ -16,7 +18,15 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("html/style.css");
 
 /// What stands behind everything.
-pub const TAIL: &str = "</main>\n</body>\n</html>\n";
+pub const TAIL: &str = concat!("</main>\n<script>\n", include_str!("html/filter.js"), "</script>\n</body>\n</html>\n");
+
+/// The controls of the filter; the script shows them.
+pub const FILTER: &str = "<p class=\"filter\" hidden=\"hidden\"><input type=\"search\" placeholder=\"Filter by text\" \
+    aria-label=\"Filter by text\"/> <select aria-label=\"Filter by verdict\"><option value=\"\">all verdicts</option>\
+    </select></p>\n";
+
+/// The SHA-256 of the script, as the content security policy wants it (`tests/pages.rs` compares).
+const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
 
 /// How something is to be taken, and its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +88,7 @@ impl Page<'_> {
         let mut text = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT}'\"/>\n\
              <title>kubectl crdx {command}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
              <header>\n<p class=\"command\">kubectl crdx {command}</p>\n<h1 class=\"{}\">{}</h1>\n",
             tone.class(),
@@ -107,9 +117,16 @@ impl Page<'_> {
     }
 }
 
+/// The columns that a phone shows.
+const ESSENTIAL: [&str; 4] = ["Verdict", "Next write", "Name", "Place"];
+
 /// `<th>`s in a table that may scroll.
 pub fn table_head(titles: &[&str]) -> String {
-    let cells: Vec<String> = titles.iter().map(|title| format!("<th>{}</th>", escaped(title))).collect();
+    let title = |title: &&str| {
+        let class = if ESSENTIAL.contains(title) { "" } else { " class=\"extra\"" };
+        format!("<th{class}>{}</th>", escaped(title))
+    };
+    let cells: Vec<String> = titles.iter().map(title).collect();
     format!("<div class=\"table\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n", cells.concat())
 }
 
@@ -131,7 +148,11 @@ fn badge(words: &str, tone: Tone) -> String {
 
 /// A number, grey when it is 0.
 fn number(n: usize) -> String {
-    if n == 0 { "<td class=\"number none\">0</td>".to_owned() } else { format!("<td class=\"number\">{n}</td>") }
+    if n == 0 {
+        "<td class=\"number none extra\">0</td>".to_owned()
+    } else {
+        format!("<td class=\"number extra\">{n}</td>")
+    }
 }
 
 /// A message and the line it speaks of.
@@ -145,11 +166,12 @@ fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) ->
         let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&spot.to_string()));
         if let Some(excerpt) = &spot.excerpt {
             let part = |range| escaped(excerpt.line.get(range).unwrap_or_default());
+            let indent = excerpt.line.len() - excerpt.line.trim_start().len();
             let _ = write!(
                 out,
                 "<pre><code><i>{:>4}</i> {}<mark>{}</mark>{}</code></pre>",
                 spot.line,
-                part(0..excerpt.part.start),
+                part(indent.min(excerpt.part.start)..excerpt.part.start),
                 part(excerpt.part.clone()),
                 part(excerpt.part.end..excerpt.line.len()),
             );
@@ -198,6 +220,18 @@ fn diff(text: &str) -> String {
     }
     out.push_str("</code></pre>\n");
     out
+}
+
+/// `text` without the indentation that all its lines but the first have in common.
+fn dedented(text: &str) -> String {
+    let indent = |line: &&str| line.len() - line.trim_start().len();
+    let common = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min();
+    let mut lines = text.lines().enumerate().map(|(i, line)| match (i, common) {
+        (0, _) | (_, None) => line.trim_start(),
+        (_, Some(common)) => line.get(common..).unwrap_or_default(),
+    });
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + "\n" + line)
 }
 
 /// `1 object`, `2 objects`.

@@ -1,6 +1,7 @@
 //! What a server begins with: files, as if they were applied, or a cluster's CRDs and objects, as they are stored there.
 
 use crate::cli::args;
+use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
@@ -21,18 +22,22 @@ pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), 
         return Ok(());
     }
     let (mut crds, mut objects, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-    for entry in Sources::open(&args.load, args.recursive, Required::Object, "--load") {
+    let progress = Progress::new(true);
+    for entry in progress.count(Sources::open(&args.load, args.recursive, Required::Object, "--load")) {
         match entry {
             Entry::Problem(note) | Entry::Warning(note @ Note { position: None, .. }) => {
                 problems.push(note.text());
             }
-            Entry::Warning(note) => eprintln!("warning: {}: {}", note.source, note.message),
+            Entry::Warning(note) => {
+                progress.suspend(|| eprintln!("warning: {}: {}", note.source, note.message));
+            }
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
                 if object.is_definition() { crds.push(object) } else { objects.push(object) }
             }
         }
     }
+    progress.clear();
     let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
     for crd in crds {
         let place = place(&crd);

@@ -1,6 +1,7 @@
 //! Objects of files, read as if a server had stored them.
 
 use super::problem;
+use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
@@ -39,7 +40,9 @@ impl Files {
         let server = Server::new(0);
         let mut held = Vec::new();
         let definitions = Sources::open(crds, recursive, Required::Definition, "--crds");
-        for entry in definitions.chain(Sources::open(filenames, recursive, Required::Object, "-f")) {
+        let objects = Sources::open(filenames, recursive, Required::Object, "-f");
+        let progress = Progress::new(true);
+        for entry in progress.count(definitions.chain(objects)) {
             let document = match entry {
                 Entry::Document(document) => document,
                 Entry::Problem(problem) | Entry::Warning(problem @ Note { position: None, .. }) => {

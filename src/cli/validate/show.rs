@@ -3,8 +3,9 @@
 use crate::cli::args::ValidateFormat;
 use crate::cli::cases::Cases;
 use crate::cli::diff::file_name;
+use crate::cli::progress::Progress;
 use crate::cli::terminal::Writer;
-use crate::input::held::Held;
+use crate::input::held::{Held, Ranked};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::html;
@@ -30,6 +31,7 @@ pub struct Show<'a> {
     /// Whether a message was written.
     messaged: bool,
     notes: Vec<Note>,
+    progress: Progress,
 }
 
 enum Form {
@@ -44,7 +46,7 @@ enum Form {
     /// Tables.
     Wide(Wide),
     /// A page: rows, then details, of so many items.
-    Html { rows: Held, details: Held, count: usize },
+    Html { rows: Box<Ranked>, details: Box<Ranked>, count: usize },
     /// What pipelines read.
     Cases(Cases),
 }
@@ -58,13 +60,15 @@ impl<'a> Show<'a> {
             Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
             Some(ValidateFormat::Name) => Form::Name,
             Some(ValidateFormat::Wide) => Form::Wide(Wide::default()),
-            Some(ValidateFormat::Html) => Form::Html { rows: Held::default(), details: Held::default(), count: 0 },
+            Some(ValidateFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
             Some(other) => match other.pipeline() {
                 Some(pipeline) => Form::Cases(Cases::new(pipeline, "validate")),
                 None => Form::Name,
             },
         };
         let text = TextReport::new(style);
+        let held = !matches!(form, Form::Json { .. } | Form::Yaml { .. } | Form::Name);
+        let progress = Progress::new(held);
         Self {
             out,
             messages,
@@ -75,11 +79,13 @@ impl<'a> Show<'a> {
             failed: None,
             messaged: false,
             notes: Vec::new(),
+            progress,
         }
     }
 
     /// The next item.
     pub fn item(&mut self, item: &Item) {
+        self.progress.add();
         self.summary.add(item);
         if self.failed.is_none()
             && let Err(error) = self.write(item)
@@ -131,8 +137,9 @@ impl<'a> Show<'a> {
             Form::Html { rows, details, count } => {
                 if !hidden {
                     *count += 1;
-                    rows.push(&html::validate::row(item, *count))?;
-                    details.push(&html::validate::details(item, *count, change(item).as_deref()))?;
+                    let rank = rank(item.verdict);
+                    rows.push(rank, &html::validate::row(item, *count))?;
+                    details.push(rank, &html::validate::details(item, *count, change(item).as_deref()))?;
                 }
                 return Ok(());
             }
@@ -147,10 +154,9 @@ impl<'a> Show<'a> {
         if text.is_empty() {
             return Ok(());
         }
-        if std::mem::replace(&mut self.messaged, true) {
-            self.messages.write_all(b"\n")?;
-        }
-        self.messages.write_all(text.as_bytes())
+        let before: &[u8] = if std::mem::replace(&mut self.messaged, true) { b"\n" } else { b"" };
+        let messages = &mut self.messages;
+        self.progress.suspend(|| messages.write_all(before).and_then(|()| messages.write_all(text.as_bytes())))
     }
 
     /// Something to know of the run as a whole.
@@ -169,6 +175,7 @@ impl<'a> Show<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        self.progress.clear();
         let last = self.text.summary(&self.summary);
         let common = self.text.common_details();
         match std::mem::replace(&mut self.form, Form::Name) {
@@ -197,6 +204,7 @@ impl<'a> Show<'a> {
             Form::Html { rows, details, .. } => {
                 self.out.write_all(html::validate::head(&self.summary).as_bytes())?;
                 self.out.write_all(html::notes(&self.notes).as_bytes())?;
+                self.out.write_all(html::FILTER.as_bytes())?;
                 self.out.write_all(html::table_head(&html::validate::TITLES).as_bytes())?;
                 rows.write_to(self.out)?;
                 self.out.write_all(html::TABLE_TAIL.as_bytes())?;
@@ -216,6 +224,16 @@ impl<'a> Show<'a> {
         self.out.flush()?;
         self.messages.flush()?;
         Ok(self.summary)
+    }
+}
+
+/// The place of an object on the page: what is rejected comes first.
+fn rank(verdict: Verdict) -> usize {
+    match verdict {
+        Verdict::Rejected => 0,
+        Verdict::CannotTell => 1,
+        Verdict::Accepted => 2,
+        Verdict::Skipped => 3,
     }
 }
 

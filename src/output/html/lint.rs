@@ -1,6 +1,6 @@
 //! The page of `lint`: for each CRD what the server says, what its rules cost as bars, and what breaks.
 
-use super::{Page, Tone, badge, escaped, message, plural, problems};
+use super::{Page, Tone, badge, dedented, escaped, message, plural, problems};
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::Change;
@@ -106,7 +106,7 @@ fn together(schema: &SchemaCost) -> String {
 /// An expression and what it costs.
 fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
     let kind = if rule.message { "messageExpression: " } else { "" };
-    let words = format!("<code>{kind}{}</code>", escaped(rule.text.trim()));
+    let words = format!("<code>{kind}{}</code>", escaped(&dedented(rule.text.trim())));
     let place = [rule.path.clone(), spot.to_string()];
     if let Some(error) = &rule.error {
         let [path, spot] = place.map(|text| escaped(&text));

@@ -99,6 +99,15 @@ fn next_write(entry: &Entry) -> (String, Tone) {
     }
 }
 
+/// The place of an object on the page: what is wrong comes first, then what is not certain, then the rest.
+pub fn rank(entry: &Entry) -> usize {
+    match next_write(entry).1 {
+        Tone::Bad => 0,
+        Tone::Unsure => 1,
+        _ => 2,
+    }
+}
+
 /// The row of the `n`th object.
 pub fn row(entry: &Entry, n: usize) -> String {
     let (words, tone) = next_write(entry);
@@ -115,10 +124,10 @@ pub fn row(entry: &Entry, n: usize) -> String {
             .map(number)
             .concat()
         }
-        Err(_) => "<td class=\"number none\">–</td>".repeat(5),
+        Err(_) => "<td class=\"number none extra\">–</td>".repeat(5),
     };
     format!(
-        "<tr><td>{}</td><td><a href=\"#o{n}\">{}</a></td>{counts}<td class=\"place\">{}</td></tr>\n",
+        "<tr data-object=\"{n}\" data-verdict=\"{words}\"><td>{}</td><td class=\"name\"><a href=\"#o{n}\">{}</a></td>{counts}<td class=\"place\">{}</td></tr>\n",
         badge(&words, tone),
         escaped(&entry.identity.full_name()),
         escaped(&entry.spot.to_string()),
@@ -129,7 +138,7 @@ pub fn row(entry: &Entry, n: usize) -> String {
 pub fn details(entry: &Entry, n: usize) -> String {
     let (words, tone) = next_write(entry);
     let mut text = format!(
-        "<section class=\"object {}\" id=\"o{n}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",
+        "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{words}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",
         tone.class(),
         escaped(&entry.identity.kind),
         escaped(&entry.identity.full_name()),

@@ -36,10 +36,12 @@ pub fn row(item: &Item, n: usize) -> String {
     let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
     let or_dash = |text: &str| if text.is_empty() { "–".to_owned() } else { escaped(text) };
     let name = or_dash(&item.identity.full_name());
-    let count = |n: usize| if judged { number(n) } else { "<td class=\"number none\">–</td>".to_owned() };
+    let count = |n: usize| if judged { number(n) } else { "<td class=\"number none extra\">–</td>".to_owned() };
     let name = if has_details(item) { format!("<a href=\"#o{n}\">{name}</a>") } else { name };
     format!(
-        "<tr><td>{}</td><td>{}</td><td>{name}</td><td>{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
+        "<tr data-object=\"{n}\" data-verdict=\"{}\"><td>{}</td><td class=\"extra\">{}</td><td class=\"name\">{name}</td>\
+         <td class=\"extra\">{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
+        item.verdict.words(),
         badge(item.verdict.words(), Tone::of(item.verdict)),
         or_dash(&item.identity.kind),
         if judged { item.action.word() } else { "–" },
@@ -61,8 +63,10 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     }
     let called = item.called();
     let mut text = format!(
-        "<section class=\"object {}\" id=\"o{n}\">\n<h3>{} {}</h3>\n<p class=\"place\">{}</p>\n",
+        "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{}\">\n<h3>{} {}</h3>\n\
+         <p class=\"place\">{}</p>\n",
         Tone::of(item.verdict).class(),
+        item.verdict.words(),
         escaped(if called.is_empty() { "An object" } else { &called }),
         badge(item.verdict.words(), Tone::of(item.verdict)),
         escaped(&item.spot.to_string()),

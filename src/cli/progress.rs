@@ -1,0 +1,61 @@
+//! A progress line on standard error for work that takes more than a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Shorter work shows nothing.
+const DELAY: Duration = Duration::from_secs(1);
+
+/// Counts objects. It is shown only if standard error is a terminal, and only after [`DELAY`].
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+    /// Whether it may be shown and is not shown yet.
+    waits: AtomicBool,
+}
+
+impl Progress {
+    /// Begins to count. `held`: nothing is written to standard output before the end. Otherwise the line would mix with
+    /// the output if both are on one terminal, so it is shown only if standard output is none.
+    pub fn new(held: bool) -> Self {
+        let shows = io::stderr().is_terminal() && (held || !io::stdout().is_terminal());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {per_sec}, {elapsed}") {
+            bar.set_style(style);
+        }
+        Self { bar, start: Instant::now(), waits: AtomicBool::new(shows) }
+    }
+
+    /// One object more.
+    pub fn add(&self) {
+        if self.waits.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
+            self.waits.store(false, Ordering::Relaxed);
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(1);
+    }
+
+    /// Counts what an iterator gives.
+    pub fn count<I: Iterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
+        items.inspect(|_| self.add())
+    }
+
+    /// Removes the line while `write` writes to standard error.
+    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        if self.bar.is_hidden() { write() } else { self.bar.suspend(write) }
+    }
+
+    /// Removes the line.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
