@@ -1,34 +1,65 @@
 //! Files, directories and standard input to documents, one at a time.
 //!
-//! As kubectl does: directories give their `.json`, `.yaml` and `.yml` files in order (`-R` those below them too), `-` is
-//! standard input, a list gives its items. Unlike kubectl, what cannot be read is an [`Entry::Problem`] and the rest still
-//! comes.
+//! As by kubectl, a directory contributes its `.json`, `.yaml` and `.yml` files in order (with `-R` also those in the
+//! directories below it), `-` is standard input, and a list contributes its items. Other than kubectl, reading goes on
+//! behind an error, which is an [`Entry::Problem`]; and in a directory, documents that are no Kubernetes objects are
+//! [`Skipped`] and counted (see [`NoObject`]).
 
+mod content;
+mod decode;
 pub mod files;
 pub mod held;
+mod ignore;
+mod kustomize;
 pub mod required;
 pub mod shelf;
+mod skipped;
 pub mod spool;
 pub mod watch;
 
 use crate::crd;
 use crate::text::Position;
-use crate::text::documents::{Chunk, Chunks};
+use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
 use crate::value::Value;
-use files::Source;
+pub use content::NoObject;
+use files::{Source, Step};
+pub use ignore::{Ignore, PatternError};
+pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 
-/// What the input holds, in order.
+/// How paths are read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Whether directories below the named ones are read.
+    pub recursive: bool,
+    /// Whether documents that are no objects are skipped also in files that are named.
+    pub skip_non_objects: bool,
+    /// The files that are left out.
+    pub ignore: Ignore,
+    /// Whether every document counts, of whatever shape.
+    pub any_document: bool,
+    /// Counts what is skipped.
+    pub skipped: Skipped,
+}
+
+impl From<bool> for Options {
+    /// Options that only say whether directories below the named ones are read.
+    fn from(recursive: bool) -> Self {
+        Self { recursive, ..Self::default() }
+    }
+}
+
+/// An entry of the input, in order.
 #[derive(Debug)]
 pub enum Entry {
-    /// An object to look at.
+    /// An object.
     Document(Document),
-    /// Something kubectl passes over in silence.
+    /// Something in the next document that kubectl ignores silently.
     Warning(Note),
-    /// Something that could not be read.
+    /// A file or a document that cannot be read, or that is no object.
     Problem(Note),
 }
 
@@ -37,13 +68,13 @@ pub enum Entry {
 pub struct Note {
     /// The file, or `-`.
     pub source: Arc<str>,
-    /// Where, if it is about a place.
+    /// The position, if it is about one.
     pub position: Option<Position>,
-    /// What.
+    /// The text.
     pub message: String,
     /// What to do about it, if that is known.
     pub hint: Option<String>,
-    /// The text in which the place is.
+    /// The text around the position.
     pub chunk: Option<Arc<Chunk>>,
 }
 
@@ -56,18 +87,20 @@ impl Note {
     }
 }
 
-/// An object of the input and where it stands.
+/// An object of the input, with its source.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The file, or `-`.
     pub source: Arc<str>,
-    /// The text it stands in; all items of a list share it.
+    /// The text around it; all items of a list share it.
     pub chunk: Arc<Chunk>,
+    /// The file that a renderer made it from (`# Source: chart/templates/x.yaml`), where several are in one stream.
+    pub origin: Option<Arc<str>>,
     /// Its index, if it is an item of a list.
     pub item: Option<usize>,
     /// The object.
     pub value: Value,
-    /// What is known of the places in the chunk, shared like it.
+    /// The positions found in the chunk so far, shared like it.
     cache: Arc<Cache>,
 }
 
@@ -78,18 +111,18 @@ impl Document {
         self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
     }
 
-    /// Where it stands in its chunk: empty, or `items[3]`.
+    /// Its path in its chunk: empty, or `items[3]`.
     pub fn prefix(&self) -> String {
         self.item.map_or_else(String::new, |i| format!("items[{i}]"))
     }
 
-    /// The places of its fields.
+    /// The positions of its fields.
     pub fn places(&self) -> Places<'_> {
         let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
         Places { spans, start: self.chunk.start, prefix: self.prefix() }
     }
 
-    /// Where it begins in its source.
+    /// The position of its first character.
     pub fn position(&self) -> Position {
         match self.item {
             None => self.chunk.start,
@@ -98,7 +131,7 @@ impl Document {
     }
 }
 
-/// Finds the places of a document's fields.
+/// Finds the positions of a document's fields.
 #[derive(Debug)]
 pub struct Places<'a> {
     spans: Spans<'a>,
@@ -121,122 +154,259 @@ impl Places<'_> {
 
 type Reader = Box<dyn Read + Send>;
 
-/// Everything in a number of sources.
+/// The entries of a number of sources.
 pub struct Input {
-    sources: VecDeque<Result<Source, Note>>,
-    current: Option<(Arc<str>, Chunks<Reader>)>,
-    /// What the current chunk still gives.
+    options: Options,
+    steps: VecDeque<Step>,
+    current: Option<Current>,
+    /// Entries of the current chunk.
     ready: VecDeque<Entry>,
     items: Option<Items>,
-    /// Whether the current source gave anything.
-    found: bool,
+    /// Whether the current directory contributed an object or a problem.
+    directory_has_entries: bool,
 }
 
-/// The items of a list not yet given.
+/// The source that is read.
+struct Current {
+    name: Arc<str>,
+    chunks: Chunks<Reader>,
+    /// Whether what is no object is skipped.
+    lenient: bool,
+    /// Whether several files may be in it, as renderers write them.
+    is_stream: bool,
+    /// Whether it contributed anything.
+    has_entries: bool,
+    /// Whether it is a template, and that was reported.
+    is_template: bool,
+}
+
+/// The items of a list that are still to come.
 struct Items {
-    source: Arc<str>,
-    chunk: Arc<Chunk>,
+    list: Chunked,
     rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
     kind: String,
     api_version: String,
+}
+
+/// A chunk of a source.
+#[derive(Clone)]
+struct Chunked {
+    source: Arc<str>,
+    chunk: Arc<Chunk>,
+    origin: Option<Arc<str>>,
     cache: Arc<Cache>,
 }
 
+impl Chunked {
+    fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool) -> Self {
+        let origin = if is_stream { content::origin(&chunk.text).map(Arc::from) } else { None };
+        Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default() }
+    }
+
+    fn document(&self, item: Option<usize>, value: Value) -> Document {
+        let Self { source, chunk, origin, cache } = self.clone();
+        Document { source, chunk, origin, item, value, cache }
+    }
+
+    fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {
+        let (source, chunk) = (Arc::clone(&self.source), Some(Arc::clone(&self.chunk)));
+        Note { source, position, message: message.into(), hint: None, chunk }
+    }
+
+    /// The first object of the chunk, or all of a list.
+    fn unfold(self, mut value: Value) -> Unfolded {
+        match &mut value {
+            Value::Null => Unfolded::Nothing,
+            // `kubectl` also takes an object with items for a list; without kind and apiVersion it is any other document.
+            Value::Object(members)
+                if matches!(members.get("items"), Some(Value::Array(_)))
+                    && (members.contains_key("kind") || members.contains_key("apiVersion")) =>
+            {
+                let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+                let (kind, api_version) = (text("kind"), text("apiVersion"));
+                let Some(Value::Array(items)) = members.remove("items") else { return Unfolded::Nothing };
+                Unfolded::List(Items { list: self, rest: items.into_iter().enumerate(), kind, api_version })
+            }
+            _ => Unfolded::Object(self.document(None, value)),
+        }
+    }
+}
+
+/// The objects of a chunk.
+enum Unfolded {
+    Nothing,
+    Object(Document),
+    List(Items),
+}
+
 impl Input {
-    /// What `-f` names: files, directories (with those below them if `recursive`) and `-`.
-    pub fn open(paths: &[String], recursive: bool) -> Self {
-        Self::of(files::expand(paths, recursive))
+    /// The sources that `paths` name: files, directories, patterns and `-`.
+    pub fn open(paths: &[String], options: impl Into<Options>) -> Self {
+        let options = options.into();
+        let steps = files::expand(paths, &options);
+        Self::of(steps, options)
+    }
+
+    /// One source.
+    fn open_source(source: Source, options: Options) -> Self {
+        Self::of(vec![Step::Named(source)], options)
     }
 
     /// Documents of one reader.
     pub fn from_reader(name: &str, reader: Reader) -> Self {
-        let mut input = Self::of(Vec::new());
-        input.current = Some((name.into(), Chunks::new(reader)));
+        let mut input = Self::of(Vec::new(), Options::default());
+        input.current = Some(input.current(name.into(), reader, true));
         input
     }
 
-    fn of(sources: Vec<Result<Source, Note>>) -> Self {
-        Self { sources: sources.into(), current: None, ready: VecDeque::new(), items: None, found: false }
+    fn of(steps: Vec<Step>, options: Options) -> Self {
+        let steps = steps.into();
+        Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
     }
 
-    fn read_chunk(&mut self, source: &Arc<str>, chunk: Chunk) {
-        let chunk = Arc::new(chunk);
-        match open_chunk(source, &chunk, &mut self.ready) {
-            // What could not be read is told already.
-            Opened::Nothing => self.found |= !self.ready.is_empty(),
-            Opened::Object(value) => {
-                self.found = true;
-                let (source, chunk) = (Arc::clone(source), Arc::clone(&chunk));
-                self.ready.push_back(Entry::Document(Document {
-                    source,
-                    chunk,
-                    item: None,
-                    value,
-                    cache: Arc::default(),
-                }));
+    fn current(&self, name: Arc<str>, reader: Reader, named: bool) -> Current {
+        Current {
+            name,
+            chunks: Chunks::new(reader),
+            lenient: !named || self.options.skip_non_objects,
+            is_stream: named,
+            has_entries: false,
+            is_template: false,
+        }
+    }
+
+    fn start(&mut self, source: &Source, named: bool) {
+        match source.open() {
+            Ok(reader) => self.current = Some(self.current(source.name(), reader, named)),
+            Err(e) => self.problem(files::unreadable(&source.name(), &e)),
+        }
+    }
+
+    fn problem(&mut self, note: Note) {
+        self.directory_has_entries = true;
+        self.ready.push_back(Entry::Problem(note));
+    }
+
+    /// Entries for a chunk of the current source.
+    fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
+        let chunk = Chunked::new(&current.name, chunk, current.is_stream);
+        let contents = chunk.chunk.read();
+        let classify = !self.options.any_document;
+        if classify && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err())) {
+            if !std::mem::replace(&mut current.is_template, true) {
+                self.no_object(current, &chunk, NoObject::Template);
             }
-            Opened::List(items) => {
-                self.found = true;
+            return;
+        }
+        let mut contents = match contents {
+            Ok(contents) => contents,
+            Err(e) => {
+                current.has_entries = true;
+                let hint = files::hint(&chunk.chunk, &e.message);
+                return self.problem(Note { hint, ..chunk.note(e.position, e.message) });
+            }
+        };
+        let value = std::mem::take(&mut contents.value);
+        if value.is_null() {
+            return;
+        }
+        if classify && let Some(why) = content::no_object(&current.name, &value) {
+            return self.no_object(current, &chunk, why);
+        }
+        current.has_entries = true;
+        let warnings = warnings(&chunk, contents);
+        match chunk.unfold(value) {
+            Unfolded::Nothing => {}
+            Unfolded::Object(document) => self.object(document, warnings),
+            Unfolded::List(items) => {
+                self.directory_has_entries = true;
+                self.ready.extend(warnings);
                 self.items = Some(items);
             }
         }
     }
-}
 
-enum Opened {
-    Nothing,
-    Object(Value),
-    List(Items),
-}
-
-/// Reads a chunk; warnings and problems go to `notes`.
-fn open_chunk(source: &Arc<str>, chunk: &Arc<Chunk>, notes: &mut VecDeque<Entry>) -> Opened {
-    let note = |position, message| Note {
-        source: Arc::clone(source),
-        position,
-        message,
-        hint: None,
-        chunk: Some(Arc::clone(chunk)),
-    };
-    let contents = match chunk.read() {
-        Ok(contents) => contents,
-        Err(e) => {
-            let hint = files::hint(&chunk.text, &e.message);
-            notes.push_back(Entry::Problem(Note { hint, ..note(e.position, e.message) }));
-            return Opened::Nothing;
+    /// The entry of an object, or of what is wrong with it.
+    fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = Entry>) {
+        if !self.options.any_document
+            && let Some((field, message)) = content::mistake(&document.value)
+        {
+            let position = document.places().locate(field).value.start;
+            let Document { source, chunk, .. } = document;
+            return self.problem(Note { source, position: Some(position), message, hint: None, chunk: Some(chunk) });
         }
-    };
-    for duplicate in contents.duplicates {
-        // The place of the message counts from the begin of the document; ours is that of the source.
+        self.directory_has_entries = true;
+        self.ready.extend(warnings);
+        self.ready.push_back(Entry::Document(document));
+    }
+
+    fn no_object(&mut self, current: &mut Current, chunk: &Chunked, why: NoObject) {
+        current.has_entries = true;
+        if current.lenient {
+            return self.options.skipped.add(&current.name, why);
+        }
+        let lines_before = chunk.chunk.text.split(|b| *b == b'\n').take_while(|line| is_blank(line)).count();
+        let start = chunk.chunk.start;
+        let position =
+            Position { line: start.line + lines_before, column: if lines_before == 0 { start.column } else { 1 } };
+        let hint = Some(why.hint().to_owned());
+        self.problem(Note { hint, ..chunk.note(Some(position), why.message(&current.name)) });
+    }
+
+    /// Reads the next chunk of the current source.
+    fn advance(&mut self, mut current: Current) {
+        match current.chunks.next() {
+            Some(Ok(chunk)) => {
+                self.read_chunk(&mut current, chunk);
+                self.current = Some(current);
+            }
+            Some(Err(e)) => self.problem(files::unreadable(&current.name, &e)),
+            None if current.has_entries => {}
+            None if current.lenient => self.options.skipped.add(&current.name, NoObject::Empty),
+            None => {
+                let hint = Some(NoObject::Empty.hint().to_owned());
+                self.problem(files::note(&current.name, NoObject::Empty.message(&current.name), hint));
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Named(source) => self.start(&source, true),
+            Step::Found(path) => self.start(&Source::File(path), false),
+            Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
+            Step::Problem(note) => self.problem(note),
+            Step::DirectoryEnd(directory) => {
+                if !std::mem::take(&mut self.directory_has_entries) {
+                    self.ready.push_back(Entry::Problem(files::without_object(&directory)));
+                }
+            }
+            Step::DirectoryStart => self.directory_has_entries = false,
+        }
+    }
+}
+
+/// Whether a line before a document has only a comment, a separator or nothing.
+fn is_blank(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.is_empty() || line.starts_with(b"#") || line == b"---" || line.starts_with(b"--- #")
+}
+
+/// Warnings about what kubectl ignores silently in a chunk.
+fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
+    let duplicates = contents.duplicates.into_iter().map(|duplicate| {
+        // The line in the message counts from the start of the document; the position is that in the source.
         let what = duplicate.message.split_once(": ").filter(|_| duplicate.message.starts_with("line "));
         let what = what.map_or(duplicate.message.as_str(), |(_, what)| what);
         let message = format!("{what}: first at {}, and the last one counts", duplicate.first);
-        notes.push_back(Entry::Warning(note(Some(duplicate.second), message)));
-    }
-    if contents.rest.is_some() {
-        let message = "what follows the end of a document (`...`) is ignored, by kubectl too".to_owned();
+        chunk.note(Some(duplicate.second), message)
+    });
+    let rest = contents.rest.map(|rest| {
+        let message = "what follows the end of a document (`...`) is ignored, by kubectl too";
         let hint = Some("begin the next document with a line `---`".to_owned());
-        notes.push_back(Entry::Warning(Note { hint, ..note(contents.rest, message) }));
-    }
-    let mut value = contents.value;
-    match &mut value {
-        Value::Null => Opened::Nothing,
-        Value::Object(members) if matches!(members.get("items"), Some(Value::Array(_))) => {
-            let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (kind, api_version) = (text("kind"), text("apiVersion"));
-            let Some(Value::Array(items)) = members.remove("items") else { return Opened::Nothing };
-            let rest = items.into_iter().enumerate();
-            Opened::List(Items {
-                source: Arc::clone(source),
-                chunk: Arc::clone(chunk),
-                rest,
-                kind,
-                api_version,
-                cache: Arc::default(),
-            })
-        }
-        _ => Opened::Object(value),
-    }
+        Note { hint, ..chunk.note(Some(rest), message) }
+    });
+    duplicates.chain(rest).map(Entry::Warning).collect()
 }
 
 impl Iterator for Items {
@@ -244,7 +414,7 @@ impl Iterator for Items {
 
     fn next(&mut self) -> Option<Document> {
         let (index, mut value) = self.rest.next()?;
-        // Items of a typed list need not say what they are.
+        // Items of a typed list need not have a kind of their own.
         if let Some(members) = value.as_object_mut() {
             let is_empty = |name| members.get(name).and_then(Value::as_str).unwrap_or_default().is_empty();
             if is_empty("kind") && is_empty("apiVersion") {
@@ -253,13 +423,7 @@ impl Iterator for Items {
                 members.insert("apiVersion".to_owned(), self.api_version.as_str().into());
             }
         }
-        Some(Document {
-            source: Arc::clone(&self.source),
-            chunk: Arc::clone(&self.chunk),
-            item: Some(index),
-            value,
-            cache: Arc::clone(&self.cache),
-        })
+        Some(self.list.document(Some(index), value))
     }
 }
 
@@ -273,36 +437,14 @@ impl Iterator for Input {
             }
             if let Some(items) = &mut self.items {
                 match items.next() {
-                    Some(document) => return Some(Entry::Document(document)),
+                    Some(document) => self.object(document, []),
                     None => self.items = None,
                 }
-            }
-            if let Some((source, chunks)) = &mut self.current {
-                let source = Arc::clone(source);
-                match chunks.next() {
-                    Some(Ok(chunk)) => self.read_chunk(&source, chunk),
-                    Some(Err(e)) => {
-                        self.current = None;
-                        return Some(Entry::Problem(files::unreadable(&source, &e)));
-                    }
-                    None => {
-                        self.current = None;
-                        if !self.found && self.ready.is_empty() {
-                            return Some(Entry::Warning(files::empty(&source)));
-                        }
-                    }
-                }
-                continue;
-            }
-            match self.sources.pop_front()? {
-                Err(note) => return Some(Entry::Problem(note)),
-                Ok(source) => match source.open() {
-                    Ok(reader) => {
-                        self.found = false;
-                        self.current = Some((source.name(), Chunks::new(reader)));
-                    }
-                    Err(e) => return Some(Entry::Problem(files::unreadable(&source.name(), &e))),
-                },
+            } else if let Some(current) = self.current.take() {
+                self.advance(current);
+            } else {
+                let step = self.steps.pop_front()?;
+                self.step(step);
             }
         }
     }
@@ -329,7 +471,9 @@ mod tests {
     }
 
     fn read(text: &str) -> Vec<String> {
-        documents("x.yaml", text).iter().map(show).collect()
+        let mut input = Input::from_reader("x.yaml", Box::new(std::io::Cursor::new(text.to_owned())));
+        input.options.any_document = true;
+        input.map(|entry| show(&entry)).collect()
     }
 
     #[test]
@@ -351,8 +495,7 @@ mod tests {
 
     #[test]
     fn lists_are_unfolded() {
-        let text =
-            "x: 0\n---\nkind: FooList\napiVersion: a/v1\nitems:\n- {a: 1}\n- {kind: Bar, apiVersion: b/v1, a: 2}\n";
+        let text = "{apiVersion: v1, kind: X}\n---\nkind: FooList\napiVersion: a/v1\nitems:\n- {a: 1}\n- {kind: Bar, apiVersion: b/v1, a: 2}\n";
         assert_eq!(
             read(text)[1..],
             [
@@ -367,7 +510,92 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_read_is_told() {
-        assert_eq!(read("# only this\n"), ["warning 0:0 there is no object in x.yaml"]);
+    fn a_source_without_an_object_is_an_error() {
+        assert_eq!(read("# only this\n"), ["problem 0:0 there is no object in x.yaml"]);
+    }
+
+    /// The entries of a directory or file below `base`, with the names of files relative to it, and what was skipped.
+    fn read_path(path: &std::path::Path, options: Options) -> (Vec<String>, Option<String>) {
+        let skipped = options.skipped.clone();
+        let entries: Vec<Entry> = Input::open(&[path.display().to_string()], options).collect();
+        (entries.iter().map(show).collect(), skipped.message())
+    }
+
+    fn repository() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("Chart.yaml", "apiVersion: v2\nname: a\n"),
+            ("values.yaml", "replicas: 1\n"),
+            ("package.json", "{\"name\": \"x\"}"),
+            ("kustomization.yaml", "resources: [object.yaml]\n"),
+            ("comment.yaml", "# nothing\n---\n"),
+            ("empty.yml", ""),
+            ("object.yaml", "apiVersion: v1\nkind: A\n---\nreplicas: 1\n---\n"),
+            (
+                "templates/a.yaml",
+                "{{- if .Values.a }}\napiVersion: v1\nkind: B\n---\napiVersion: v1\nkind: C\n{{- end }}\n",
+            ),
+            ("templates/quoted.yaml", "apiVersion: v1\nkind: D\nmetadata:\n  name: \"{{ .Release.Name }}\"\n"),
+            ("none/values.yaml", "a: 1\n"),
+        ] {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn a_directory_skips_and_counts_what_is_no_object() {
+        let dir = repository();
+        let (entries, skipped) = read_path(dir.path(), true.into());
+        assert_eq!(entries, ["1:1  {\"apiVersion\":\"v1\",\"kind\":\"A\"}"]);
+        let skipped = skipped.unwrap();
+        assert!(skipped.starts_with("10 documents that are no Kubernetes objects were skipped: "), "{skipped}");
+        assert!(skipped.contains("2 of them are templates of Helm"), "{skipped}");
+        let (entries, _) = read_path(&dir.path().join("none"), false.into());
+        assert_eq!(entries, ["problem 0:0 there is no Kubernetes object in this directory"]);
+    }
+
+    #[test]
+    fn a_mistake_in_a_directory_is_a_problem() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.yaml"), "# x\nkind: A\n---\napiVersion: v1\nkind: 7\n").unwrap();
+        let (entries, skipped) = read_path(dir.path(), Options::default());
+        assert_eq!(entries, ["problem 2:1 no apiVersion", "problem 5:7 kind is not a string"]);
+        assert_eq!(skipped, None);
+    }
+
+    #[test]
+    fn a_named_file_must_hold_objects() {
+        let dir = repository();
+        for (name, message) in [
+            ("Chart.yaml", "1:1 a file of Helm's, not an object of a cluster"),
+            ("values.yaml", "1:1 not a Kubernetes object: it has no apiVersion and no kind"),
+            ("kustomization.yaml", "1:1 configuration of kustomize, not an object of a cluster"),
+            ("templates/a.yaml", "1:1 a Helm template: render it first"),
+            ("templates/quoted.yaml", "1:1 a Helm template: render it first"),
+        ] {
+            let path = dir.path().join(name);
+            assert_eq!(read_path(&path, Options::default()).0, [format!("problem {message}")], "{name}");
+            let lenient = Options { skip_non_objects: true, ..Options::default() };
+            let (entries, skipped) = read_path(&path, lenient);
+            assert_eq!(entries, [""; 0], "{name}");
+            assert!(skipped.is_some(), "{name}");
+        }
+        let any = Options { any_document: true, ..Options::default() };
+        assert_eq!(read_path(&dir.path().join("values.yaml"), any).0, ["1:1  {\"replicas\":1}"]);
+    }
+
+    #[test]
+    fn the_file_behind_a_document_of_a_stream_is_known() {
+        let text = "---\n# Source: a/templates/b.yaml\nkind: A\napiVersion: v1\n---\nkind: B\napiVersion: v1\n";
+        let origin = |entry: &Entry| if let Entry::Document(d) = entry { d.origin.clone() } else { None };
+        let origins: Vec<_> = documents("-", text).iter().map(origin).collect();
+        assert_eq!(origins, [Some("a/templates/b.yaml".into()), None]);
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.yaml"), text).unwrap();
+        let found: Vec<Entry> = Input::open(&[dir.path().display().to_string()], false).collect();
+        assert_eq!(found.iter().filter_map(origin).count(), 0, "a file of a directory is its own place");
     }
 }

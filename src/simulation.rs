@@ -6,6 +6,7 @@
 
 pub mod builtin;
 mod definitions;
+pub mod filter;
 mod hints;
 pub mod judge;
 pub mod live;
@@ -18,14 +19,15 @@ mod stream;
 mod turns;
 
 use crate::cluster;
-use crate::input::Input;
+use crate::input;
 use crate::input::required::{Required, Sources};
 use crate::input::shelf::Shelf;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::Manner;
 use crate::kubectl::update::Way;
 use crate::output::report::{Item, Note};
-use crate::server::{Server, Timestamp};
+use crate::server::{LabelSelector, Server, Timestamp};
+use filter::{Filter, KindPattern};
 use judge::Updates;
 use live::Live;
 use met::Met;
@@ -33,6 +35,7 @@ use olds::Olds;
 use shared::{Judge, Known, Settings};
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -45,8 +48,14 @@ pub struct Plan {
     pub crds: Vec<String>,
     /// Files and directories with the objects as they are now. If there are any, the cluster is not asked for objects.
     pub old: Vec<String>,
-    /// Whether directories below those given are read.
-    pub recursive: bool,
+    /// Directories with objects, which kustomize builds.
+    pub kustomizations: Vec<PathBuf>,
+    /// How files and directories are read.
+    pub options: input::Options,
+    /// Kinds that are skipped.
+    pub skip: Vec<KindPattern>,
+    /// The labels of the objects that are wanted.
+    pub selector: Option<LabelSelector>,
     /// How the server treats unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// Whether objects without a CRD are skipped.
@@ -96,7 +105,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
     let olds = match &cluster {
         _ if !plan.old.is_empty() => {
-            Olds::given(Sources::open(&plan.old, plan.recursive, Required::Object, "--old"), &mut show)
+            Olds::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), &mut show)
         }
         // Who asks for a difference wants to know between what.
         Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Olds::Live(Arc::clone(live)),
@@ -126,14 +135,17 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
         },
         cluster: cluster.clone(),
     };
-    let judge = Judge { settings, server, updates, shelf: Shelf::default() };
+    let filter = Filter::new(&plan.skip, plan.selector.as_ref());
+    let judge = Judge { settings, server, updates, filter, shelf: Shelf::default() };
     let mut known = Known::default();
     if !plan.crds.is_empty() {
-        let input = Sources::open(&plan.crds, plan.recursive, Required::Definition, "--crds");
+        let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
         stream::take_definitions(&judge, &mut known, input, &mut show);
     }
-    let input = Input::open(&plan.filenames, plan.recursive);
+    let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
     stream::judge_all(&judge, &mut known, input, &mut show)?;
+    let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", judge.filter.message())];
+    notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
     if let Some(left) = judge.updates.olds.left() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }

@@ -41,6 +41,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("http_body_util", &["cluster", "serve"]),
     ("hyper", &["serve"]),
     ("hyper_util", &["cluster", "serve"]),
+    ("ignore", &["input"]),
     ("indicatif", &["cli"]),
     ("jiff", &["cel"]),
     ("k8s_openapi", &["cluster"]),

@@ -132,11 +132,15 @@ fn the_hooks_run() {
         match hook.str_at(&["id"]).unwrap() {
             "crdx-validate" => {
                 assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/builtin.yaml"]), Some(0));
+                fs::write(dir.join("values.yaml"), "replicas: 1\n").unwrap();
+                assert_eq!(run(&["values.yaml", "examples/crds/crontab.yaml"]), Some(0), "other files are skipped");
                 assert_eq!(run(&["examples/objects/rejected.yaml", "examples/crds/crontab.yaml"]), Some(1));
             }
             "crdx-lint" => {
                 assert_eq!(run(&["examples/crds/crontab.yaml", "examples/crds/gate.yaml"]), Some(0));
                 assert_eq!(run(&["input/costly-crd.yaml"]), Some(1));
+                fs::write(dir.join("kustomization.yaml"), "resources: [crontab.yaml]\n").unwrap();
+                assert_eq!(run(&["kustomization.yaml", "examples/crds/gate.yaml"]), Some(0));
             }
             other => panic!("{other}"),
         }

@@ -29,6 +29,7 @@ mod properties_cel;
 mod properties_cel_types;
 mod properties_patterns;
 mod properties_protobuf;
+mod repository;
 mod schemas;
 mod serve;
 mod text;

@@ -242,7 +242,12 @@ fn it_begins_with_what_is_loaded() {
         format!("{}\n---\napiVersion: a.example.com/v1\nkind: A\nmetadata: {{name: a}}\n", kite("l", 0)),
     )
     .unwrap();
-    let output = refused(&["--load", text(root)]);
+    let serve = Serve::start(&["--load", text(root)]);
+    assert_eq!(serve.call("GET", &format!("{KITES}/k"), None).0, 200, "an invalid object does not stop the others");
+    assert_eq!(serve.call("GET", &format!("{KITES}/l"), None).0, 404);
+    drop(serve);
+
+    let output = refused(&["--strict-load", "--load", text(root)]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
     assert!(said.contains("2.yaml:1:1: Kite.toys.example.com \"l\" is invalid: spec.length"), "{said}");

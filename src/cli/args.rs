@@ -29,7 +29,7 @@ pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
 pub use lint::Lint;
 pub use openapi::Openapi;
-pub use paths::Paths;
+pub use paths::{Paths, Reading, report_skipped};
 pub use rbac::Rbac;
 pub use rehearse::Rehearse;
 pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};

@@ -1,6 +1,7 @@
 //! `get`: objects with their printer columns, as `kubectl get` prints them (`kubectl/pkg/cmd/get`); the rows are computed here.
 
 mod objects;
+mod order;
 mod rows;
 mod tables;
 mod watch;
@@ -50,23 +51,62 @@ struct Get<'a> {
     out: &'a mut dyn Write,
 }
 
-/// An object and what it is one of.
+/// An object and its resource.
 struct Named {
     resource: Resource,
     object: Value,
 }
 
+/// Objects by name.
+enum Found {
+    /// Objects that were read.
+    Objects(Vec<Named>),
+    /// Names of objects in files, which may be many: each is read when it is printed.
+    Files(Vec<source::Named>),
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.resources().next().is_none()
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Objects(found) => found.len(),
+            Self::Files(names) => names.len(),
+        }
+    }
+
+    /// The resource of each object.
+    fn resources(&self) -> Box<dyn Iterator<Item = &Resource> + '_> {
+        match self {
+            Self::Objects(found) => Box::new(found.iter().map(|named| &named.resource)),
+            Self::Files(names) => Box::new(names.iter().map(|named| &*named.resource)),
+        }
+    }
+
+    /// The objects with their resources, in order.
+    fn read(self, source: &Source) -> Box<dyn Iterator<Item = Result<Named, Failure>> + '_> {
+        match self {
+            Self::Objects(found) => Box::new(found.into_iter().map(Ok)),
+            Self::Files(names) => Box::new(names.into_iter().map(|name| {
+                let object = source.get(&name.resource, Some(&name.namespace), &name.name)?;
+                Ok(Named { resource: (*name.resource).clone(), object })
+            })),
+        }
+    }
+}
+
 fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Result<(), Failure> {
     let output = output(args)?;
     let namespace = source::namespace(&args.cluster);
-    let source = Source::open(&args.filenames, &args.crds, args.recursive, &args.cluster, failures)?;
+    let source = Source::open(args.files(&args.reading.options()), &args.cluster, failures)?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
     let rows = Rows::new(&args.tomorrow, terminal::now)?;
     let mut get = Get { args, source, rows, namespace, query, out };
     if args.words.is_empty() {
-        let found = get.in_files()?;
-        return get.print_found(found, args.filenames.len() == 1, output, failures);
+        return get.print_files(output, failures);
     }
     let selection = get.selection()?;
     if args.watch || args.watch_only {
@@ -81,7 +121,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
             }
         }
         Selection::Names(names) => {
-            let found = get.named(names, failures)?;
+            let found = Found::Objects(get.named(names, failures)?);
             get.print_found(found, names.len() == 1, output, failures)
         }
     }
@@ -129,31 +169,21 @@ impl Get<'_> {
         self.query.labels.is_some() || self.query.fields.is_some()
     }
 
-    /// All objects of the files, in their order.
-    fn in_files(&self) -> Result<Vec<Named>, Failure> {
-        let Source::Files(files) = &self.source else { return Ok(Vec::new()) };
+    /// Prints all objects of the files, in their order.
+    fn print_files(&mut self, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         if self.selects() || self.args.watch || self.args.watch_only {
             let help = "name one: kubectl crdx get TYPE -f …";
             return Err(problem("selectors and watches are of the objects of a type", help).into());
         }
-        let mut found = Vec::new();
-        for (resource, namespace, name) in files.objects() {
-            let object = files.get(&resource.object_path(Some(namespace), name))?;
-            found.push(Named { resource: resource.clone(), object });
-        }
-        Ok(found)
+        let names = if let Source::Files(files) = &self.source { files.objects().to_vec() } else { Vec::new() };
+        let single = self.args.filenames.len() + self.args.kustomize.len() == 1;
+        self.print_found(Found::Files(names), single, output, failures)
     }
 
     /// Prints objects by name. `single`: one was asked for.
-    fn print_found(
-        &mut self,
-        found: Vec<Named>,
-        single: bool,
-        output: Output,
-        failures: &[Failure],
-    ) -> Result<(), Failure> {
+    fn print_found(&mut self, found: Found, single: bool, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         match output {
-            Output::Table { wide } => tables::of_names(self, &found, wide, failures),
+            Output::Table { wide } => tables::of_names(self, found, wide, failures),
             // kubectl prints no list when the one object is not there.
             Output::Whole(_) if single && found.is_empty() && !failures.is_empty() => Ok(()),
             Output::Whole(form) => objects::of_names(self, found, single, form),

@@ -10,8 +10,8 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::cluster::{self, Connection};
-use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options};
 use crate::output::Look;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
@@ -41,8 +41,9 @@ pub fn run(args: &args::Lint, color: args::Color) -> Exit {
 
 fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> {
     let mut show = show::Show::new(args.output, look, out);
+    let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
-    for read in read(&args.old, args.paths.recursive, "--old") {
+    for read in read(Sources::open(&args.old, options.clone(), Required::Definition, "--old")) {
         match read {
             Ok(mut object) => {
                 let spot = object.finder().start();
@@ -55,7 +56,7 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     let mut live =
         args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
     let now = terminal::now();
-    for read in read(&args.paths.all(), args.paths.recursive, "") {
+    for read in read(given_paths(args, &options)) {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
@@ -80,7 +81,15 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
         };
         show.add(&linted)?;
     }
-    show.finish()
+    let exit = show.finish();
+    args::report_skipped(&options);
+    exit
+}
+
+/// The paths with the CRDs that are looked at.
+fn given_paths(args: &args::Lint, options: &Options) -> Sources {
+    let sources = Sources::open(&args.paths.all(), options.clone(), Required::Definition, "");
+    sources.and_kustomizations(&args.paths.kustomize)
 }
 
 /// A CRD as it is now.
@@ -107,9 +116,9 @@ impl Live {
 }
 
 /// The CRDs of the input, and what could not be read of it. Other objects are passed over.
-fn read(paths: &[String], recursive: bool, flag: &'static str) -> Vec<Result<Object, Box<Item>>> {
+fn read(sources: Sources) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
-    for entry in Sources::open(paths, recursive, Required::Definition, flag) {
+    for entry in sources {
         match entry {
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };

@@ -106,6 +106,7 @@ fn rehearse(
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let mut notes = Vec::new();
+    let options = args.reading.options();
     if args.filenames.is_empty() {
         if let Some(path) = plan.collection() {
             let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
@@ -121,10 +122,11 @@ fn rehearse(
         }
     } else {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
-        let inputs = Sources::open(&args.filenames, args.recursive, Required::Object, "-f");
+        let inputs = Sources::open(&args.filenames, options.clone(), Required::Object, "-f");
         let entries = progress.count(inputs).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     }
+    notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
     show.finish(&said, &plan, &notes)
 }
 

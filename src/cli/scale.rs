@@ -60,7 +60,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>,
         Selection::Names(names) => names,
         Selection::Types(_) => return Err(problem("name the objects to scale", "kubectl crdx scale TYPE/NAME").into()),
     };
-    let source = Source::open(&args.filenames, &args.crds, args.recursive, &args.cluster, failures)?;
+    let source = Source::open(args.files(&args.reading.options()), &args.cluster, failures)?;
     let now = terminal::now();
     let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
     let mut changes = Vec::new();

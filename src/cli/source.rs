@@ -2,7 +2,7 @@
 
 mod files;
 
-pub use files::Files;
+pub use files::{Files, Given, Named};
 
 use crate::cli::args;
 use crate::cli::failure::Failure;
@@ -22,22 +22,18 @@ pub enum Source {
 }
 
 impl Source {
-    /// The files at `filenames` and `crds` if there are any, or else the cluster. What of files cannot be read is told at once.
-    pub fn open(
-        filenames: &[String],
-        crds: &[String],
-        recursive: bool,
-        cluster: &args::Cluster,
-        failures: &mut Vec<Failure>,
-    ) -> Result<Self, Error> {
-        if filenames.is_empty() {
+    /// The given files if there are any, or else the cluster. Files that cannot be read are reported at once.
+    pub fn open(given: Given<'_>, cluster: &args::Cluster, failures: &mut Vec<Failure>) -> Result<Self, Error> {
+        if !given.has_objects() {
             return Self::live(cluster);
         }
         let mut tell = |text: String| {
             eprintln!("{text}");
             failures.push(Failure::Told);
         };
-        Ok(Self::Files(Box::new(Files::read(filenames, crds, recursive, &namespace(cluster), &mut tell)?)))
+        let files = Files::read(given, &namespace(cluster), &mut tell)?;
+        args::report_skipped(given.options);
+        Ok(Self::Files(Box::new(files)))
     }
 
     /// Opens the cluster.
@@ -96,11 +92,10 @@ impl Source {
     }
 
     /// Reads a list.
-    pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&str>, query: &'a Query) -> Listing<'a> {
-        let path = resource.path(namespace);
+    pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, query: &'a Query) -> Listing<'a> {
         let pages = match self {
-            Self::Live(connection) => Listed::Live(connection.pages(&path, query.clone(), JSON)),
-            Self::Files(files) => Listed::Files(Some(files.list(&query.of(&path, &[])))),
+            Self::Live(connection) => Listed::Live(connection.pages(&resource.path(namespace), query.clone(), JSON)),
+            Self::Files(files) => Listed::Files(files.list(resource, namespace, query)),
         };
         Listing { resource, query, pages, revision: String::new() }
     }
@@ -114,7 +109,7 @@ impl Source {
                 let namespace = namespace.filter(|_| resource.namespaced && error.code == Some(404));
                 namespace.and_then(|namespace| missing(connection, namespace)).unwrap_or(error)
             }),
-            Self::Files(files) => files.get(&path),
+            Self::Files(files) => files.get(resource, namespace, name),
         }
     }
 }
@@ -136,8 +131,7 @@ pub struct Listing<'a> {
 
 enum Listed<'a> {
     Live(Pages<'a>),
-    /// All that there is; `None` when it was taken.
-    Files(Option<Result<Vec<Value>, Error>>),
+    Files(files::Pages<'a>),
 }
 
 impl Listing<'_> {
@@ -156,7 +150,7 @@ impl Iterator for Listing<'_> {
                 page.resource_version().clone_into(&mut self.revision);
                 typed(page.take_items(), self.resource)
             }),
-            Listed::Files(all) => all.take()?,
+            Listed::Files(pages) => pages.next()?,
         };
         let asked = || format!(" (get {})", self.resource.qualified());
         Some(page.map_err(|error| of_list(unserved(error, &asked()), self.resource, self.query)))

@@ -1,6 +1,9 @@
 //! Which files `-f` names, and what to say when one cannot be read.
 
-use super::Note;
+use super::decode::Decoder;
+use super::kustomize;
+use super::{Note, Options};
+use crate::text::documents::Chunk;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,6 +22,8 @@ pub enum Source {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// What kustomize builds from a directory.
+    Kustomization(PathBuf),
 }
 
 impl Source {
@@ -26,97 +31,136 @@ impl Source {
     pub fn name(&self) -> Arc<str> {
         match self {
             Self::Stdin => "-".into(),
-            Self::File(path) => path.display().to_string().into(),
+            Self::File(path) | Self::Kustomization(path) => path.display().to_string().into(),
         }
     }
 
-    /// Opens it.
+    /// Opens it; the bytes are UTF-8, as far as kubectl makes them so.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         match self {
-            Self::Stdin => Ok(Box::new(io::stdin())),
+            Self::Stdin => Ok(Box::new(Decoder::new(io::stdin()))),
             Self::File(path) => {
                 let file = File::open(path)?;
-                if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(Box::new(file)) }
+                if file.metadata()?.is_dir() {
+                    return Err(io::ErrorKind::IsADirectory.into());
+                }
+                Ok(Box::new(Decoder::new(file)))
             }
+            Self::Kustomization(directory) => Ok(Box::new(kustomize::build(directory)?)),
         }
     }
 }
 
-/// The files that `paths` name, directories replaced by what is in them.
-pub fn expand(paths: &[String], recursive: bool) -> Vec<Result<Source, Note>> {
-    let mut sources = Vec::new();
+/// A step of reading paths.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Reads a source that was named.
+    Named(Source),
+    /// Reads a file that was found in a directory.
+    Found(PathBuf),
+    /// Passes over an entry of a directory that is no regular file.
+    NoFile(PathBuf),
+    /// Reports a path that cannot be read.
+    Problem(Note),
+    /// The files that follow are of one directory.
+    DirectoryStart,
+    /// The end of the directory that was named so.
+    DirectoryEnd(String),
+}
+
+/// The steps of reading `paths`, directories replaced by the files in them.
+pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
+    let mut steps = Vec::new();
     let mut stdin_seen = false;
     for path in paths {
         if path == "-" {
             if !stdin_seen {
-                sources.push(Ok(Source::Stdin));
+                steps.push(Step::Named(Source::Stdin));
             }
             stdin_seen = true;
         } else if path.starts_with("http://") || path.starts_with("https://") {
             let hint = format!("fetch it yourself: curl -fsSL {path} | kubectl crdx … -f -");
-            sources.push(Err(note(path, "addresses are not fetched".to_owned(), Some(hint))));
-        } else {
-            expand_path(path, recursive, &mut sources);
+            steps.push(Step::Problem(note(path, "addresses are not fetched".to_owned(), Some(hint))));
+        } else if !options.ignore.matches(Path::new(path)) {
+            expand_path(path, options, &mut steps);
         }
     }
-    sources
+    steps
 }
 
-fn expand_path(path: &str, recursive: bool, sources: &mut Vec<Result<Source, Note>>) {
+fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
     match fs::metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => match pattern(path) {
-            Some(files) if !files.is_empty() => sources.extend(files.into_iter().map(|f| Ok(Source::File(f)))),
+            Some(files) if !files.is_empty() => {
+                let kept = files.into_iter().filter(|file| !options.ignore.matches(file));
+                steps.extend(kept.map(|file| Step::Named(Source::File(file))));
+            }
             Some(_) => {
                 let hint = "check the pattern; name directories to read all files in them".to_owned();
-                sources.push(Err(note(path, "no file matches the pattern".to_owned(), Some(hint))));
+                steps.push(Step::Problem(note(path, "no file matches the pattern".to_owned(), Some(hint))));
             }
-            None => sources.push(Err(unreadable(path, &e))),
+            None => steps.push(Step::Problem(unreadable(path, &e))),
         },
-        Err(e) => sources.push(Err(unreadable(path, &e))),
+        Err(e) => steps.push(Step::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
-            let before = sources.len();
-            let mut has_directories = false;
-            walk(Path::new(path), recursive, 0, &mut has_directories, sources);
-            if sources.len() == before {
-                let hint = if has_directories && !recursive {
-                    "add -R to look into the directories below it"
-                } else {
-                    "files must end in .json, .yaml or .yml to be found in a directory"
-                };
-                let message = "no .json, .yaml or .yml file in this directory".to_owned();
-                sources.push(Err(note(path, message, Some(hint.to_owned()))));
+            steps.push(Step::DirectoryStart);
+            let before = steps.len();
+            let mut walk = Walk { options, has_directories: false, has_ignored: false, steps };
+            walk.directory(Path::new(path), 0);
+            let Walk { has_directories, has_ignored, .. } = walk;
+            if steps.len() > before {
+                steps.push(Step::DirectoryEnd(path.to_owned()));
+                return;
             }
+            let hint = if has_directories && !options.recursive {
+                "add -R to look into the directories below it"
+            } else if has_ignored {
+                "all files in it are left out with --ignore"
+            } else {
+                "files must end in .json, .yaml or .yml to be found in a directory"
+            };
+            let message = "no .json, .yaml or .yml file in this directory".to_owned();
+            steps.push(Step::Problem(note(path, message, Some(hint.to_owned()))));
         }
-        Ok(_) => sources.push(Ok(Source::File(path.into()))),
+        Ok(_) => steps.push(Step::Named(Source::File(path.into()))),
     }
 }
 
-/// The files of a directory in the order of their names, directories in their place.
-fn walk(
-    directory: &Path,
-    recursive: bool,
-    depth: usize,
-    has_directories: &mut bool,
-    sources: &mut Vec<Result<Source, Note>>,
-) {
-    let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-        Ok(entries) => entries,
-        Err(e) => {
-            sources.push(Err(unreadable(&directory.display().to_string(), &e)));
-            return;
-        }
-    };
-    let mut entries: Vec<(PathBuf, bool)> =
-        entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
-    entries.sort();
-    for (path, is_directory) in entries {
-        if is_directory {
-            *has_directories = true;
-            if recursive && depth < MAX_DEPTH {
-                walk(&path, recursive, depth + 1, has_directories, sources);
+/// Goes through a directory in the order of the names in it.
+struct Walk<'a> {
+    options: &'a Options,
+    has_directories: bool,
+    has_ignored: bool,
+    steps: &'a mut Vec<Step>,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, directory: &Path, depth: usize) {
+        let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+            Ok(entries) => entries,
+            Err(e) => return self.steps.push(Step::Problem(unreadable(&directory.display().to_string(), &e))),
+        };
+        // Symbolic links to directories are not followed, as by kubectl (`filepath.Walk`).
+        let mut entries: Vec<(PathBuf, bool)> =
+            entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
+        entries.sort();
+        for (path, is_directory) in entries {
+            let has_ending = || path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e));
+            if !is_directory && !has_ending() {
+                continue;
             }
-        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e)) {
-            sources.push(Ok(Source::File(path)));
+            if self.options.ignore.matches_entry(&path, is_directory) {
+                self.has_ignored = true;
+            } else if is_directory {
+                self.has_directories = true;
+                if self.options.recursive && depth < MAX_DEPTH {
+                    self.directory(&path, depth + 1);
+                }
+            } else {
+                // Opening a pipe would wait for its writer, and a device may never end.
+                let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+                self.steps.push(if special { Step::NoFile(path) } else { Step::Found(path) });
+            }
         }
     }
 }
@@ -166,7 +210,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
 }
 
-fn note(source: &str, message: String, hint: Option<String>) -> Note {
+/// A note about a source as a whole.
+pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
     Note { source: source.into(), position: None, message, hint, chunk: None }
 }
 
@@ -184,16 +229,20 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
     note(source, message, (!hint.is_empty()).then(|| hint.to_owned()))
 }
 
-/// The note about a source without objects.
-pub fn empty(source: &str) -> Note {
-    let name = if source == "-" { "standard input" } else { source };
-    let hint = "it is empty, or holds only comments and separators".to_owned();
-    note(source, format!("there is no object in {name}"), Some(hint))
+/// The note about a directory without an object.
+pub fn without_object(directory: &str) -> Note {
+    let hint = "all that was found in it is skipped: name a directory with objects, or add -R to read those below it";
+    note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
 
-/// What to do about text that cannot be read.
-pub fn hint(text: &[u8], message: &str) -> Option<String> {
-    let hint = if text.starts_with(b"\x1f\x8b") {
+/// What to do about a chunk that cannot be read.
+pub fn hint(chunk: &Chunk, message: &str) -> Option<String> {
+    let text = chunk.text.as_slice();
+    // Bytes that are not UTF-8 were replaced when the file was decoded.
+    let gzip = text.starts_with(b"\x1f\x8b") || text.starts_with(b"\x1f\xef\xbf\xbd\x08");
+    let hint = if chunk.is_too_large() {
+        "split it into several documents, or leave the file out with --ignore"
+    } else if gzip {
         "this is a gzip file: gunzip it first"
     } else if text.starts_with(b"PK\x03\x04") {
         "this is a zip file: unpack it first"
@@ -202,7 +251,7 @@ pub fn hint(text: &[u8], message: &str) -> Option<String> {
     } else if message.contains("invalid Yaml document separator") {
         "a line that begins with `---` separates documents and may hold only a comment; indent it if it belongs to a text"
     } else if message.contains("UTF-8") {
-        "save the file as UTF-8"
+        "save the file as UTF-8, without a byte order mark"
     } else if message.contains("found character that cannot start any token") && text.contains(&b'\t') {
         "YAML is not indented with tabs: use spaces"
     } else {
@@ -214,11 +263,20 @@ pub fn hint(text: &[u8], message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Ignore;
+    use crate::text::{Position, Syntax};
 
-    fn names(found: Vec<Result<Source, Note>>, base: &Path) -> Vec<String> {
+    /// The files of the steps, and the messages of problems.
+    fn names(path: &Path, options: impl Into<Options>, base: &Path) -> Vec<String> {
         let base = format!("{}/", base.display());
-        let show = |s: Result<Source, Note>| s.map_or_else(|n| n.message, |s| s.name().replace(&base, ""));
-        found.into_iter().map(show).collect()
+        let show = |step| match step {
+            Step::Named(source) => Some(source.name().replace(&base, "")),
+            Step::Found(path) => Some(path.display().to_string().replace(&base, "")),
+            Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
+            Step::Problem(note) => Some(note.message),
+            Step::DirectoryStart | Step::DirectoryEnd(_) => None,
+        };
+        expand(&[path.display().to_string()], &options.into()).into_iter().filter_map(show).collect()
     }
 
     #[test]
@@ -230,19 +288,34 @@ mod tests {
         for name in ["c.yaml", "a.json", "x.txt", "b/2.yml", "b/1.yaml", "b/deep/z.yaml", "none/below/q.yaml"] {
             fs::write(base.join(name), "a: 1").unwrap();
         }
-        let path = |name: &str| vec![base.join(name).display().to_string()];
-        assert_eq!(names(expand(&path("."), false), &base.join(".")), ["a.json", "c.yaml"]);
-        assert_eq!(
-            names(expand(&path("."), true), &base.join(".")),
-            ["a.json", "b/1.yaml", "b/2.yml", "b/deep/z.yaml", "c.yaml", "none/below/q.yaml"]
-        );
-        assert_eq!(names(expand(&path("x.txt"), false), base), ["x.txt"]);
-        assert_eq!(names(expand(&path("b/?.y*ml"), false), base), ["b/1.yaml", "b/2.yml"]);
-        let none = expand(&path("none"), false);
-        assert_eq!(none[0].as_ref().unwrap_err().hint.as_deref(), Some("add -R to look into the directories below it"));
-        assert!(names(expand(&path("gone"), false), base)[0].contains("does not exist"));
-        assert_eq!(names(expand(&["-".to_owned(), "-".to_owned()], false), base), ["-"]);
-        assert_eq!(names(expand(&["https://x/y".to_owned()], false), base), ["addresses are not fetched"]);
+        assert_eq!(names(base, false, base), ["a.json", "c.yaml"]);
+        let all = ["a.json", "b/1.yaml", "b/2.yml", "b/deep/z.yaml", "c.yaml", "none/below/q.yaml"];
+        assert_eq!(names(base, true, base), all);
+        let ignore = Ignore::new(&["deep/".to_owned(), "*.json".to_owned()]).unwrap();
+        let options = Options { recursive: true, ignore, ..Options::default() };
+        assert_eq!(names(base, options.clone(), base), ["b/1.yaml", "b/2.yml", "c.yaml", "none/below/q.yaml"]);
+        assert_eq!(names(&base.join("a.json"), options, base), [""; 0], "named files are left out, too");
+        assert_eq!(names(&base.join("x.txt"), false, base), ["x.txt"]);
+        assert_eq!(names(&base.join("b/?.y*ml"), false, base), ["b/1.yaml", "b/2.yml"]);
+        let none = expand(&[base.join("none").display().to_string()], &Options::default());
+        let hint = |step: &Step| if let Step::Problem(note) = step { note.hint.clone() } else { None };
+        assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to look into the directories below it"));
+        assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
+        assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &Options::default()), [Step::Named(Source::Stdin)]);
+        assert_eq!(names(Path::new("https://x/y"), false, base), ["addresses are not fetched"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn directories_contribute_regular_files_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path();
+        fs::create_dir(base.join("d")).unwrap();
+        fs::write(base.join("real.txt"), "a: 1").unwrap();
+        std::os::unix::fs::symlink("../real.txt", base.join("d/link.yaml")).unwrap();
+        std::os::unix::fs::symlink("..", base.join("d/up")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(base.join("d/socket.yaml")).unwrap();
+        assert_eq!(names(&base.join("d"), true, base), ["d/link.yaml", "no file: d/socket.yaml"]);
     }
 
     #[test]
@@ -260,7 +333,11 @@ mod tests {
 
     #[test]
     fn hints_say_what_to_do() {
-        assert_eq!(hint(b"\x1f\x8b\x08", "x").as_deref(), Some("this is a gzip file: gunzip it first"));
-        assert_eq!(hint(b"a", "x"), None);
+        let hint = |text: &[u8]| {
+            let chunk = Chunk::new(text.to_vec(), Position::default(), Syntax::Yaml);
+            super::hint(&chunk, "x")
+        };
+        assert_eq!(hint(b"\x1f\x8b\x08").as_deref(), Some("this is a gzip file: gunzip it first"));
+        assert_eq!(hint(b"a"), None);
     }
 }

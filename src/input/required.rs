@@ -1,12 +1,16 @@
 //! Paths of which each must hold something: a CRD for `--crds`, an object for `--old`. A path that does not is reported,
 //! because a misspelt or swapped argument would otherwise go unnoticed.
 
-use super::{Document, Entry, Input, Note};
+use super::files::Source;
+use super::{Document, Entry, Input, Note, Options};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// What each path must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
+    /// Nothing beyond what [`Input`] requires.
+    Nothing,
     /// A `CustomResourceDefinition`; other objects may be beside it.
     Definition,
     /// An object.
@@ -17,14 +21,14 @@ impl Required {
     fn is(self, document: &Document) -> bool {
         match self {
             Self::Definition => document.is_definition(),
-            Self::Object => true,
+            Self::Object | Self::Nothing => true,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Definition => "CustomResourceDefinition",
-            Self::Object => "object",
+            Self::Object | Self::Nothing => "object",
         }
     }
 }
@@ -32,7 +36,9 @@ impl Required {
 /// The entries of paths, read one path after the other; the flag is named in messages.
 pub struct Sources {
     paths: std::vec::IntoIter<String>,
-    recursive: bool,
+    /// Directories that kustomize builds.
+    kustomizations: std::vec::IntoIter<PathBuf>,
+    options: Options,
     required: Required,
     /// The flag that takes the paths, such as `--crds`; empty for positional ones.
     flag: &'static str,
@@ -48,10 +54,45 @@ struct Current {
 
 impl Sources {
     /// Reads `paths`, given with `flag` (empty if they are positional). A path that is given twice is read once.
-    pub fn open(paths: &[String], recursive: bool, required: Required, flag: &'static str) -> Self {
+    pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
         let mut seen = HashSet::new();
         let paths: Vec<String> = paths.iter().filter(|path| seen.insert(path.as_str())).cloned().collect();
-        Self { paths: paths.into_iter(), recursive, required, flag, current: None }
+        let (paths, kustomizations) = (paths.into_iter(), Vec::new().into_iter());
+        Self { paths, kustomizations, options: options.into(), required, flag, current: None }
+    }
+
+    /// Reads the paths whose objects are simulated; nothing is said of a list without items.
+    pub fn open_all(paths: &[String], options: impl Into<Options>) -> Self {
+        let mut sources = Self::open(&[], options, Required::Nothing, "");
+        // Standard input can be read once; the objects of a file that is given twice are sent twice.
+        let mut stdin_seen = false;
+        let kept = paths.iter().filter(|path| *path != "-" || !std::mem::replace(&mut stdin_seen, true));
+        sources.paths = kept.cloned().collect::<Vec<_>>().into_iter();
+        sources
+    }
+
+    /// Reads also what kustomize builds from `directories`, after the paths.
+    #[must_use]
+    pub fn and_kustomizations(mut self, directories: &[PathBuf]) -> Self {
+        let directories: Vec<PathBuf> = directories.into();
+        self.kustomizations = directories.into_iter();
+        self
+    }
+
+    /// Opens the next path or directory.
+    fn open_next(&mut self) -> Option<Current> {
+        let options = self.options.clone();
+        // Where whatever is no object is skipped, a file may be left with nothing; paths of a flag must hold something.
+        let skips = options.skip_non_objects && matches!(self.flag, "" | "-f");
+        let settled = skips || self.required == Required::Nothing;
+        if let Some(path) = self.paths.next() {
+            let input = Input::open(std::slice::from_ref(&path), options);
+            return Some(Current { path, input, settled });
+        }
+        let directory = self.kustomizations.next()?;
+        let path = directory.display().to_string();
+        let input = Input::open_source(Source::Kustomization(directory), options);
+        Some(Current { path, input, settled })
     }
 
     fn missing(&self, path: &str) -> Entry {
@@ -73,9 +114,7 @@ impl Iterator for Sources {
     fn next(&mut self) -> Option<Entry> {
         loop {
             let Some(current) = &mut self.current else {
-                let path = self.paths.next()?;
-                let input = Input::open(std::slice::from_ref(&path), self.recursive);
-                self.current = Some(Current { path, input, settled: false });
+                self.current = Some(self.open_next()?);
                 continue;
             };
             if let Some(entry) = current.input.next() {

@@ -2,10 +2,9 @@
 //!
 //! A chunk is written once, with the indexes of those of its items that wait, and read again when it is replayed.
 
-use super::{Document, Items, Opened, open_chunk};
+use super::{Chunked, Document, Unfolded};
 use crate::text::documents::Chunk;
 use crate::text::{Position, Syntax};
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::sync::Arc;
@@ -46,7 +45,7 @@ impl Spool {
         };
         if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
             let chunk = &document.chunk;
-            file.write_all(&[b'c', u8::from(chunk.syntax == Syntax::Json)])?;
+            file.write_all(&[b'c', u8::from(chunk.syntax == Syntax::Json), u8::from(document.origin.is_some())])?;
             for number in [chunk.start.line, chunk.start.column, document.source.len(), chunk.text.len()] {
                 file.write_all(&(number as u64).to_le_bytes())?;
             }
@@ -72,21 +71,14 @@ impl Spool {
                 Some(BufReader::new(file))
             }
         };
-        Ok(Replay { file, chunk: None })
+        Ok(Replay { file, chunk: Unfolded::Nothing })
     }
 }
 
-/// Documents that waited.
+/// The documents of a spool, in order.
 pub struct Replay {
     file: Option<BufReader<File>>,
-    chunk: Option<Waiting>,
-}
-
-/// A chunk whose documents are given back.
-struct Waiting {
-    source: Arc<str>,
-    chunk: Arc<Chunk>,
-    opened: Opened,
+    chunk: Unfolded,
 }
 
 impl Replay {
@@ -98,39 +90,32 @@ impl Replay {
                 return Ok(None);
             }
             if kind == *b"c" {
-                file.read_exact(&mut kind)?;
-                let syntax = if kind == [1] { Syntax::Json } else { Syntax::Yaml };
+                let mut flags = [0; 2];
+                file.read_exact(&mut flags)?;
+                let [is_json, has_origin] = flags.map(|flag| flag == 1);
+                let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
                 let start = Position { line: number(file)? as usize, column: number(file)? as usize };
                 let (source, text) = (number(file)?, number(file)?);
                 let source = String::from_utf8(bytes(file, source)?).map_err(io::Error::other)?;
-                let chunk = Arc::new(Chunk::new(bytes(file, text)?, start, syntax));
-                let source: Arc<str> = source.into();
-                let opened = open_chunk(&source, &chunk, &mut VecDeque::new());
-                self.chunk = Some(Waiting { source, chunk, opened });
+                let chunk = Chunk::new(bytes(file, text)?, start, syntax);
+                let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
+                self.chunk = Chunked::new(&source.into(), chunk, has_origin).unfold(value);
             } else {
                 let wanted = number(file)?;
-                return Ok(self.chunk.as_mut().and_then(|chunk| chunk.document(wanted)));
+                return Ok(document(&mut self.chunk, wanted));
             }
         }
     }
 }
 
-impl Waiting {
-    fn document(&mut self, wanted: u64) -> Option<Document> {
-        match &mut self.opened {
-            Opened::Nothing => None,
-            Opened::Object(value) => {
-                let value = std::mem::take(value);
-                Some(Document {
-                    source: Arc::clone(&self.source),
-                    chunk: Arc::clone(&self.chunk),
-                    item: None,
-                    value,
-                    cache: Arc::default(),
-                })
-            }
-            Opened::List(items) => Items::find(items, |d| d.item.is_some_and(|i| i as u64 == wanted)),
-        }
+/// The document with an index, which is behind those taken before.
+fn document(chunk: &mut Unfolded, wanted: u64) -> Option<Document> {
+    if let Unfolded::List(items) = chunk {
+        return items.find(|d| d.item.is_some_and(|i| i as u64 == wanted));
+    }
+    match std::mem::replace(chunk, Unfolded::Nothing) {
+        Unfolded::Object(document) => Some(document),
+        Unfolded::Nothing | Unfolded::List(_) => None,
     }
 }
 
@@ -161,8 +146,10 @@ mod tests {
 
     #[test]
     fn documents_come_back_as_they_were() {
-        let text = "a: 1.5\n---\nkind: List\nitems: [{x: 0}, {x: 1}, {x: 2}]\n---\nb: 2\n";
-        let wanted: Vec<Document> = documents("f", text)
+        let item = |n: u8| format!("{{apiVersion: v1, kind: A, x: {n}}}");
+        let (a, b, c, d) = (item(1), item(2), item(3), item(4));
+        let text = format!("{a}\n---\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
+        let wanted: Vec<Document> = documents("f", &text)
             .into_iter()
             .filter_map(|e| if let Entry::Document(d) = e { Some(d) } else { None })
             .filter(|d| d.item != Some(1))
@@ -176,7 +163,9 @@ mod tests {
         assert_eq!(spool.len(), 4);
         let got: Vec<Document> = spool.replay().unwrap().map(Result::unwrap).collect();
         assert!(spool.is_empty());
-        let show = |d: &Document| (d.source.clone(), d.item, d.value.clone(), d.chunk.start, d.chunk.text.clone());
+        let show = |d: &Document| {
+            (d.source.clone(), d.origin.clone(), d.item, d.value.clone(), d.chunk.start, d.chunk.text.clone())
+        };
         assert_eq!(got.iter().map(show).collect::<Vec<_>>(), wanted.iter().map(show).collect::<Vec<_>>());
     }
 }

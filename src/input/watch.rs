@@ -1,7 +1,8 @@
 //! Whether files change, told by looking at them now and then: that works on every file system, and needs no more than a
 //! date and a size of each.
 
-use super::files::{self, Source};
+use super::Options;
+use super::files::{self, Source, Step};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -16,8 +17,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct Watched<'a> {
     /// Files, directories and patterns.
     pub paths: &'a [String],
-    /// Whether directories are followed.
-    pub recursive: bool,
+    /// How they are read.
+    pub options: Options,
 }
 
 /// What files look like: date and size, neither of what is no file or cannot be read.
@@ -34,12 +35,11 @@ impl Look {
 impl Watched<'_> {
     /// Looks at the files that there are now.
     pub fn look(&self) -> Look {
-        let sources = files::expand(self.paths, self.recursive);
-        let paths = sources.into_iter().filter_map(|source| match source {
-            Ok(Source::File(path)) => Some(path),
-            Ok(Source::Stdin) => None,
-            // It may come to be.
-            Err(note) => Some(PathBuf::from(&*note.source)),
+        let paths = files::expand(self.paths, &self.options).into_iter().filter_map(|step| match step {
+            Step::Named(Source::File(path)) | Step::Found(path) => Some(path),
+            // A path that is not there may be created.
+            Step::Problem(note) => Some(PathBuf::from(&*note.source)),
+            Step::Named(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         });
         let state = |path: &PathBuf| {
             let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -73,7 +73,7 @@ mod tests {
     fn every_change_shows() {
         let dir = tempfile::tempdir().unwrap();
         let paths = [dir.path().display().to_string(), dir.path().join("later.txt").display().to_string()];
-        let watched = Watched { paths: &paths, recursive: false };
+        let watched = Watched { paths: &paths, options: Options::default() };
         let mut looks = vec![watched.look()];
         let file = dir.path().join("a.yaml");
         fs::write(&file, "a: 1\n").unwrap();

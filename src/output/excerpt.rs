@@ -22,6 +22,8 @@ pub struct Spot {
     pub column: usize,
     /// The line itself, when it can be shown.
     pub excerpt: Option<Excerpt>,
+    /// The file that a renderer made the document from, where the source is a stream of many (Helm's `# Source:`).
+    pub origin: Option<Arc<str>>,
 }
 
 /// A source line and the part of it that is meant.
@@ -37,6 +39,12 @@ impl Spot {
     /// A whole source.
     pub fn source(source: &Arc<str>) -> Self {
         Self { source: Arc::clone(source), ..Self::default() }
+    }
+
+    /// The same place, in a document that was made from `origin`.
+    #[must_use]
+    pub fn made_from(self, origin: Option<&Arc<str>>) -> Self {
+        Self { origin: origin.cloned(), ..self }
     }
 
     /// Whether it is on standard input, which is no file.
@@ -61,7 +69,7 @@ impl Spot {
             None => (near == 0).then_some(0),
         };
         let excerpt = line_start.and_then(|line_start| excerpt(text, start, line_start, from, part.end));
-        Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt }
+        Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt, origin: None }
     }
 
     /// The position `position` of `source`, in a text that begins at `start` in it.
@@ -79,6 +87,7 @@ impl Spot {
             line: position.line,
             column: position.column,
             excerpt: excerpt(text, start, line_start, from, from + 1),
+            origin: None,
         }
     }
 }
@@ -118,7 +127,10 @@ impl std::fmt::Display for Spot {
         if self.line > 0 && self.column > 0 {
             write!(f, ":{}", self.column)?;
         }
-        Ok(())
+        match &self.origin {
+            Some(origin) => write!(f, " ({origin})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -147,6 +159,9 @@ pub fn render(grade: Grade, message: &str, spot: &Spot, help: Option<&str>, colo
         ),
         None => title.element(Origin::path(spot.to_string())),
     };
+    if let (Some(origin), Some(_)) = (&spot.origin, &spot.excerpt) {
+        group = group.element(Level::NOTE.message(format!("made from {origin}")));
+    }
     if let Some(help) = help {
         group = group.element(Level::HELP.message(help));
     }
@@ -203,6 +218,17 @@ mod tests {
             text,
             "error: spec.replicas: Invalid value\n --> dir/a.yaml:4:13\n  |\n4 |   replicas: many\n  |             ^^^^\n  |\n  = help: try 3\n"
         );
+    }
+
+    #[test]
+    fn the_file_behind_a_place_is_shown_beside_it() {
+        let spot = Spot::line(&Arc::from("<stdin>"), 12).made_from(Some(&"chart/templates/x.yaml".into()));
+        assert_eq!(spot.to_string(), "<stdin>:12 (chart/templates/x.yaml)");
+        let text = render(Grade::Error, "no", &spot, None, false);
+        assert_eq!(text, "error: no\n--> <stdin>:12 (chart/templates/x.yaml)\n");
+        let spot = Spot::at(&Arc::from("<stdin>"), b"a: 1\n", FIRST, FIRST).made_from(Some(&"x.yaml".into()));
+        let text = render(Grade::Error, "no", &spot, None, false);
+        assert_eq!(text, "error: no\n --> <stdin>:1:1\n  |\n1 | a: 1\n  | ^\n  |\n  = note: made from x.yaml\n");
     }
 
     #[test]

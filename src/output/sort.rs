@@ -10,34 +10,70 @@ use crate::jsonpath::{self, Item, JsonPath};
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Sorts `objects` by the field at `path`, which may be written `.a.b`, `a.b` or `{.a.b}`. `Err` is in kubectl's words,
-/// and so is the order of objects that are equal.
-pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
-    let field = jsonpath::relaxed(path)?;
-    let parsed = JsonPath::parse(&field)?.allow_missing_keys(true);
-    let mut keys = Vec::with_capacity(objects.len());
-    for object in objects.iter() {
-        let found = parsed.find(object)?;
-        keys.push(found.first().and_then(|items| items.first()).map(key));
+/// The order of objects by a field; of each object only the value of the field is kept.
+pub struct Sorter {
+    field: String,
+    path: JsonPath,
+    keys: Vec<Option<Key>>,
+}
+
+impl Sorter {
+    /// Sorts by the field at `path`, which may be written `.a.b`, `a.b` or `{.a.b}`.
+    ///
+    /// # Errors
+    /// Why `path` is no JSONPath, in kubectl's words.
+    pub fn new(path: &str) -> Result<Self, String> {
+        let field = jsonpath::relaxed(path)?;
+        let path = JsonPath::parse(&field)?.allow_missing_keys(true);
+        Ok(Self { field, path, keys: Vec::new() })
     }
-    if !objects.is_empty() && keys.iter().all(Option::is_none) {
-        let field = crate::value::quote::go_quote(&field);
-        return Err(format!("couldn't find any field with path {field} in the list of objects"));
+
+    /// The next object.
+    ///
+    /// # Errors
+    /// Why the path cannot be followed, in kubectl's words.
+    pub fn add(&mut self, object: &Value) -> Result<(), String> {
+        let found = self.path.find(object)?;
+        self.keys.push(found.first().and_then(|items| items.first()).map(key));
+        Ok(())
     }
-    let mut order: Vec<usize> = (0..objects.len()).collect();
-    let mut failed = None;
-    go::sort(&mut order, &mut |a, b| match (keys.get(a), keys.get(b)) {
-        (Some(Some(a)), Some(Some(b))) if failed.is_none() => {
-            less(a, b).map_err(|why| failed = Some(why)).unwrap_or_default()
+
+    /// The indexes of the objects in their order, as kubectl orders them, also those that are equal.
+    ///
+    /// # Errors
+    /// Why they have no order, in kubectl's words.
+    pub fn order(self) -> Result<Vec<usize>, String> {
+        let Self { field, keys, .. } = self;
+        if !keys.is_empty() && keys.iter().all(Option::is_none) {
+            let field = crate::value::quote::go_quote(&field);
+            return Err(format!("couldn't find any field with path {field} in the list of objects"));
         }
-        (Some(a), _) => a.is_none(),
-        _ => false,
-    });
-    if let Some(why) = failed {
-        return Err(format!(
-            "Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {why}"
-        ));
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        let mut failed = None;
+        go::sort(&mut order, &mut |a, b| match (keys.get(a), keys.get(b)) {
+            (Some(Some(a)), Some(Some(b))) if failed.is_none() => {
+                less(a, b).map_err(|why| failed = Some(why)).unwrap_or_default()
+            }
+            (Some(a), _) => a.is_none(),
+            _ => false,
+        });
+        match failed {
+            None => Ok(order),
+            Some(why) => {
+                Err(format!("Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {why}"))
+            }
+        }
     }
+}
+
+/// Sorts `objects` by the field at `path`, as [`Sorter`] does.
+///
+/// # Errors
+/// Those of [`Sorter`].
+pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
+    let mut sorter = Sorter::new(path)?;
+    objects.iter().try_for_each(|object| sorter.add(object))?;
+    let order = sorter.order()?;
     let mut taken: Vec<Option<Value>> = std::mem::take(objects).into_iter().map(Some).collect();
     objects.extend(order.into_iter().filter_map(|i| taken.get_mut(i)?.take()));
     Ok(())

@@ -127,6 +127,7 @@ impl Places for Finder<'_> {
             None => Spot::line(&name, chunk.start.line + lines_of_comment(&chunk.text)),
             Some(_) => Spot::line(&name, self.document.position().line),
         }
+        .made_from(self.document.origin.as_ref())
     }
 
     fn field(&self, path: &str) -> Spot {
@@ -163,7 +164,8 @@ impl Finder<'_> {
             Some(key) if by_key => key,
             _ => found.value,
         };
-        Spot::part(&source(name), &chunk.text, chunk.start, part.start, part.range)
+        let spot = Spot::part(&source(name), &chunk.text, chunk.start, part.start, part.range);
+        spot.made_from(self.document.origin.as_ref())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
+use super::filter::{Filter, Unwanted};
 use super::judge::{self, Before, Court, Namespace, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
@@ -51,6 +52,8 @@ pub struct Judge {
     pub server: Server,
     /// Which request is sent, and the existing objects.
     pub updates: Updates,
+    /// Which objects are wanted.
+    pub filter: Filter,
     /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
     pub shelf: Shelf,
 }
@@ -174,6 +177,22 @@ impl Known {
             return Destination::Builtin(Box::new(object), kind);
         }
         Destination::Unknown(Box::new(object), kind)
+    }
+
+    /// Leaves an object out; a CRD still defines its kind. What is reported of it, if anything is.
+    pub fn leave_out(&mut self, judge: &Judge, mut object: Object, why: Unwanted) -> Option<Item> {
+        let identity = judge::identity(object.value(), Namespace::Own);
+        let item = match why {
+            Unwanted::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
+            Unwanted::Labels => None,
+        };
+        if object.is_definition() {
+            let installed = self.install(judge, object, &CREATE, FieldValidation::Ignore);
+            if matches!(installed.verdict, Verdict::Rejected | Verdict::CannotTell) {
+                return Some(installed);
+            }
+        }
+        item
     }
 
     /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update. One whose

@@ -119,7 +119,14 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, I> {
                     let warnings = notes.iter().enumerate();
                     let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MOST_FOUND));
                     let warnings = warnings.collect();
-                    self.known.destination(self.judge, Object { document, warnings })
+                    let object = Object { document, warnings };
+                    match self.judge.filter.unwanted(object.value()) {
+                        None => self.known.destination(self.judge, object),
+                        Some(why) => match self.known.leave_out(self.judge, object, why) {
+                            Some(item) => Destination::Item(Box::new(item)),
+                            None => continue,
+                        },
+                    }
                 }
                 Entry::Problem(note) => Destination::Item(Box::new(object::problem(note))),
                 // Of a whole source there is only to say that nothing is in it.

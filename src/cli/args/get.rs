@@ -1,7 +1,10 @@
 //! The words of `kubectl crdx get`, which are those of `kubectl get`.
 
-use super::Cluster;
+use super::{Cluster, Reading};
+use crate::cli::source::Given;
+use crate::input::Options;
 use clap::Args as ClapArgs;
+use std::path::PathBuf;
 
 /// `get`
 #[derive(Debug, ClapArgs)]
@@ -19,7 +22,7 @@ use clap::Args as ClapArgs;
   kubectl crdx get -f objects/ --crds crds/ --offline")]
 pub struct Get {
     /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
-    #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "filenames")]
+    #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "files")]
     pub words: Vec<String>,
     /// In every namespace
     #[arg(short = 'A', long)]
@@ -43,17 +46,20 @@ pub struct Get {
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
     /// A file or directory with objects, read instead of live ones; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", group = "files", help_heading = "Files")]
     pub filenames: Vec<String>,
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
+    #[arg(short = 'k', long, value_name = "DIR", group = "files", help_heading = "Files")]
+    pub kustomize: Vec<PathBuf>,
     /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
-    #[arg(long, value_name = "PATH", requires = "filenames", help_heading = "Files")]
+    #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
     pub crds: Vec<String>,
     /// Show objects as they would be read with the CRDs in these files in place of today's
-    #[arg(long = "crd", value_name = "PATH", conflicts_with = "filenames", help_heading = "Files")]
+    #[arg(long = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
     pub tomorrow: Vec<String>,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long, help_heading = "Files")]
-    pub recursive: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// json, yaml, name, wide, jsonpath=…, jsonpath-as-json=…, jsonpath-file=…, custom-columns=…, custom-columns-file=…
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<String>,
@@ -84,6 +90,11 @@ pub struct Get {
 }
 
 impl Get {
+    /// The arguments that name files.
+    pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
+        Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
+    }
+
     /// How many objects a page has; 0 when everything is asked for at once, as kubectl does to sort.
     pub fn page(&self) -> usize {
         if self.order().is_some() { 0 } else { self.chunk_size }

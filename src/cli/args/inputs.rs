@@ -2,6 +2,8 @@
 
 use super::Paths;
 use crate::kubectl;
+use crate::server::LabelSelector;
+use crate::simulation::filter::KindPattern;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
 
@@ -12,8 +14,14 @@ pub struct Inputs {
     #[command(flatten)]
     pub paths: Paths,
     /// A file or directory with CustomResourceDefinitions, `-` for standard input; may be repeated
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,
+    /// Skip objects of a kind, as KIND or KIND.GROUP; CRDs that are skipped still define kinds; may be repeated
+    #[arg(long, value_name = "KIND")]
+    pub skip: Vec<KindPattern>,
+    /// Only objects with labels that match, as kubectl's -l: 'app=web', 'tier in (a, b)', '!canary'
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = LabelSelector::parse, allow_hyphen_values = true)]
+    pub selector: Option<LabelSelector>,
     /// Judge duplicate and unknown fields as kubectl's `--validate` does
     #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
     pub field_validation: FieldValidation,

@@ -1,19 +1,66 @@
 //! The files and directories that a command reads, positional or with `-f`.
 
+use crate::input::{Ignore, Options};
 use clap::Args as ClapArgs;
+use std::path::PathBuf;
 
 /// What a command reads. Every command that reads objects or CRDs and has no other positional argument takes these.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Paths {
     /// Files or directories to read (YAML or JSON), `-` for standard input
-    #[arg(value_name = "PATH", required_unless_present = "filenames")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["filenames", "kustomize"])]
     pub positional: Vec<String>,
     /// A file or directory to read, `-` for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
     pub filenames: Vec<String>,
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
+    #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
+    pub kustomize: Vec<PathBuf>,
+    /// How they are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How files and directories are read, for every command that reads objects.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct Reading {
     /// Read the directories below the given ones, too
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, help_heading = "Files")]
     pub recursive: bool,
+    /// Leave out files and directories that match, with the syntax of .gitignore, seen from the working directory; may be
+    /// repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Files")]
+    pub ignore: Vec<String>,
+    /// Skip documents that are no Kubernetes objects, such as Helm values, also in files that are named; in directories they
+    /// are always skipped
+    #[arg(long, help_heading = "Files")]
+    pub skip_non_objects: bool,
+}
+
+impl Reading {
+    /// The options for the input; what is skipped is counted in all clones of them.
+    pub fn options(&self) -> Options {
+        Options {
+            recursive: self.recursive,
+            skip_non_objects: self.skip_non_objects,
+            // Each pattern was checked when the arguments were read.
+            ignore: Ignore::new(&self.ignore).unwrap_or_default(),
+            ..Options::default()
+        }
+    }
+}
+
+/// Prints how many documents were skipped because they are no objects.
+pub fn report_skipped(options: &Options) {
+    if let Some(message) = options.skipped.message() {
+        eprintln!("note: {message}");
+    }
+}
+
+fn pattern(text: &str) -> Result<String, String> {
+    let text = text.to_owned();
+    Ignore::new(std::slice::from_ref(&text)).map_err(|error| error.to_string())?;
+    Ok(text)
 }
 
 impl Paths {

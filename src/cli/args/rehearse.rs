@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx rehearse`.
 
-use super::{Cluster, RehearseFormat};
+use super::{Cluster, Reading, RehearseFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
@@ -28,9 +28,9 @@ pub struct Rehearse {
     /// out [default: all objects that the cluster stores]
     #[arg(short = 'f', long = "filename", value_name = "PATH", required_if_eq("offline", "true"))]
     pub filenames: Vec<String>,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long)]
-    pub recursive: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// How many threads rehearse [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

@@ -1,7 +1,10 @@
 //! The words of `kubectl crdx scale`.
 
-use super::{Cluster, TableOrJson};
+use super::{Cluster, Reading, TableOrJson};
+use crate::cli::source::Given;
+use crate::input::Options;
 use clap::{Args as ClapArgs, ValueEnum};
+use std::path::PathBuf;
 
 /// `scale`
 #[derive(Debug, ClapArgs)]
@@ -23,20 +26,30 @@ pub struct Scale {
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
     /// A file or directory with objects, read instead of live ones; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", group = "files", help_heading = "Files")]
     pub filenames: Vec<String>,
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
+    #[arg(short = 'k', long, value_name = "DIR", group = "files", help_heading = "Files")]
+    pub kustomize: Vec<PathBuf>,
     /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
-    #[arg(long, value_name = "PATH", requires = "filenames", help_heading = "Files")]
+    #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long, help_heading = "Files")]
-    pub recursive: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// What to print [default: the Scale and a diff of the object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TableOrJson>,
     /// The cluster to ask.
     #[command(flatten)]
     pub cluster: Cluster,
+}
+
+impl Scale {
+    /// The arguments that name files.
+    pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
+        Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
+    }
 }
 
 /// `--dry-run`; both come to the same here.

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx serve`.
 
-use super::Cluster;
+use super::{Cluster, Reading};
 use clap::Args as ClapArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -31,11 +31,17 @@ pub struct Serve {
     #[arg(long = "allowed-host", value_name = "HOST")]
     pub allowed_hosts: Vec<String>,
     /// A file or directory with CRDs and objects to apply at the start, `-` for standard input; may be repeated
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub load: Vec<String>,
-    /// Go into the directories below those given
-    #[arg(short = 'R', long)]
-    pub recursive: bool,
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and apply the result at the start; may be repeated
+    #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
+    pub kustomize: Vec<PathBuf>,
+    /// Stop if an object that is loaded cannot be read or would be refused, instead of leaving it out
+    #[arg(long, help_heading = "Files")]
+    pub strict_load: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// Begin with the CRDs and custom resources of the cluster, as they are stored there
     #[arg(long)]
     pub load_from_cluster: bool,

@@ -5,7 +5,7 @@ use crate::cli::args;
 use crate::cli::terminal;
 use crate::crd;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Input, Note};
+use crate::input::{Entry, Input, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
@@ -104,9 +104,9 @@ pub fn read(args: &args::Cel, needed: bool) -> Result<Given, Wrong> {
     })
 }
 
-/// The documents of a file or of standard input.
+/// The documents of a file or of standard input; `self` may be any YAML or JSON, not only an object.
 fn one_file(path: &str) -> Result<Vec<Value>, Wrong> {
-    documents(Input::open(&[path.to_owned()], false))
+    documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
 }
 
 /// The objects of the input. A list whose kind does not end in `List` is an object that has a member `items`.

@@ -4,7 +4,8 @@ use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
 use crate::cluster::{Error, Resource};
 use crate::crd;
-use crate::input::{Entry, Input};
+use crate::input::Entry;
+use crate::input::required::{Required, Sources};
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
@@ -23,19 +24,14 @@ impl Rows {
     /// No CRDs yet but those in the files at `tomorrow`.
     pub fn new(tomorrow: &[String], clock: fn() -> Timestamp) -> Result<Self, Failure> {
         let mut rows = Self { server: Server::new(0), known: HashSet::new(), tomorrow: HashSet::new(), clock };
-        for entry in Input::open(tomorrow, false) {
+        for entry in Sources::open(tomorrow, false, Required::Definition, "--crd") {
             let document = match entry {
-                Entry::Document(document) => document,
-                Entry::Problem(note) => return Err(Failure::message(format!("{}: {}", note.source, note.message))),
-                Entry::Warning(_) => continue,
+                Entry::Document(document) if document.is_definition() => document,
+                Entry::Problem(note) => return Err(Failure::message(note.text())),
+                // Other objects may be beside the CRDs.
+                Entry::Document(_) | Entry::Warning(_) => continue,
             };
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-            if document.value.str_at(&["kind"]) != Some("CustomResourceDefinition") {
-                let source = &document.source;
-                return Err(
-                    problem(&format!("{source}: {name} is no CustomResourceDefinition"), "give CRDs to --crd").into()
-                );
-            }
             rows.server
                 .seed_definition(&document.value, clock())
                 .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;

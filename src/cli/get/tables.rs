@@ -1,13 +1,16 @@
 //! Objects in tables, one table for each resource.
 
-use super::{Get, Named};
+use super::order::Ordered;
+use super::{Found, Get, Named};
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cluster::Resource;
-use crate::output::sort;
 use crate::output::table::{TableText, View};
 use crate::value::Value;
 use std::io::Write;
+
+/// As many objects become rows at once when they are sorted.
+const PAGE: usize = 500;
 
 /// Prints all objects of some resources.
 pub fn of_types(
@@ -18,8 +21,8 @@ pub fn of_types(
 ) -> Result<(), Failure> {
     let places: Vec<Option<String>> = resources.iter().map(|r| get.place(r)).collect();
     let Get { args, source, rows, query, out, .. } = get;
-    let list = |(resource, place): (_, &Option<String>)| source.list(resource, place.as_deref(), query).peekable();
-    let mut lists: Vec<_> = resources.iter().zip(&places).map(list).collect();
+    let lists = resources.iter().zip(&places).map(|(resource, place)| source.list(resource, place.as_deref(), query));
+    let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
     // Names have their kind before them when there are lists of several kinds, not when they are asked for.
     let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok()).count();
     let mut tables = Tables::new(answered > 1, wide);
@@ -29,15 +32,21 @@ pub fn of_types(
             continue;
         }
         let mut table = TableText::new(tables.view(args, resource));
-        // A page becomes text before the next one is read.
-        let mut add = |page| {
-            let page = sorted(rows.page(resource, page)?, args.order())?;
-            if !page.is_empty() {
-                table.add(&rows.table(source, resource, &page)?, &[], &[]);
-            }
-            Ok(())
+        let done = if let Some(field) = args.order() {
+            let mut held = Ordered::new(field, 2);
+            let mut pages = list.map(|page| rows.page(resource, page));
+            let read = pages.try_for_each(|page| page?.iter().try_for_each(|object| held.add(object)));
+            failures.extend(read.err());
+            let mut add = |page: Vec<Value>| add_page(&mut table, &rows.table(source, resource, &page)?);
+            in_pages(held.finish(), &mut add)
+        } else {
+            // A page becomes text before the next one is read.
+            list.into_iter().try_for_each(|page| {
+                let page = rows.page(resource, page)?;
+                if page.is_empty() { Ok(()) } else { add_page(&mut table, &rows.table(source, resource, &page)?) }
+            })
         };
-        failures.extend(list.into_iter().try_for_each(&mut add).err());
+        failures.extend(done.err());
         tables.print(out, args, table)?;
     }
     tables.nothing_found(get, resources.iter().all(|r| r.namespaced), failures);
@@ -45,32 +54,61 @@ pub fn of_types(
 }
 
 /// Prints objects by name.
-pub fn of_names(get: &mut Get<'_>, found: &[Named], wide: bool, failures: &[Failure]) -> Result<(), Failure> {
-    let first = found.first().map(|named| named.resource.clone());
-    let several = found.iter().any(|named| Some(&named.resource) != first.as_ref());
-    let namespaced = found.iter().all(|named| named.resource.namespaced);
+pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure]) -> Result<(), Failure> {
+    let first = found.resources().next();
+    let several = found.resources().any(|resource| Some(resource) != first);
+    let namespaced = found.resources().all(|resource| resource.namespaced);
     let mut tables = Tables::new(several, wide);
     let Get { args, source, rows, out, .. } = get;
-    for group in found.chunk_by(|a, b| a.resource == b.resource) {
-        let Some(Named { resource, .. }) = group.first() else { continue };
-        let mut table = TableText::new(tables.view(args, resource));
-        let objects = group.iter().map(|named| named.object.clone()).collect();
+    let mut objects = found.read(source).peekable();
+    // Objects of one resource that follow one another are in one table.
+    while let Some(named) = objects.next() {
+        let Named { resource, object } = named?;
+        let mut table = TableText::new(tables.view(args, &resource));
+        let rest =
+            std::iter::from_fn(|| objects.next_if(|next| next.as_ref().map_or(true, |next| next.resource == resource)));
+        let objects = std::iter::once(Ok(object)).chain(rest.map(|named| named.map(|named| named.object)));
         // Each comes in a Table of its own.
-        for object in sorted(objects, args.order())? {
-            table.add(&rows.table(source, resource, &[object])?, &[], &[]);
+        let mut add = |object| {
+            table.add(&rows.table(source, &resource, &[object])?, &[], &[]);
+            Ok::<_, Failure>(())
+        };
+        if let Some(field) = args.order() {
+            let mut held = Ordered::new(field, 2);
+            for object in objects {
+                held.add(&object?)?;
+            }
+            held.finish()?.try_for_each(|object| add(object?))?;
+        } else {
+            for object in objects {
+                add(object?)?;
+            }
         }
         tables.print(out, args, table)?;
     }
+    drop(objects);
     tables.nothing_found(get, namespaced, failures);
     Ok(())
 }
 
-/// In the order of a field; kubectl asks nothing of a table of one row.
-fn sorted(mut objects: Vec<Value>, field: Option<&str>) -> Result<Vec<Value>, Failure> {
-    if let Some(field) = field.filter(|_| objects.len() > 1) {
-        sort::sort(&mut objects, field).map_err(Failure::message)?;
+fn add_page(table: &mut TableText, page: &Value) -> Result<(), Failure> {
+    table.add(page, &[], &[]);
+    Ok(())
+}
+
+/// Hands on objects in pages.
+fn in_pages(
+    objects: Result<impl Iterator<Item = Result<Value, Failure>>, Failure>,
+    add: &mut impl FnMut(Vec<Value>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut objects = objects?;
+    loop {
+        let page = objects.by_ref().take(PAGE).collect::<Result<Vec<_>, _>>()?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        add(page)?;
     }
-    Ok(objects)
 }
 
 /// Tables one below the other.

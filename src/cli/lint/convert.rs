@@ -1,6 +1,6 @@
 //! `lint --convert`: CRDs of v1beta1 as v1 on standard output, what changes and what is still wrong on standard error.
 
-use super::{judge, read};
+use super::{given_paths, judge, read};
 use crate::cli::{Exit, args, terminal};
 use crate::crd;
 use crate::input::{Entry, Input};
@@ -14,7 +14,8 @@ use std::io::{self, Write};
 pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut begun = false;
-    for read in read(&args.paths.all(), args.paths.recursive, "") {
+    let options = args.paths.reading.options();
+    for read in read(given_paths(args, &options)) {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
@@ -46,6 +47,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         out.write_all(text.as_bytes())?;
         exit = exit.max(still_wrong(&name, text));
     }
+    args::report_skipped(&options);
     Ok(exit)
 }
 

@@ -6,74 +6,128 @@ use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Note};
+use crate::input::shelf::{Place, Shelf};
+use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::lint::convert;
 use crate::server::{Response, ResponseBody, Server, Timestamp};
 use crate::simulation::builtin;
-use crate::simulation::object::Object;
+use crate::text::Position;
 use crate::value::Value;
 use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
 
-/// Reads the files and applies what they hold, CRDs first. `Err` lists all that could not be read or was refused.
+/// Reads the files and applies what they hold, CRDs first. What cannot be read or is refused is reported and left out.
+///
+/// # Errors
+/// All problems: those of whole files, and with `--strict-load` those of single documents.
 pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), Vec<String>> {
-    if args.load.is_empty() {
+    if args.load.is_empty() && args.kustomize.is_empty() {
         return Ok(());
     }
-    let (mut crds, mut objects, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    let options = args.reading.options();
+    let mut load = Load { server, args, now, shelf: Shelf::default(), pending: Vec::new(), problems: Vec::new() };
+    let entries = Sources::open(&args.load, options.clone(), Required::Object, "--load");
     let progress = Progress::new(true);
-    for entry in progress.count(Sources::open(&args.load, args.recursive, Required::Object, "--load")) {
+    for entry in progress.count(entries.and_kustomizations(&args.kustomize)) {
         match entry {
+            Entry::Problem(note) if note.position.is_some() => load.leave_out(note.text()),
             Entry::Problem(note) | Entry::Warning(note @ Note { position: None, .. }) => {
-                problems.push(note.text());
+                load.problems.push(note.text());
             }
             Entry::Warning(note) => {
                 progress.suspend(|| eprintln!("warning: {}: {}", note.source, note.message));
             }
-            Entry::Document(document) => {
-                let object = Object { document, warnings: Vec::new() };
-                if object.is_definition() { crds.push(object) } else { objects.push(object) }
-            }
+            Entry::Document(document) => load.document(document)?,
         }
     }
     progress.clear();
-    let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
-    for crd in crds {
-        let place = place(&crd);
-        if let Err(problem) =
-            definition(crd.document.value).and_then(|crd| apply(server, request::DEFINITIONS, crd, manner))
-        {
-            problems.push(format!("{place}: {problem}"));
-        }
-    }
-    let plurals = plurals(server, manner);
-    for object in objects {
-        let place = place(&object);
-        let Ok((group, version, kind)) = object.kind() else {
-            problems.push(format!("{place}: an object says its apiVersion and kind"));
-            continue;
-        };
-        let Some((plural, namespaced)) = plurals.get(&(group.clone(), kind.clone())) else {
-            if builtin::owns(&group) {
-                eprintln!("warning: {place}: {kind} is built into Kubernetes and not served here: left out");
-            } else {
-                problems.push(format!("{place}: no CRD defines {kind} of {group}: load it, too"));
-            }
-            continue;
-        };
-        let own = object.value().str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
-        let namespace = own.or(args.cluster.namespace.as_deref()).unwrap_or("default").to_owned();
-        let path = request::collection(&group, &version, plural, namespaced.then_some(namespace.as_str()));
-        if let Err(problem) = apply(server, &path, object.document.value, manner) {
-            problems.push(format!("{place}: {problem}"));
-        }
-    }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    args::report_skipped(&options);
+    load.objects()?;
+    if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }
 
-fn place(object: &Object) -> String {
-    format!("{}:{}", object.document.source, object.document.position())
+/// Applies documents: CRDs at once, everything else when all CRDs are there.
+struct Load<'a> {
+    server: &'a Server,
+    args: &'a args::Serve,
+    now: Timestamp,
+    shelf: Shelf,
+    pending: Vec<Pending>,
+    /// Problems that stop the server.
+    problems: Vec<String>,
+}
+
+/// An object that is still to be applied.
+struct Pending {
+    place: Place,
+    source: Arc<str>,
+    position: Position,
+}
+
+impl Load<'_> {
+    fn manner(&self) -> Manner {
+        Manner { level: FieldValidation::Strict, dry_run: false, table: false, now: self.now }
+    }
+
+    /// A problem with one document.
+    fn leave_out(&mut self, problem: String) {
+        if self.args.strict_load {
+            self.problems.push(problem);
+        } else {
+            eprintln!("error: {problem}\nnote: it is left out; --strict-load stops instead");
+        }
+    }
+
+    fn document(&mut self, document: Document) -> Result<(), Vec<String>> {
+        let (source, position) = (Arc::clone(&document.source), document.position());
+        if !document.is_definition() {
+            let place = self.shelf.put(&document.value).map_err(|error| vec![unkept(&error)])?;
+            self.pending.push(Pending { place, source, position });
+            return Ok(());
+        }
+        let applied =
+            definition(document.value).and_then(|crd| apply(self.server, request::DEFINITIONS, crd, self.manner()));
+        if let Err(problem) = applied {
+            self.leave_out(format!("{source}:{position}: {problem}"));
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self) -> Result<(), Vec<String>> {
+        let plurals = plurals(self.server, self.manner());
+        for Pending { place, source, position } in std::mem::take(&mut self.pending) {
+            let object = self.shelf.get(place).map_err(|error| vec![unkept(&error)])?;
+            let place = format!("{source}:{position}");
+            if let Err(problem) = self.object(object, &plurals, &place) {
+                self.leave_out(format!("{place}: {problem}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&self, object: Value, plurals: &Plurals, place: &str) -> Result<(), String> {
+        let text = |key| object.str_at(&[key]).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let Some((plural, namespaced)) = plurals.get(&(group.to_owned(), kind.to_owned())) else {
+            if builtin::owns(group) {
+                eprintln!("warning: {place}: {kind} is built into Kubernetes and not served here: left out");
+                return Ok(());
+            }
+            return Err(format!("no CRD defines {kind} of {group}: load it, too"));
+        };
+        let own = object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
+        let namespace = own.or(self.args.cluster.namespace.as_deref()).unwrap_or("default").to_owned();
+        let path = request::collection(group, version, plural, namespaced.then_some(namespace.as_str()));
+        apply(self.server, &path, object, self.manner())
+    }
+}
+
+fn unkept(error: &io::Error) -> String {
+    format!("objects cannot be kept in a temporary file: {error}: make room for it, or name a directory with TMPDIR")
 }
 
 /// A CRD as v1: one of v1beta1 is converted, for no server takes it any more.
@@ -109,8 +163,11 @@ fn judged(response: &Response) -> Result<(), String> {
     })
 }
 
+/// By group and kind, the plural and whether objects are in namespaces.
+type Plurals = HashMap<(String, String), (String, bool)>;
+
 /// What serves which kind: by group and kind the plural, and whether its objects are in namespaces.
-fn plurals(server: &Server, manner: Manner) -> HashMap<(String, String), (String, bool)> {
+fn plurals(server: &Server, manner: Manner) -> Plurals {
     let list = server.handle(&request::read(request::DEFINITIONS, manner));
     let ResponseBody::Json(list) = &list.body else { return HashMap::new() };
     let crds = list.get("items").and_then(Value::as_array).unwrap_or_default();

@@ -1,11 +1,13 @@
-//! Objects of files, read as if a server had stored them.
+//! Objects of files, read as if a server had stored them. They are kept in a temporary file, and are in the server only
+//! while it answers a request for them.
 
 use super::problem;
 use crate::cli::progress::Progress;
 use crate::cli::terminal;
-use crate::cluster::{AGGREGATED, Error, Resource, Status, aggregated};
+use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Note};
+use crate::input::shelf::{Place, Shelf};
+use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::server::{Request, ResponseBody, Server};
@@ -13,80 +15,134 @@ use crate::simulation::builtin;
 use crate::simulation::judge::Places;
 use crate::simulation::object::Object;
 use crate::value::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What the files hold, in a server of its own.
+/// As many objects are in the server at once.
+const PAGE: usize = 500;
+
+/// The arguments that name files.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// Files and directories with objects.
+    pub filenames: &'a [String],
+    /// Directories with objects, which kustomize builds.
+    pub kustomizations: &'a [PathBuf],
+    /// Files and directories with CRDs.
+    pub crds: &'a [String],
+    /// How they are read.
+    pub options: &'a Options,
+}
+
+impl Given<'_> {
+    /// Whether there are objects in files.
+    pub fn has_objects(&self) -> bool {
+        !self.filenames.is_empty() || !self.kustomizations.is_empty()
+    }
+}
+
+/// The objects of files, and a server with their CRDs.
 pub struct Files {
     server: Server,
     resources: Arc<Vec<Resource>>,
-    /// The resource, namespace and name of each object, in the order of the files.
-    objects: Vec<(Resource, String, String)>,
-    /// Those that came with a resourceVersion.
-    versioned: HashSet<String>,
+    shelf: Shelf,
+    /// The objects of each definition (`plural.group`), by their keys in the store.
+    objects: HashMap<String, BTreeMap<String, Stored>>,
+    /// The objects in the order of the files.
+    order: Vec<Named>,
     manner: Manner,
 }
 
+/// An object that was stored.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    place: Place,
+    /// Whether it came with a resourceVersion; one that our server gave it is not shown.
+    versioned: bool,
+}
+
+/// The resource, namespace and name of an object.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// The namespace; empty for a cluster-scoped resource.
+    pub namespace: Box<str>,
+    /// The name.
+    pub name: Box<str>,
+}
+
+/// An object whose CRD may still come.
+struct Pending {
+    place: Place,
+    source: Arc<str>,
+    line: usize,
+}
+
 impl Files {
-    /// Reads objects and CRDs. `namespace` is for objects that name none. `note` is told what could not be read.
-    pub fn read(
-        filenames: &[String],
-        crds: &[String],
-        recursive: bool,
-        namespace: &str,
-        note: &mut dyn FnMut(String),
-    ) -> Result<Self, Error> {
+    /// Reads objects and CRDs. `namespace` is for objects without one. What cannot be read is handed to `report`.
+    pub fn read(given: Given<'_>, namespace: &str, report: &mut dyn FnMut(String)) -> Result<Self, Error> {
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-        let server = Server::new(0);
-        let mut held = Vec::new();
-        let definitions = Sources::open(crds, recursive, Required::Definition, "--crds");
-        let objects = Sources::open(filenames, recursive, Required::Object, "-f");
+        let (server, shelf) = (Server::new(0), Shelf::default());
+        let mut pending = Vec::new();
+        let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
+        let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");
         let progress = Progress::new(true);
-        for entry in progress.count(definitions.chain(objects)) {
+        for entry in progress.count(definitions.chain(objects.and_kustomizations(given.kustomizations))) {
             let document = match entry {
                 Entry::Document(document) => document,
                 Entry::Problem(problem) | Entry::Warning(problem @ Note { position: None, .. }) => {
-                    note(format!("error: {}", problem.text()));
+                    report(format!("error: {}", problem.text()));
                     continue;
                 }
                 Entry::Warning(_) => continue,
             };
             let mut object = Object { document, warnings: Vec::new() };
-            if !object.is_definition() {
-                // Kinds of Kubernetes itself are passed over, as `validate` does.
-                let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
-                if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
-                    held.push(object);
+            let spot = object.finder().start();
+            if object.is_definition() {
+                let crd = object.take_value();
+                if let Err(why) = server.seed_definition(&crd, manner.now) {
+                    report(format!("error: {spot}: {why}"));
                 }
                 continue;
             }
-            let place = object.finder().start();
-            let crd = object.take_value();
-            if let Err(why) = server.seed_definition(&crd, manner.now) {
-                note(format!("error: {place}: {why}"));
+            // Built-in kinds are skipped, as by `validate`.
+            let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
+            if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
+                let place = shelf.put(object.value()).map_err(|error| unkept(&error))?;
+                pending.push(Pending { place, source: Arc::clone(&spot.source), line: spot.line });
             }
         }
-        let mut files =
-            Self { server, resources: Arc::default(), objects: Vec::new(), versioned: HashSet::new(), manner };
+        let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());
+        let mut files = Self { server, resources, shelf, objects, order, manner };
         let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", manner) };
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
-        for mut object in held {
-            let place = object.finder().start();
-            if let Err(why) = files.store(object.take_value(), namespace) {
-                note(format!("error: {place}: {why}"));
+        let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
+        for Pending { place, source, line } in pending {
+            let object = files.shelf.get(place).map_err(|error| unkept(&error))?;
+            if let Err(why) = files.store(&resources, object, namespace)? {
+                report(format!("error: {source}:{line}: {why}"));
             }
         }
         Ok(files)
     }
 
-    fn store(&mut self, object: Value, namespace: &str) -> Result<(), String> {
+    /// Stores an object as a server would. The inner error says why that is not possible.
+    fn store(
+        &mut self,
+        resources: &[Arc<Resource>],
+        object: Value,
+        namespace: &str,
+    ) -> Result<Result<(), String>, Error> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-        let of_kind = |r: &&Resource| r.group == group && r.kind == kind;
-        let found = self.resources.iter().filter(of_kind).find(|r| r.version == version);
-        let Some(resource) = found.or_else(|| self.resources.iter().find(of_kind)).cloned() else {
-            return Err(format!("there is no CRD for {kind} of {api_version}: give it with --crds"));
+        let of_kind = |r: &&Arc<Resource>| r.group == group && r.kind == kind;
+        let found = resources.iter().filter(of_kind).find(|r| r.version == version);
+        let Some(resource) = found.or_else(|| resources.iter().find(of_kind)).cloned() else {
+            return Ok(Err(format!("there is no CRD for {kind} of {api_version}: give it with --crds")));
         };
         let own = text(&["metadata", "namespace"]);
         let namespace = match (resource.namespaced, own.is_empty()) {
@@ -95,58 +151,82 @@ impl Files {
             (true, false) => own,
         };
         let name = text(&["metadata", "name"]);
-        if object.at(&["metadata", "resourceVersion"]).is_some() {
-            self.versioned.insert(key(group, &kind, &namespace, &name));
+        let versioned = object.at(&["metadata", "resourceVersion"]).is_some();
+        let definition = super::definition_name(&resource);
+        if let Err(why) = self.server.seed(&definition, &namespace, object) {
+            return Ok(Err(why));
         }
-        self.server.seed(&super::definition_name(&resource), &namespace, object)?;
-        self.objects.push((resource, namespace, name));
-        Ok(())
+        let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
+        self.server.withdraw(&definition, &namespace, &name);
+        let place = self.shelf.put(&stored).map_err(|error| unkept(&error))?;
+        let key = key(&namespace, &name);
+        self.objects.entry(definition).or_default().insert(key, Stored { place, versioned });
+        self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
+        Ok(Ok(()))
     }
 
-    /// What their CRDs serve, the preferred version of each first.
+    /// The served resources, the preferred version of each first.
     pub fn resources(&self) -> Arc<Vec<Resource>> {
         Arc::clone(&self.resources)
     }
 
-    /// The objects, in the order of the files: resource, namespace and name of each.
-    pub fn objects(&self) -> &[(Resource, String, String)] {
-        &self.objects
+    /// The objects, in the order of the files.
+    pub fn objects(&self) -> &[Named] {
+        &self.order
     }
 
-    /// The CRD that is called `name`.
+    /// The CRD with a name.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
-        match self.get(&request::object(request::DEFINITIONS, name)) {
+        match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.manner)) {
             Ok(crd) => Ok(Some(crd)),
             Err(error) if error.code == Some(404) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// What a list has.
-    pub fn list(&self, path: &str) -> Result<Vec<Value>, Error> {
-        let mut list = self.ask(path)?;
-        Ok(match list.get_mut("items").map(std::mem::take) {
-            Some(Value::Array(items)) => items.into_iter().map(|item| self.as_given(item)).collect(),
-            _ => Vec::new(),
-        })
+    /// The pages of a list, in the order of the store; there is at least one.
+    pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, query: &Query) -> Pages<'a> {
+        let definition = super::definition_name(resource);
+        let prefix = namespace.map_or_else(String::new, |namespace| key(namespace, ""));
+        let objects = self.objects.get(&definition).into_iter().flatten();
+        let keys =
+            objects.filter(move |(key, _)| key.starts_with(&prefix)).map(|(key, stored)| (key.as_str(), *stored));
+        let path = query.of(&resource.path(namespace), &[]);
+        Pages { files: self, definition, path, keys: Box::new(keys), begun: false }
     }
 
-    /// Without the resourceVersion that only our server gave it.
-    fn as_given(&self, mut object: Value) -> Value {
-        let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
-        let group = text(&["apiVersion"]).split_once('/').map_or("", |(group, _)| group);
-        let key = key(group, text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"]));
-        if !self.versioned.contains(&key)
-            && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-        {
-            metadata.remove("resourceVersion");
+    /// One object; an error if it does not exist.
+    pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
+        let definition = super::definition_name(resource);
+        let namespace = namespace.filter(|_| resource.namespaced).unwrap_or_default();
+        let key = key(namespace, name);
+        let stored = self.objects.get(&definition).and_then(|objects| objects.get(&key)).copied();
+        let path = resource.object_path(Some(namespace), name);
+        let found =
+            self.with(&definition, stored.map(|stored| (key.as_str(), stored)).as_slice(), || self.ask(&path))?;
+        Ok(shown(found, stored.is_some_and(|stored| stored.versioned)))
+    }
+
+    /// Asks while the server has some objects.
+    fn with<T>(
+        &self,
+        definition: &str,
+        keys: &[(&str, Stored)],
+        ask: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        for (key, stored) in keys {
+            let object = self.shelf.get(stored.place).map_err(|error| unkept(&error))?;
+            let (namespace, _) = parts(key);
+            self.server
+                .seed(definition, namespace, object)
+                .map_err(|why| Error { message: why, ..Error::default() })?;
         }
-        object
-    }
-
-    /// One object; that it is not there is an error.
-    pub fn get(&self, path: &str) -> Result<Value, Error> {
-        Ok(self.as_given(self.ask(path)?))
+        let answer = ask();
+        for (key, _) in keys {
+            let (namespace, name) = parts(key);
+            self.server.withdraw(definition, namespace, name);
+        }
+        answer
     }
 
     fn ask(&self, path: &str) -> Result<Value, Error> {
@@ -168,6 +248,63 @@ impl Files {
     }
 }
 
-fn key(group: &str, kind: &str, namespace: &str, name: &str) -> String {
-    format!("{group}/{kind}/{namespace}/{name}")
+/// The pages of a list.
+pub struct Pages<'a> {
+    files: &'a Files,
+    definition: String,
+    path: String,
+    keys: Box<dyn Iterator<Item = (&'a str, Stored)> + 'a>,
+    begun: bool,
+}
+
+impl Iterator for Pages<'_> {
+    type Item = Result<Vec<Value>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let keys: Vec<(&str, Stored)> = self.keys.by_ref().take(PAGE).collect();
+        if keys.is_empty() && std::mem::replace(&mut self.begun, true) {
+            return None;
+        }
+        self.begun = true;
+        let page = self.files.with(&self.definition, &keys, || self.files.ask(&self.path)).map(|mut list| {
+            let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) else { return Vec::new() };
+            let versioned: HashMap<&str, bool> = keys.iter().map(|(key, stored)| (*key, stored.versioned)).collect();
+            let show = |object: Value| {
+                let text = |key| object.str_at(&["metadata", key]).unwrap_or_default();
+                let versioned = versioned.get(key(text("namespace"), text("name")).as_str()) == Some(&true);
+                shown(object, versioned)
+            };
+            items.into_iter().map(show).collect()
+        });
+        if page.is_err() {
+            // Every other page would fail in the same way.
+            self.keys = Box::new(std::iter::empty());
+        }
+        Some(page)
+    }
+}
+
+/// An object without the resourceVersion that only our server gave it.
+fn shown(mut object: Value, versioned: bool) -> Value {
+    if !versioned && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
+    }
+    object
+}
+
+/// The key of an object in the store, which gives the order of lists.
+fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// Namespace and name of a key.
+fn parts(key: &str) -> (&str, &str) {
+    key.split_once('/').unwrap_or(("", key))
+}
+
+fn unkept(error: &io::Error) -> Error {
+    problem(
+        &format!("objects cannot be kept in a temporary file: {error}"),
+        "make room in the directory for temporary files, or name another with TMPDIR",
+    )
 }

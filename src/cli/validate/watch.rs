@@ -11,13 +11,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub fn run(args: &args::Validate, mut judge: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let others = args.inputs.crds.iter().chain(&args.updates.old).cloned();
     let paths: Vec<String> = args.inputs.paths.all().into_iter().chain(others).collect();
+    if !args.inputs.paths.kustomize.is_empty() {
+        return Err(io::Error::other("what kustomize reads cannot be watched: give files or directories with --watch"));
+    }
     if paths.iter().any(|path| path == "-") {
         return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
     }
     let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
     let told = Arc::clone(&last);
     ctrlc::set_handler(move || process::exit(i32::from(told.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
-    let watched = Watched { paths: &paths, recursive: args.inputs.paths.recursive };
+    let watched = Watched { paths: &paths, options: args.inputs.paths.reading.options() };
     loop {
         let before = watched.look();
         let exit = judge()?;

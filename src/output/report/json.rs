@@ -57,6 +57,9 @@ pub fn tail(summary: &Summary, told: &[Note]) -> String {
 /// Where something is, and what it calls itself.
 pub fn identified(identity: &Identity, spot: &Spot) -> Map {
     let mut members = Map::from([("location".to_owned(), location(spot))]);
+    if let Some(origin) = &spot.origin {
+        members.insert("source".to_owned(), Value::from(&**origin));
+    }
     for (key, text) in [
         ("apiVersion", identity.api_version.as_str()),
         ("kind", &identity.kind),
@@ -157,6 +160,14 @@ mod tests {
     use super::*;
     use crate::output::report::Verdict;
     use std::sync::Arc;
+
+    #[test]
+    fn the_file_behind_an_item_is_its_source() {
+        let spot = Spot::line(&Arc::from("<stdin>"), 3).made_from(Some(&"chart/templates/x.yaml".into()));
+        let item = value(&Item::new(spot, Verdict::CannotTell, "no kind"));
+        assert_eq!(item.str_at(&["source"]), Some("chart/templates/x.yaml"));
+        assert_eq!(item.str_at(&["location", "source"]), Some("<stdin>"));
+    }
 
     #[test]
     fn a_report_is_one_json_document() {

@@ -1,7 +1,7 @@
 //! The report a person reads: a table with a line per object, then what is wrong with each, then one summary line.
 
 use super::{Item, Problem, Remark, Summary, Verdict};
-use crate::output::excerpt::{self, Grade};
+use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::{Cell, Column, Columns, Look, Paint};
 
 /// More different reasons than this are not told apart.
@@ -127,11 +127,7 @@ fn cells(item: &Item) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
     let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
     let count = |n: usize| Cell::from(if judged { n.to_string() } else { "-".to_owned() });
-    let place = if item.spot.line > 0 {
-        format!("{}:{}", item.spot.source, item.spot.line)
-    } else {
-        item.spot.source.to_string()
-    };
+    let place = Spot { column: 0, excerpt: None, ..item.spot.clone() }.to_string();
     vec![
         Cell::from(place),
         or_dash(&item.identity.kind),

@@ -4,4 +4,4 @@ mod field;
 mod label;
 
 pub(in crate::server) use field::FieldSelector;
-pub(in crate::server) use label::LabelSelector;
+pub use label::LabelSelector;

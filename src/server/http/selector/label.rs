@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// A parsed label selector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::server) struct LabelSelector {
+pub struct LabelSelector {
     requirements: Vec<Requirement>,
 }
 

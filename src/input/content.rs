@@ -1,0 +1,216 @@
+//! Which documents of a repository are Kubernetes objects. Values files, package descriptions and the like, kustomize's own
+//! files and Helm templates stand beside them, and no cluster takes those.
+
+use crate::text::documents::Chunk;
+use crate::value::Value;
+use std::path::Path;
+
+/// Why a document or a file is not an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoObject {
+    /// It has neither `apiVersion` nor `kind`.
+    Unrelated,
+    /// It configures kustomize.
+    Kustomize,
+    /// It is a file of Helm's: `Chart.yaml`, or the index of a repository.
+    Helm,
+    /// It is a Helm template, which is no YAML before it is rendered.
+    Template,
+    /// It is empty, or has only comments and separators.
+    Empty,
+    /// It is a pipe, a socket or a device.
+    NoFile,
+}
+
+impl NoObject {
+    /// What to say of such a document or file when it was named.
+    pub fn message(self, source: &str) -> String {
+        match self {
+            Self::Unrelated => "not a Kubernetes object: it has no apiVersion and no kind".to_owned(),
+            Self::Kustomize => "configuration of kustomize, not an object of a cluster".to_owned(),
+            Self::Helm => "a file of Helm's, not an object of a cluster".to_owned(),
+            Self::Template => "a Helm template: render it first".to_owned(),
+            Self::Empty => format!("there is no object in {}", if source == "-" { "standard input" } else { source }),
+            Self::NoFile => format!("{source} is not a regular file"),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Unrelated | Self::NoFile => "leave it out, or skip what is no object with --skip-non-objects",
+            Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY",
+            Self::Helm => "render the chart: helm template … | kubectl crdx validate -f -",
+            Self::Template => "helm template … | kubectl crdx validate -f -",
+            Self::Empty => "it is empty, or holds only comments and separators",
+        }
+    }
+}
+
+/// Why a document is not meant to be an object; `None` if it is, or is a mistake in one.
+pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
+    let text = |key: &str| value.get(key).filter(|value| !value.is_null());
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    let file = Path::new(source).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if is_kustomize(file, api_version, kind) {
+        return Some(NoObject::Kustomize);
+    }
+    match (api_version, kind) {
+        (None, None) => Some(NoObject::Unrelated),
+        (Some(_), None) if file == "Chart.yaml" || (file == "index.yaml" && value.get("entries").is_some()) => {
+            Some(NoObject::Helm)
+        }
+        _ => None,
+    }
+}
+
+/// Kustomize takes its files also without `apiVersion` and `kind` (`kustomize/api/types`, `FixKustomizationPostUnmarshal`).
+fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -> bool {
+    let of_kustomize = |value: &Value| {
+        let group = value.as_str().and_then(|text| text.split_once('/')).map(|(group, _)| group);
+        group == Some("kustomize.config.k8s.io")
+    };
+    let own_kind = |value: &Value| matches!(value.as_str(), Some("Kustomization" | "Component"));
+    let own_file = matches!(file, "kustomization.yaml" | "kustomization.yml" | "Kustomization");
+    match (api_version, kind) {
+        (Some(api_version), kind) => of_kustomize(api_version) && kind.is_none_or(own_kind),
+        (None, kind) => own_file && kind.is_none_or(own_kind),
+    }
+}
+
+/// Whether a chunk is (a part of) a Helm template. `unreadable`: it is no YAML. One that is YAML all the same counts only
+/// among the templates of a chart, because objects hold templates of other programs in their texts.
+pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
+    let text = &chunk.text;
+    if !text.windows(2).any(|pair| pair == b"{{") {
+        return false;
+    }
+    if unreadable { text.split(|b| *b == b'\n').any(has_action) } else { is_in_chart(Path::new(source)) }
+}
+
+/// Whether a line holds an action of a template outside of quotes.
+fn has_action(line: &[u8]) -> bool {
+    let is_quoted = |before: &[u8]| {
+        let odd = |quote: u8| before.split(|b| *b == quote).count() % 2 == 0;
+        odd(b'"') || odd(b'\'')
+    };
+    let actions = line.windows(2).enumerate().filter(|(_, pair)| pair == b"{{");
+    let mut before = actions.filter_map(|(at, _)| line.get(..at));
+    !line.trim_ascii_start().starts_with(b"#") && before.any(|before| !is_quoted(before))
+}
+
+/// Whether a file is below `templates/` of a chart.
+fn is_in_chart(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|directory| {
+        directory.file_name().is_some_and(|name| name == "templates")
+            && directory.parent().is_some_and(|chart| chart.join("Chart.yaml").is_file())
+    })
+}
+
+/// Why an object is not one, and the member that is wrong: kubectl sends nothing without `apiVersion` and `kind`.
+pub fn mistake(value: &Value) -> Option<(&'static str, String)> {
+    let text = |key: &'static str| match value.get(key) {
+        None | Some(Value::Null) => Err(("", format!("no {key}"))),
+        Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),
+        Some(Value::String(_)) => Err((key, format!("{key} is empty"))),
+        Some(_) => Err((key, format!("{key} is not a string"))),
+    };
+    if value.as_object().is_none() {
+        return Some(("", "not an object".to_owned()));
+    }
+    match text("kind").and_then(|_| text("apiVersion")) {
+        Err(wrong) => Some(wrong),
+        Ok(api_version) if api_version.matches('/').count() > 1 => {
+            Some(("apiVersion", "apiVersion is not GROUP/VERSION".to_owned()))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// The file that a renderer wrote a document from: Helm's `# Source: chart/templates/x.yaml` before the first line.
+pub fn origin(text: &[u8]) -> Option<String> {
+    let is_comment = |line: &&[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---");
+    let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let path = lines.take_while(is_comment).find_map(|line| line.strip_prefix(b"# Source: "))?;
+    Some(String::from_utf8_lossy(path.trim_ascii()).into_owned()).filter(|path| !path.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Syntax, yaml};
+
+    fn found(source: &str, text: &str) -> Option<NoObject> {
+        no_object(source, &yaml::read(text.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn files_of_other_programs_are_no_objects() {
+        for (source, text) in [
+            ("chart/values.yaml", "replicas: 1"),
+            ("package.json", "{\"name\": \"x\", \"version\": \"1\"}"),
+            ("compose.yaml", "services: {a: {image: b}}"),
+            ("playbook.yaml", "- hosts: all"),
+            ("notes.yaml", "just text"),
+            ("x.yaml", "apiVersion:\nkind: ~"),
+        ] {
+            assert_eq!(found(source, text), Some(NoObject::Unrelated), "{source}");
+        }
+        assert_eq!(found("a/Chart.yaml", "apiVersion: v2\nname: a"), Some(NoObject::Helm));
+        assert_eq!(found("index.yaml", "apiVersion: v1\nentries: {}"), Some(NoObject::Helm));
+    }
+
+    #[test]
+    fn kustomize_has_files_of_its_own() {
+        let own = Some(NoObject::Kustomize);
+        assert_eq!(found("k.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"), own);
+        assert_eq!(found("k.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component"), own);
+        assert_eq!(found("a/kustomization.yaml", "resources: [x.yaml]"), own);
+        assert_eq!(found("kustomization.yml", "kind: Component"), own);
+        assert_eq!(found("kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1"), own);
+        assert_eq!(found("k.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization"), None);
+        assert_eq!(found("kustomization.yaml", "apiVersion: v1\nkind: ConfigMap"), None);
+    }
+
+    #[test]
+    fn one_of_api_version_and_kind_is_a_mistake() {
+        let wrong = |text: &str| {
+            let value = yaml::read(text.as_bytes()).unwrap();
+            assert_eq!(no_object("x.yaml", &value), None, "{text}");
+            mistake(&value).map(|(field, message)| format!("{field}: {message}"))
+        };
+        assert_eq!(wrong("kind: A").as_deref(), Some(": no apiVersion"));
+        assert_eq!(wrong("apiVersion: v1").as_deref(), Some(": no kind"));
+        assert_eq!(wrong("{apiVersion: v1, kind: ''}").as_deref(), Some("kind: kind is empty"));
+        assert_eq!(wrong("{apiVersion: 1, kind: A}").as_deref(), Some("apiVersion: apiVersion is not a string"));
+        assert_eq!(
+            wrong("{apiVersion: a/b/c, kind: A}").as_deref(),
+            Some("apiVersion: apiVersion is not GROUP/VERSION")
+        );
+        assert_eq!(wrong("{apiVersion: v1, kind: A}"), None);
+    }
+
+    #[test]
+    fn a_template_has_actions_outside_of_texts() {
+        let is = |text: &str| {
+            let chunk = Chunk::new(text.as_bytes().to_vec(), Position { line: 1, column: 1 }, Syntax::Yaml);
+            is_template("x.yaml", &chunk, chunk.read().is_err())
+        };
+        assert!(is("{{- if .Values.a }}\nkind: A\n{{- end }}\n"));
+        assert!(is("kind: A\nmetadata:\n  name: {{ .Release.Name }}\n"));
+        assert!(is("kind: A\nmetadata:\n  name: {{ include \"a\" . }}-b\n"));
+        assert!(is("a:\n- {{ .x }}\n"));
+        assert!(is("a: \"b\"{{- if .x }}\n"));
+        assert!(!is("text: \"{{ $labels.instance }} is down\"\n"), "YAML with templates of Prometheus");
+        assert!(!is("text: \"{{ $labels.instance }} is down\"\nbroken: [\n"), "broken YAML that is no template");
+        assert!(!is("broken: [\n"));
+    }
+
+    #[test]
+    fn the_file_that_a_renderer_names_is_found() {
+        assert_eq!(origin(b"---\n# Source: a/templates/b.yaml\nkind: A\n").as_deref(), Some("a/templates/b.yaml"));
+        assert_eq!(origin(b"# Source: a.yaml\r\n# more\nkind: A\n").as_deref(), Some("a.yaml"));
+        assert_eq!(origin(b"kind: A\n# Source: a.yaml\n"), None);
+        assert_eq!(origin(b"# Source:\nkind: A\n"), None);
+    }
+}

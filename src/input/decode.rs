@@ -1,0 +1,211 @@
+//! The bytes of a file as UTF-8, decoded as kubectl decodes them: `unicode.BOMOverride(unicode.UTF8.NewDecoder())` of
+//! `golang.org/x/text`, in `k8s.io/cli-runtime/pkg/resource/visitor.go`.
+//!
+//! A byte order mark selects the encoding and is removed: UTF-16 in either order is converted, UTF-8 is passed on as it is.
+//! Without one the bytes are UTF-8, in which each invalid sequence becomes U+FFFD.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+
+/// How much is decoded at once.
+const BLOCK: usize = 1 << 16;
+
+/// A reader of UTF-8.
+pub struct Decoder<R> {
+    inner: R,
+    block: Vec<u8>,
+    encoding: Encoding,
+    /// Bytes that are not decoded yet: the beginning of a character, at most.
+    encoded: Vec<u8>,
+    decoded: VecDeque<u8>,
+    ended: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    /// Fewer than three bytes were read.
+    Unknown,
+    /// UTF-8 without a byte order mark: invalid sequences are replaced.
+    Utf8,
+    /// UTF-8 with a byte order mark: not checked.
+    Marked,
+    /// UTF-16, most significant byte first.
+    Utf16Big,
+    /// UTF-16, least significant byte first.
+    Utf16Little,
+}
+
+impl<R: Read> Decoder<R> {
+    /// Decodes the bytes of `inner`.
+    pub fn new(inner: R) -> Self {
+        Self {
+            inner,
+            block: vec![0; BLOCK],
+            encoding: Encoding::Unknown,
+            encoded: Vec::new(),
+            decoded: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// Reads and decodes a block.
+    fn advance(&mut self) -> io::Result<()> {
+        let count = self.inner.read(&mut self.block)?;
+        self.encoded.extend_from_slice(self.block.get(..count).unwrap_or_default());
+        self.ended = count == 0;
+        if self.encoding == Encoding::Unknown {
+            let (encoding, mark) = match self.encoded.as_slice() {
+                [_, _] | [_] | [] if !self.ended => return Ok(()),
+                [0xff, 0xfe, ..] => (Encoding::Utf16Little, 2),
+                [0xfe, 0xff, ..] => (Encoding::Utf16Big, 2),
+                [0xef, 0xbb, 0xbf, ..] => (Encoding::Marked, 3),
+                _ => (Encoding::Utf8, 0),
+            };
+            self.encoding = encoding;
+            self.encoded.drain(..mark);
+        }
+        let taken = match self.encoding {
+            Encoding::Unknown => 0,
+            Encoding::Utf8 => replace_invalid(&self.encoded, self.ended, &mut self.decoded),
+            Encoding::Marked => {
+                self.decoded.extend(&self.encoded);
+                self.encoded.len()
+            }
+            Encoding::Utf16Big => from_utf16(&self.encoded, u16::from_be_bytes, self.ended, &mut self.decoded),
+            Encoding::Utf16Little => from_utf16(&self.encoded, u16::from_le_bytes, self.ended, &mut self.decoded),
+        };
+        self.encoded.drain(..taken);
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.decoded.is_empty() && !self.ended {
+            self.advance()?;
+        }
+        self.decoded.read(out)
+    }
+}
+
+/// Appends UTF-8 to `out`, a U+FFFD for each invalid sequence; gives the number of bytes taken. The beginning of a character
+/// at the end is left for later, unless nothing follows.
+fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
+    let mut taken = 0;
+    for chunk in bytes.utf8_chunks() {
+        out.extend(chunk.valid().as_bytes());
+        taken += chunk.valid().len();
+        let invalid = chunk.invalid();
+        let unfinished = || std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+        if invalid.is_empty() || (!ended && taken + invalid.len() == bytes.len() && unfinished()) {
+            break;
+        }
+        push(char::REPLACEMENT_CHARACTER, out);
+        taken += invalid.len();
+    }
+    taken
+}
+
+/// Appends UTF-16 as UTF-8 to `out`; gives the number of bytes taken. Half a character at the end is left for later, unless
+/// nothing follows.
+fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16, ended: bool, out: &mut VecDeque<u8>) -> usize {
+    let mut rest = bytes;
+    loop {
+        rest = match rest {
+            [_] if ended => {
+                push(char::REPLACEMENT_CHARACTER, out);
+                &[]
+            }
+            [] | [_] => break,
+            [a, b, tail @ ..] => {
+                let first = unit([*a, *b]);
+                match tail {
+                    _ if !is_surrogate(first) => {
+                        push(char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER), out);
+                        tail
+                    }
+                    // As Go's decoder does, a low surrogate takes another one with it.
+                    [c, d, tail @ ..] if is_low_surrogate(unit([*c, *d])) => {
+                        let pair = char::decode_utf16([first, unit([*c, *d])]).next().and_then(Result::ok);
+                        push(pair.unwrap_or(char::REPLACEMENT_CHARACTER), out);
+                        tail
+                    }
+                    [] | [_] if !ended => break,
+                    _ => {
+                        push(char::REPLACEMENT_CHARACTER, out);
+                        tail
+                    }
+                }
+            }
+        };
+    }
+    bytes.len() - rest.len()
+}
+
+fn is_surrogate(unit: u16) -> bool {
+    (0xd800..=0xdfff).contains(&unit)
+}
+
+fn is_low_surrogate(unit: u16) -> bool {
+    (0xdc00..=0xdfff).contains(&unit)
+}
+
+fn push(c: char, out: &mut VecDeque<u8>) {
+    out.extend(c.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = out.len().min(1);
+            (&mut self.0).take(count as u64).read(out)
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Vec<u8> {
+        let (mut whole, mut slow) = (Vec::new(), Vec::new());
+        Decoder::new(bytes).read_to_end(&mut whole).unwrap();
+        Decoder::new(Slow(bytes)).read_to_end(&mut slow).unwrap();
+        assert_eq!(whole, slow, "however the bytes come");
+        whole
+    }
+
+    /// What Go's decoder made of the same bytes.
+    #[test]
+    fn bytes_are_decoded_as_kubectl_decodes_them() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"", ""),
+            (b"\xff\xfe", ""),
+            (b"\xff\xfe\xff\xfeA\0", "\u{feff}A"),
+            (b"\xff", "\u{fffd}"),
+            (b"a\xe2\x82b\xed\xa0\x80c\xf0\x9f\x98", "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}c\u{fffd}"),
+            (b"\xff\xfeA\0\x00\xd8", "A\u{fffd}"),
+            (b"\xff\xfeA\0\x00\xd8B\0", "A\u{fffd}B"),
+            (b"\xff\xfeA\0\x00\xdcB\0B", "A\u{fffd}B\u{fffd}"),
+            (b"\xff\xfe\x00\xdc\x00\xdcB\0", "\u{fffd}B"),
+            (b"\xfe\xff\0A\xfe\xff\0B", "A\u{feff}B"),
+            (b"\xff\xfe\x3d\xd8\x00\xde", "\u{1f600}"),
+            (b"\xef\xbb", "\u{fffd}"),
+            (b"\xef\xbb\xbf\xef\xbb\xbfx", "\u{feff}x"),
+            (b"a\xef\xbf\xbdb\xc0\x80", "a\u{fffd}b\u{fffd}\u{fffd}"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(String::from_utf8(decode(bytes)).as_deref(), Ok(*text), "{bytes:x?}");
+        }
+        assert_eq!(decode(b"\xef\xbb\xbfa\xff"), b"a\xff", "nothing is replaced behind a byte order mark");
+    }
+
+    #[test]
+    fn characters_are_whole_across_blocks() {
+        let text = "aé€😀".repeat(BLOCK / 4);
+        let mut decoded = Vec::new();
+        Decoder::new(text.as_bytes()).read_to_end(&mut decoded).unwrap();
+        assert!(decoded == text.as_bytes());
+    }
+}

@@ -1,0 +1,103 @@
+//! `--ignore`: files that are left out, by patterns with the syntax and meaning of a `.gitignore` file.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::{Component, Path, PathBuf};
+
+/// Patterns of a `.gitignore` file in the working directory.
+#[derive(Clone, Debug)]
+pub struct Ignore {
+    patterns: Gitignore,
+    root: PathBuf,
+}
+
+impl Default for Ignore {
+    fn default() -> Self {
+        Self { patterns: Gitignore::empty(), root: PathBuf::new() }
+    }
+}
+
+/// Why a pattern cannot be used.
+#[derive(Debug)]
+pub struct PatternError(ignore::Error);
+
+impl std::fmt::Display for PatternError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; patterns have the syntax of .gitignore, such as 'charts/*/templates/'", self.0)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl Ignore {
+    /// Reads patterns; a later one overrides an earlier one.
+    ///
+    /// # Errors
+    /// The first pattern that is not valid.
+    pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
+        if patterns.is_empty() {
+            return Ok(Self::default());
+        }
+        let root = std::env::current_dir().unwrap_or_default();
+        let mut builder = GitignoreBuilder::new("");
+        for pattern in patterns {
+            builder.add_line(None, pattern).map_err(PatternError)?;
+        }
+        Ok(Self { patterns: builder.build().map_err(PatternError)?, root })
+    }
+
+    /// Whether a path given on the command line, or a directory above it, is left out.
+    pub fn matches(&self, path: &Path) -> bool {
+        if self.patterns.is_empty() {
+            return false;
+        }
+        let path = self.relative(path);
+        let above = path.ancestors().skip(1).collect::<Vec<_>>();
+        above.into_iter().rev().any(|directory| self.excludes(directory, true)) || self.excludes(&path, path.is_dir())
+    }
+
+    /// Whether an entry of a directory that is not left out itself is left out.
+    pub fn matches_entry(&self, path: &Path, is_directory: bool) -> bool {
+        !self.patterns.is_empty() && self.excludes(&self.relative(path), is_directory)
+    }
+
+    fn excludes(&self, path: &Path, is_directory: bool) -> bool {
+        !path.as_os_str().is_empty() && self.patterns.matched(path, is_directory).is_ignore()
+    }
+
+    /// The path seen from the working directory, where it is below that.
+    fn relative(&self, path: &Path) -> PathBuf {
+        let path = path.strip_prefix(&self.root).unwrap_or(path);
+        path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignored(patterns: &[&str], path: &str) -> bool {
+        let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
+        Ignore::new(&patterns).unwrap().matches(Path::new(path))
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_to_git() {
+        assert!(ignored(&["*.tmpl.yaml"], "./a/b.tmpl.yaml"));
+        assert!(ignored(&["templates/"], "chart/templates/x.yaml"));
+        assert!(!ignored(&["templates/"], "chart/templates"), "a pattern with a slash at its end is for directories");
+        assert!(ignored(&["/a"], "a/b.yaml") && !ignored(&["/a"], "b/a/c.yaml"));
+        assert!(ignored(&["**/test/*.yaml"], "x/test/y.yaml") && !ignored(&["**/test/*.yaml"], "x/test/z/y.yaml"));
+        assert!(!ignored(&["*.yaml", "!keep.yaml"], "a/keep.yaml"));
+        assert!(ignored(&["a", "!a/keep.yaml"], "a/keep.yaml"), "nothing below an ignored directory is kept");
+        assert!(!ignored(&["# a comment"], "# a comment"));
+        assert!(!ignored(&[], "a"));
+        let here = std::env::current_dir().unwrap().join("a/b");
+        assert!(ignored(&["/a"], here.to_str().unwrap()));
+    }
+
+    #[test]
+    fn an_invalid_pattern_is_an_error() {
+        let error = Ignore::new(&["a{b".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("a{b"), "{error}");
+    }
+}

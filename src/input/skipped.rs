@@ -1,0 +1,82 @@
+//! How many files and documents were skipped because they are no objects.
+
+use super::NoObject;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// As many files are named.
+const NAMED: usize = 3;
+
+/// A count of what was skipped. Clones share it, so one count is kept for all inputs of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Skipped(Arc<Mutex<Counts>>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    documents: usize,
+    templates: usize,
+    /// The first files.
+    named: Vec<Arc<str>>,
+    files: BTreeSet<Arc<str>>,
+}
+
+impl Skipped {
+    /// Counts a document or a file.
+    pub(super) fn add(&self, source: &Arc<str>, why: NoObject) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.documents += 1;
+        counts.templates += usize::from(why == NoObject::Template);
+        if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
+            counts.named.push(Arc::clone(source));
+        }
+    }
+
+    /// A sentence with the count and the first files; `None` if nothing was skipped.
+    pub fn message(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).message()
+    }
+}
+
+impl Counts {
+    fn message(&self) -> Option<String> {
+        let files = match (self.named.as_slice(), self.files.len().saturating_sub(self.named.len())) {
+            ([], _) => return None,
+            (named, 0) => named.join(", "),
+            (named, more) => format!("{} and {more} more", named.join(", ")),
+        };
+        let what = match self.documents {
+            1 => "1 document that is no Kubernetes object was skipped".to_owned(),
+            n => format!("{n} documents that are no Kubernetes objects were skipped"),
+        };
+        let templates = match self.templates {
+            0 => String::new(),
+            n => format!(
+                "; {n} of them {} of Helm: render {} first (helm template … | kubectl crdx validate -f -)",
+                if n == 1 { "is a template" } else { "are templates" },
+                if n == 1 { "it" } else { "them" },
+            ),
+        };
+        Some(format!("{what}: {files}{templates}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_files_are_named() {
+        let skipped = Skipped::default();
+        assert_eq!(skipped.message(), None);
+        skipped.add(&"a/values.yaml".into(), NoObject::Unrelated);
+        let one = "1 document that is no Kubernetes object was skipped: a/values.yaml";
+        assert_eq!(skipped.message().as_deref(), Some(one));
+        for file in ["b", "b", "c", "d", "e"] {
+            skipped.add(&file.into(), NoObject::Empty);
+        }
+        let many = "6 documents that are no Kubernetes objects were skipped: a/values.yaml, b, c and 2 more";
+        assert_eq!(skipped.message().as_deref(), Some(many));
+        skipped.add(&"b".into(), NoObject::Template);
+        assert!(skipped.message().unwrap().contains("1 of them is a template of Helm"));
+    }
+}
