@@ -8,7 +8,7 @@
 
 #![allow(missing_docs, clippy::expect_used)]
 
-use crdx::cel::env::{BaseEnv, Env, STORED};
+use crdx::cel::env::{BaseEnv, Env};
 use crdx::cel::eval::{PER_CALL_LIMIT, Program};
 use crdx::cel::value::Value as CelValue;
 use crdx::rules::compile::Place;
@@ -122,7 +122,7 @@ fn main() {
         return;
     };
     let rounds: usize = rounds.parse().expect("a number of rounds");
-    let base = BaseEnv::of(STORED);
+    let base = BaseEnv::for_stored(crdx::release::Release::NEWEST);
     let (mut kinds, mut objects) = (HashMap::new(), Vec::new());
     for project in PROJECTS.map(|project| Path::new(corpus).join(project)) {
         for crd in read(&project.join("crds")) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In process: a request is a value, and so is the answer.
-    let server = Arc::new(Server::new(1));
+    let server = Arc::new(Server::new(crdx::release::Release::NEWEST, 1));
     let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let answer = server.handle(&Request::new(Method::Post, path, crd));

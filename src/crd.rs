@@ -431,7 +431,7 @@ mod tests {
         let mut crd = decoded.crd;
         assert!(crd.spec.preserves_unknown_fields() && crd.spec.namespaced());
         assert_eq!(crd.spec.columns("v1")[0].json_path, ".spec.cronSpec");
-        assert_eq!(validation::validate_existing(&crd), Vec::new());
+        assert_eq!(validation::validate_existing(&crd, crate::release::Release::NEWEST), Vec::new());
         conditions::check_structure(&mut crd, "2026-01-01T00:00:00Z");
         let condition = crd.condition("NonStructuralSchema").unwrap();
         assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Violations"));

@@ -1,11 +1,12 @@
 //! Field paths and field errors: the server's words, byte for byte.
 //!
 //! Follows `k8s.io/apimachinery/pkg/util/validation/field` (`path.go`, `errors.go`). A verdict is data: stages return
-//! an [`ErrorList`], never `Err`.
+//! an [`ErrorList`], never `Err`. Texts that differ between releases are settled when an error is made.
 
 pub use crate::value::names;
 
-use crate::value::{Value, json, number, quote};
+use crate::release::{Release, V1_32, V1_34};
+use crate::value::{Value, json, number, print, quote};
 use std::fmt::{self, Write as _};
 
 /// A place in an object, built on the stack while walking and only rendered when an error needs it.
@@ -162,14 +163,43 @@ pub enum BadValue {
     Raw(String),
 }
 
-impl From<Value> for BadValue {
-    fn from(v: Value) -> Self {
-        Self::Value(v)
+impl BadValue {
+    /// Any value. Before 1.34 objects and lists print in Go syntax, and null as the text `"null"` (`errors.go`, `ErrorBody`).
+    pub fn of(v: &Value, release: Release) -> Self {
+        match v {
+            Value::Null if !release.since(V1_34) => Self::from("null"),
+            Value::Array(_) | Value::Object(_) if !release.since(V1_34) => Self::Raw(print::go_syntax(v)),
+            _ => Self::Value(v.clone()),
+        }
     }
 }
-impl From<&Value> for BadValue {
-    fn from(v: &Value) -> Self {
-        Self::Value(v.clone())
+
+impl BadValue {
+    /// A list of strings, nil if it is empty. Before 1.34 it prints in Go syntax.
+    pub fn strings<'a>(items: impl IntoIterator<Item = &'a str>, release: Release) -> Self {
+        let items: Vec<&str> = items.into_iter().collect();
+        match (release.since(V1_34), items.is_empty()) {
+            (true, true) => Self::Value(Value::Null),
+            (true, false) => Self::Value(Value::Array(items.into_iter().map(Value::from).collect())),
+            (false, true) => Self::Raw("[]string(nil)".to_owned()),
+            (false, false) => {
+                let items: Vec<String> = items.into_iter().map(quote::go_quote).collect();
+                Self::Raw(format!("[]string{{{}}}", items.join(", ")))
+            }
+        }
+    }
+}
+
+impl BadValue {
+    /// An unsigned integer. Before 1.34 it prints in Go syntax, hexadecimal.
+    pub fn unsigned(v: u64, release: Release) -> Self {
+        Self::Raw(if release.since(V1_34) { v.to_string() } else { format!("{v:#x}") })
+    }
+}
+
+impl From<bool> for BadValue {
+    fn from(v: bool) -> Self {
+        Self::Value(Value::Bool(v))
     }
 }
 impl From<&str> for BadValue {
@@ -247,20 +277,31 @@ impl FieldError {
         }
         Self::new(ErrorType::NotSupported, path, bad, detail)
     }
-    /// `Too long: may not be more than N bytes`; a negative `max` says only `value is too long`.
-    pub fn too_long(path: &FieldPath<'_>, max: i64) -> Self {
+    /// `Too long: may not be more than N bytes`; a negative `max` says only `value is too long`. Before 1.32 this is another
+    /// function with another text (`TooLong`).
+    pub fn too_long(path: &FieldPath<'_>, max: i64, release: Release) -> Self {
+        if !release.since(V1_32) {
+            let detail = format!("must have at most {max} bytes");
+            return Self::new(ErrorType::TooLong, path, BadValue::Omitted, detail);
+        }
+        Self::longer_than(path, max, release)
+    }
+    /// `TooLongMaxLength`: since 1.32 the same as [`Self::too_long`], before `may not be longer than N`. Since 1.34 the unit
+    /// of 1 is singular.
+    pub fn longer_than(path: &FieldPath<'_>, max: i64, release: Release) -> Self {
         let detail = match max {
             i64::MIN..=-1 => "value is too long".to_owned(),
-            1 => "may not be more than 1 byte".to_owned(),
+            n if !release.since(V1_32) => format!("may not be longer than {n}"),
+            1 if release.since(V1_34) => "may not be more than 1 byte".to_owned(),
             n => format!("may not be more than {n} bytes"),
         };
         Self::new(ErrorType::TooLong, path, BadValue::Omitted, detail)
     }
-    /// `Too many: N: must have at most M items`; a negative `actual` is left out.
-    pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64) -> Self {
+    /// `Too many: N: must have at most M items`; a negative `actual` is left out. Since 1.34 the unit of 1 is singular.
+    pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64, release: Release) -> Self {
         let detail = match max {
             i64::MIN..=-1 => "has too many items".to_owned(),
-            1 => "must have at most 1 item".to_owned(),
+            1 if release.since(V1_34) => "must have at most 1 item".to_owned(),
             n => format!("must have at most {n} items"),
         };
         let bad = if actual < 0 { BadValue::Omitted } else { BadValue::from(actual) };
@@ -327,12 +368,60 @@ mod tests {
     fn bodies_follow_the_kind_of_value() {
         let p = FieldPath::new("a");
         assert_eq!(FieldError::invalid(&p, "x\n", "bad").to_string(), "a: Invalid value: \"x\\n\": bad");
-        assert_eq!(FieldError::invalid(&p, Value::Float(1e21), "").to_string(), "a: Invalid value: 1e+21");
-        assert_eq!(FieldError::too_many(&p, 3, 1).to_string(), "a: Too many: 3: must have at most 1 item");
+        assert_eq!(
+            FieldError::invalid(&p, BadValue::Value(Value::Float(1e21)), "").to_string(),
+            "a: Invalid value: 1e+21"
+        );
+        assert_eq!(
+            FieldError::too_many(&p, 3, 1, Release::NEWEST).to_string(),
+            "a: Too many: 3: must have at most 1 item"
+        );
         assert_eq!(FieldError::required(&p, "").to_string(), "a: Required value");
         assert_eq!(
-            FieldError::not_supported(&p, Value::Int(1), &["x", "y"]).to_string(),
+            FieldError::not_supported(&p, 1, &["x", "y"]).to_string(),
             "a: Unsupported value: 1: supported values: \"x\", \"y\""
         );
+    }
+
+    #[test]
+    fn older_releases_print_compound_values_in_go_syntax() {
+        let p = FieldPath::new("a");
+        let items = vec![Value::Int(1), Value::Float(1.5), Value::from("x"), Value::Null, Value::Bool(true)];
+        let value = crate::value::object([("b", Value::Array(items)), ("a", Value::Object(crate::value::Map::new()))]);
+        let text = |value: &Value, minor| {
+            FieldError::duplicate(&p, BadValue::of(value, Release::new(minor).unwrap())).to_string()
+        };
+        assert_eq!(text(&value, 34), r#"a: Duplicate value: {"a":{},"b":[1,1.5,"x",null,true]}"#);
+        assert_eq!(
+            text(&value, 33),
+            r#"a: Duplicate value: map[string]interface {}{"a":map[string]interface {}{}, "b":[]interface {}{1, 1.5, "x", interface {}(nil), true}}"#
+        );
+        assert_eq!(
+            (text(&Value::Null, 34), text(&Value::Null, 33)),
+            ("a: Duplicate value: null".into(), "a: Duplicate value: \"null\"".into())
+        );
+    }
+
+    #[test]
+    fn limits_are_worded_by_release() {
+        let p = FieldPath::new("a");
+        let texts = |minor| {
+            let release = Release::new(minor).unwrap();
+            [
+                FieldError::too_long(&p, 1, release),
+                FieldError::longer_than(&p, 1, release),
+                FieldError::too_many(&p, 2, 1, release),
+            ]
+            .map(|error| error.detail)
+        };
+        assert_eq!(
+            texts(34),
+            ["may not be more than 1 byte", "may not be more than 1 byte", "must have at most 1 item"]
+        );
+        assert_eq!(
+            texts(33),
+            ["may not be more than 1 bytes", "may not be more than 1 bytes", "must have at most 1 items"]
+        );
+        assert_eq!(texts(31), ["must have at most 1 bytes", "may not be longer than 1", "must have at most 1 items"]);
     }
 }

@@ -3,7 +3,7 @@
 //! The heart is a CRD API server as a pure function, [`server`]; every command is a client of it. Data flows one way and a
 //! module imports only what stands above it here (`tests/architecture.rs` holds this).
 
-pub mod version;
+pub mod release;
 
 pub mod value;
 

@@ -39,6 +39,7 @@ pub use decode::{decode, parse_group_version};
 pub use prepare::{prepare_create, prepare_status_update, prepare_update};
 
 use crate::field::{ErrorList, FieldError, FieldPath, ROOT};
+use crate::release::{Gate, Release, V1_31};
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
@@ -53,6 +54,8 @@ use std::sync::{Arc, OnceLock};
 pub struct ResourceVersion {
     /// The facts it was compiled from.
     pub facts: Facts,
+    /// The server's release.
+    pub release: Release,
     /// `group/version`
     api_version: String,
     /// The compiled schema.
@@ -141,15 +144,17 @@ pub struct Verdict {
 
 impl ResourceVersion {
     /// Compiles a version.
-    pub fn compile(facts: Facts) -> Self {
-        let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects));
+    pub fn compile(facts: Facts, release: Release) -> Self {
+        let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects, release));
         let api_version = api_version(&facts.group, &facts.version);
-        Self { facts, api_version, root, rules: OnceLock::new() }
+        Self { facts, release, api_version, root, rules: OnceLock::new() }
     }
     /// The schema's rules, if it has any.
     fn rules(&self) -> Option<&Rules> {
         self.root.as_ref().filter(|root| root.has.rules)?;
-        self.rules.get_or_init(|| self.facts.schema.as_deref().and_then(Rules::new)).as_ref()
+        self.rules
+            .get_or_init(|| self.facts.schema.as_deref().and_then(|schema| Rules::new(schema, self.release)))
+            .as_ref()
     }
     fn matches_kind(&self, object: &Value) -> bool {
         let (group, _) =
@@ -179,12 +184,15 @@ pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
 pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
-        errors.extend(match metadata::read(object) {
-            Ok(m) => metadata::told_once(metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA)),
+        errors.extend(match metadata::read(object, rv.release) {
+            Ok(m) => metadata::told_once(
+                metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA, rv.release),
+                rv.release,
+            ),
             Err(e) => vec![e],
         });
         if let Some(root) = &rv.root {
-            errors.extend(validate::validate(object, root, &ROOT));
+            errors.extend(validate::validate(object, root, &ROOT, rv.release));
         }
         if let Some(paths) = &rv.facts.scale {
             scale::validate_spec(object, paths, &mut errors);
@@ -192,15 +200,15 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
         }
     }
     if let Some(root) = &rv.root {
-        errors.extend(embedded::validate(object, root, false, &ROOT));
-        errors.extend(list_types::validate(object, root, &ROOT));
+        errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
+        errors.extend(list_types::validate(object, root, &ROOT, rv.release));
     }
     let mut verdict = with_rules(rv, object, None, errors);
     let m = Metadata::of(object);
     if verdict.errors.is_empty() {
-        verdict.errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA);
+        verdict.errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA, rv.release);
     }
-    verdict.warnings_if_accepted = finalizers::warnings(m, None);
+    verdict.warnings_if_accepted = finalizers::warnings(m, None, rv.release);
     verdict
 }
 
@@ -210,10 +218,14 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     let mut errors = common_metadata(rv, object, old);
     let complaints = type_meta(rv, object);
     if complaints.is_empty() {
-        errors.extend(changed_metadata(object, old));
+        errors.extend(changed_metadata(rv, object, old));
         if let (Some(root), Some(schema)) = (&rv.root, &rv.facts.schema) {
-            let (mut correlation, pair) = Correlation::new(object, old, schema);
-            errors.extend(validate::validate_changed(object, root, &ROOT, &mut correlation, Some(pair)));
+            errors.extend(if rv.release.enables(Gate::CrdValidationRatcheting) {
+                let (mut correlation, pair) = Correlation::new(object, old, schema);
+                validate::validate_changed(object, root, (&ROOT, rv.release), &mut correlation, Some(pair))
+            } else {
+                validate::validate(object, root, &ROOT, rv.release)
+            });
         }
         if let Some(paths) = &rv.facts.scale {
             scale::validate_spec(object, paths, &mut errors);
@@ -222,11 +234,11 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     }
     errors.extend(complaints);
     if let Some(root) = &rv.root {
-        errors.extend(embedded::validate(object, root, false, &ROOT));
-        errors.extend(changed_lists(root, object, old));
+        errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
+        errors.extend(changed_lists(rv, root, object, old));
     }
     let mut verdict = with_rules(rv, object, Some(old), errors);
-    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), Some(Metadata::of(old)));
+    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), Some(Metadata::of(old)), rv.release);
     verdict
 }
 
@@ -235,14 +247,21 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     let mut errors = common_metadata(rv, object, old);
     let complaints = type_meta(rv, object);
     if complaints.is_empty() {
-        errors.extend(changed_metadata(object, old));
+        errors.extend(changed_metadata(rv, object, old));
         let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
         // To the server a status that was absent and one that is null are the same: nothing changed.
         let status = object.get("status").filter(|status| !status.is_null() || old.get("status").is_some());
         if let (Some(status), Some(node), Some(schema)) = (status, status_node, &rv.facts.schema) {
-            let (mut correlation, pair) = Correlation::new(object, old, schema);
-            let pair = correlation.key(pair, "status");
-            errors.extend(validate::validate_changed(status, node, &STATUS, &mut correlation, pair));
+            errors.extend(if !rv.release.since(V1_31) {
+                // Without the prefix, and without ratcheting.
+                validate::validate(status, node, &ROOT, rv.release)
+            } else if rv.release.enables(Gate::CrdValidationRatcheting) {
+                let (mut correlation, pair) = Correlation::new(object, old, schema);
+                let pair = correlation.key(pair, "status");
+                validate::validate_changed(status, node, (&STATUS, rv.release), &mut correlation, pair)
+            } else {
+                validate::validate(status, node, &STATUS, rv.release)
+            });
         }
         if let Some(paths) = &rv.facts.scale {
             scale::validate_status(object, paths, &mut errors);
@@ -250,7 +269,7 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     }
     errors.extend(complaints);
     if let Some(root) = &rv.root {
-        errors.extend(changed_lists(root, object, old));
+        errors.extend(changed_lists(rv, root, object, old));
     }
     with_rules(rv, object, Some(old), errors)
 }
@@ -276,23 +295,27 @@ fn type_meta(rv: &ResourceVersion, object: &Value) -> ErrorList {
 /// `rest.validateCommonFields`
 fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
     let m = Metadata::of(object);
-    let mut errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA);
-    errors.extend(metadata::validate_update(m, Metadata::of(old), &METADATA));
+    let mut errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA, rv.release);
+    errors.extend(metadata::validate_update(m, Metadata::of(old), &METADATA, rv.release));
     errors
 }
 
 /// `validateObjectMetaUpdateDeclaratively`
-fn changed_metadata(object: &Value, old: &Value) -> ErrorList {
-    match metadata::read(object).and_then(|new| Ok((new, metadata::read(old)?))) {
-        Ok((new, old)) => metadata::told_once(metadata::validate_update(new, old, &METADATA)),
+fn changed_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
+    match metadata::read(object, rv.release).and_then(|new| Ok((new, metadata::read(old, rv.release)?))) {
+        Ok((new, old)) => metadata::told_once(metadata::validate_update(new, old, &METADATA, rv.release), rv.release),
         Err(e) => vec![e],
     }
 }
 
 /// List types are looked at only if the old object had no error of them.
-fn changed_lists(root: &Node, object: &Value, old: &Value) -> ErrorList {
-    let errors = list_types::validate(object, root, &ROOT);
-    if errors.is_empty() || list_types::validate(old, root, &ROOT).is_empty() { errors } else { ErrorList::new() }
+fn changed_lists(rv: &ResourceVersion, root: &Node, object: &Value, old: &Value) -> ErrorList {
+    let errors = list_types::validate(object, root, &ROOT, rv.release);
+    if errors.is_empty() || list_types::validate(old, root, &ROOT, rv.release).is_empty() {
+        errors
+    } else {
+        ErrorList::new()
+    }
 }
 
 /// Evaluates the rules, unless the object is so wrong that they are not.
@@ -300,14 +323,15 @@ fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut err
     let (Some(rules), Some(schema)) = (rv.rules(), &rv.facts.schema) else {
         return Verdict { errors, ..Verdict::default() };
     };
-    if let Some(e) = rules::blocked(&errors) {
+    if let Some(e) = rules::blocked(&errors, rv.release) {
         errors.push(e);
         return Verdict { errors, ..Verdict::default() };
     }
     let findings = match old {
         Some(old) => {
             let (mut correlation, pair) = Correlation::new(object, old, schema);
-            rules.evaluate(object, Some((old, &mut correlation, pair)))
+            let ratchets = rv.release.enables(Gate::CrdValidationRatcheting);
+            rules.evaluate(object, Some((old, ratchets.then_some((&mut correlation, pair)))))
         }
         None => rules.evaluate(object, None),
     };
@@ -326,7 +350,7 @@ pub(crate) mod testing {
     }
     /// A compiled schema.
     pub fn node(schema: &str) -> Node {
-        Node::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects)
+        Node::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects, Release::NEWEST)
     }
     /// A version of `Foo` in `example.com` whose spec has this schema.
     pub fn version(spec: &str) -> ResourceVersion {
@@ -334,15 +358,18 @@ pub(crate) mod testing {
             r#"{{"type":"object","properties":{{"spec":{spec},"status":{{"type":"object",
             "x-kubernetes-preserve-unknown-fields":true}}}}}}"#
         );
-        ResourceVersion::compile(Facts {
-            group: "example.com".to_owned(),
-            version: "v1".to_owned(),
-            kind: "Foo".to_owned(),
-            resource: "foos".to_owned(),
-            namespaced: true,
-            schema: Some(Arc::new(Schema::from_value(&json(&text)).unwrap())),
-            ..Facts::default()
-        })
+        ResourceVersion::compile(
+            Facts {
+                group: "example.com".to_owned(),
+                version: "v1".to_owned(),
+                kind: "Foo".to_owned(),
+                resource: "foos".to_owned(),
+                namespaced: true,
+                schema: Some(Arc::new(Schema::from_value(&json(&text)).unwrap())),
+                ..Facts::default()
+            },
+            Release::NEWEST,
+        )
     }
     /// A stored `Foo` with this spec.
     pub fn foo(spec: &str) -> Value {
@@ -435,17 +462,20 @@ mod tests {
 
     #[test]
     fn status_is_held_to_its_own_schema_from_an_empty_path() {
-        let rv = ResourceVersion::compile(Facts {
-            schema: Some(Arc::new(
-                Schema::from_value(&json(
-                    r#"{"type":"object","properties":{"spec":{"type":"string"},
+        let rv = ResourceVersion::compile(
+            Facts {
+                schema: Some(Arc::new(
+                    Schema::from_value(&json(
+                        r#"{"type":"object","properties":{"spec":{"type":"string"},
                         "status":{"type":"object","properties":{"n":{"type":"integer"}}}}}"#,
-                ))
-                .unwrap(),
-            )),
-            status_subresource: true,
-            ..version("{}").facts
-        });
+                    ))
+                    .unwrap(),
+                )),
+                status_subresource: true,
+                ..version("{}").facts
+            },
+            Release::NEWEST,
+        );
         let old = foo("{}");
         let with = |status: &str| {
             let mut object = old.clone();

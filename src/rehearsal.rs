@@ -10,6 +10,7 @@ pub use columns::ColumnChange;
 pub use difference::Difference;
 
 use crate::field::ErrorList;
+use crate::release::Release;
 use crate::server::http::address;
 use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, object};
@@ -32,7 +33,24 @@ pub struct Plan {
     pub columns: Vec<ColumnChange>,
     old: Option<Value>,
     new: Value,
+    releases: Releases,
     now: Timestamp,
+}
+
+/// The releases before and after the upgrade; the same when only the CRD changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Releases {
+    /// The release that serves the old CRD and the stored objects today.
+    pub today: Release,
+    /// The release that the new CRD is given to.
+    pub tomorrow: Release,
+}
+
+impl Releases {
+    /// No change of release.
+    pub fn both(release: Release) -> Self {
+        Self { today: release, tomorrow: release }
+    }
 }
 
 /// What becomes of an object.
@@ -83,7 +101,7 @@ pub struct Stage {
 
 impl Plan {
     /// The update of the CRD `old`, if there is one, to `new`. `Err` when that is no question at all.
-    pub fn new(old: Option<Value>, mut new: Value, now: Timestamp) -> Result<Self, String> {
+    pub fn new(old: Option<Value>, mut new: Value, releases: Releases, now: Timestamp) -> Result<Self, String> {
         let text = |crd: &Value, path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let name = text(&new, &["metadata", "name"]);
         if let Some(old) = &old
@@ -92,7 +110,7 @@ impl Plan {
             return Err(format!("the new CRD is {name}, the old one {}", text(old, &["metadata", "name"])));
         }
         forget_life(&mut new);
-        let (_, answer) = update(old.as_ref(), &new, now)?;
+        let (_, answer) = update(old.as_ref(), &new, releases, now)?;
         let columns = old.as_ref().map(|old| columns::changes(old, &new)).unwrap_or_default();
         Ok(Self {
             group: text(&new, &["spec", "group"]),
@@ -103,6 +121,7 @@ impl Plan {
             columns,
             old,
             new,
+            releases,
             now,
         })
     }
@@ -121,15 +140,15 @@ impl Plan {
     pub fn stage(&self) -> Result<Stage, String> {
         let today = match &self.old {
             Some(old) => {
-                let server = Server::new(0).without_managed_fields();
+                let server = Server::new(self.releases.today, 0).without_managed_fields();
                 server.seed_definition(old, self.now)?;
                 Some(server)
             }
             None => None,
         };
-        let (mut tomorrow, answer) = update(self.old.as_ref(), &self.new, self.now)?;
+        let (mut tomorrow, answer) = update(self.old.as_ref(), &self.new, self.releases, self.now)?;
         if !matches!(answer.code, 200 | 201) {
-            tomorrow = Server::new(0).without_managed_fields();
+            tomorrow = Server::new(self.releases.tomorrow, 0).without_managed_fields();
             tomorrow.seed_definition(&self.new, self.now)?;
         }
         Ok(Stage {
@@ -207,8 +226,8 @@ impl Plan {
 }
 
 /// A server on which `new` was put over `old`, and its answer.
-fn update(old: Option<&Value>, new: &Value, now: Timestamp) -> Result<(Server, Response), String> {
-    let server = Server::new(0).without_managed_fields();
+fn update(old: Option<&Value>, new: &Value, releases: Releases, now: Timestamp) -> Result<(Server, Response), String> {
+    let server = Server::new(releases.tomorrow, 0).without_managed_fields();
     let Some(old) = old else {
         let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));

@@ -11,6 +11,7 @@ mod tree;
 mod walk;
 
 use crate::field::{ErrorList, FieldPath};
+use crate::release::Release;
 use crate::schema::{
     Schema,
     correlate::{Correlation, Pair},
@@ -24,32 +25,37 @@ pub use walk::{Findings, OBJECT_BUDGET};
 #[derive(Debug)]
 pub struct Rules {
     root: Node,
+    release: Release,
 }
 
 impl Rules {
     /// The rules of a schema; none if it has none.
-    pub fn new(schema: &Schema) -> Option<Self> {
-        tree(schema, true).map(|root| Self { root })
+    pub fn new(schema: &Schema, release: Release) -> Option<Self> {
+        Self::of_node(schema, true, release)
     }
 
     /// The rules of a node of a schema, which may be a resource; none if it has none.
-    pub fn of_node(schema: &Schema, resource: bool) -> Option<Self> {
-        tree(schema, resource).map(|root| Self { root })
+    pub fn of_node(schema: &Schema, resource: bool, release: Release) -> Option<Self> {
+        tree(schema, resource).map(|root| Self { root, release })
     }
 
     /// Holds a default at `path` to them: as replacing itself, then as a new value (`schema/defaulting/validation.go`).
     /// Also returns what is left of `budget`: less than nothing if that was not enough.
     pub fn evaluate_default(&self, value: &Value, path: &FieldPath<'_>, budget: i64) -> (ErrorList, i64) {
-        let (errors, left) = walk::walk_alone(&self.root, path, value, Some(value), budget);
+        let (errors, left) = walk::walk_alone((&self.root, self.release), path, value, Some(value), budget);
         if !errors.is_empty() {
             return (errors, left);
         }
-        let (errors, left_as_new) = walk::walk_alone(&self.root, path, value, None, budget);
+        let (errors, left_as_new) = walk::walk_alone((&self.root, self.release), path, value, None, budget);
         (errors, left.min(left_as_new))
     }
 
     /// Holds an object to them. `old` is the object it replaces, with the pairs of both.
-    pub fn evaluate<'a>(&self, new: &'a Value, old: Option<(&'a Value, &mut Correlation<'a>, Pair)>) -> Findings {
-        walk::walk(&self.root, new, old)
+    pub fn evaluate<'a>(
+        &self,
+        new: &'a Value,
+        old: Option<(&'a Value, Option<(&mut Correlation<'a>, Pair)>)>,
+    ) -> Findings {
+        walk::walk((&self.root, self.release), new, old)
     }
 }

@@ -5,7 +5,7 @@
 //! use crdx::{server::Server, serve};
 //! use std::sync::Arc;
 //!
-//! let running = serve::start(Arc::new(Server::new(1)), serve::Options::default())?;
+//! let running = serve::start(Arc::new(Server::new(Release::NEWEST, 1)), serve::Options::default())?;
 //! // Point any client at it, or write `running.kubeconfig()` to a file.
 //! assert!(running.url().starts_with("http://127.0.0.1:"));
 //! // It stops when `running` is dropped.
@@ -188,12 +188,13 @@ pub fn seed() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Release;
 
     #[test]
     fn only_the_loopback_is_served() {
         for address in ["0.0.0.0", "192.0.2.1", "::"] {
             let options = Options { address: address.parse().unwrap(), ..Options::default() };
-            let error = start(Arc::new(Server::new(1)), options).unwrap_err();
+            let error = start(Arc::new(Server::new(Release::NEWEST, 1)), options).unwrap_err();
             assert_eq!(error.to_string(), format!("{address} is not an address of the loopback: use 127.0.0.1 or ::1"));
         }
     }
@@ -204,13 +205,13 @@ mod tests {
             [("crdx.example.com", true), ("[fd00::1]:80", true), ("http://a", false), ("", false), ("*", false)]
         {
             let options = Options { allowed_hosts: vec![host.to_owned()], ..Options::default() };
-            assert_eq!(start(Arc::new(Server::new(1)), options).is_ok(), fine, "{host}");
+            assert_eq!(start(Arc::new(Server::new(Release::NEWEST, 1)), options).is_ok(), fine, "{host}");
         }
     }
 
     #[test]
     fn a_dropped_server_is_gone() {
-        let running = start(Arc::new(Server::new(1)), Options::default()).unwrap();
+        let running = start(Arc::new(Server::new(Release::NEWEST, 1)), Options::default()).unwrap();
         let address = running.address;
         assert!(std::net::TcpStream::connect(address).is_ok());
         drop(running);

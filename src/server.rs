@@ -1,5 +1,5 @@
 //! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
-//! `k8s.io/apiextensions-apiserver` 1.37 would give. No sockets, clock, files or threads: they come in as values.
+//! `k8s.io/apiextensions-apiserver` of a [`Release`] would give. No sockets, clock, files or threads: they come in as values.
 //!
 //! [`http`] finds out what a request asks for and writes the answer, [`registry`] has one file per verb and the store,
 //! [`strategy`] holds what differs from resource to resource, [`admission`] is asked once per write, and [`definitions`]
@@ -26,6 +26,7 @@ use self::http::page::{self, not_found_page};
 use self::http::{body, non_resource, openapi, query, route};
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
+use crate::release::Release;
 use crate::value::Value;
 pub use crate::value::time::Timestamp;
 use registry::{journal, objects, random, serving, store, watch};
@@ -174,6 +175,7 @@ pub enum ResponseBody {
 /// The server. It may be shared by threads: every method takes `&self`, and locks are held only to look up and commit.
 #[derive(Debug)]
 pub struct Server {
+    release: Release,
     definitions: definitions::Definitions,
     controllers: controllers::Queue,
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
@@ -187,11 +189,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// An empty server. UIDs and generated names follow from `seed` alone; the edge brings a random one.
-    pub fn new(seed: u64) -> Self {
+    /// An empty server of a release. UIDs and generated names follow from `seed` alone; callers bring a random one.
+    pub fn new(release: Release, seed: u64) -> Self {
         let keeping: Arc<journal::Keeping> = Arc::default();
         let revision = Arc::new(store::Revision::default());
         Self {
+            release,
             definitions: definitions::Definitions::new(&keeping, revision.current()),
             controllers: controllers::Queue::default(),
             serving: RwLock::default(),
@@ -203,6 +206,11 @@ impl Server {
             admission: admission::Chain::default(),
             tracks_fields: true,
         }
+    }
+
+    /// The release that is simulated.
+    pub fn release(&self) -> Release {
+        self.release
     }
 
     /// The server without managedFields, for callers that never show them: writes are cheaper, applies see no owners.
@@ -296,7 +304,7 @@ mod tests {
     }
 
     fn with_foos() -> Server {
-        let server = Server::new(1);
+        let server = Server::new(Release::NEWEST, 1);
         let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
             "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
             {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{

@@ -26,6 +26,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::Manner;
 use crate::kubectl::update::Way;
 use crate::output::report::{Item, Note};
+use crate::release::Release;
 use crate::server::{LabelSelector, Server, Timestamp};
 use filter::{Filter, KindPattern};
 use judge::Updates;
@@ -76,6 +77,8 @@ pub struct Plan {
     pub target: cluster::Target,
     /// Whether the cluster is never asked.
     pub offline: bool,
+    /// The release that is simulated.
+    pub release: Release,
     /// The namespace of objects without one; by default that of the context.
     pub namespace: Option<String>,
     /// The time of all requests.
@@ -119,7 +122,8 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let updates = Updates { way: plan.way.clone(), olds, compares: plan.compares };
     // Only server-side apply asks who owns what.
     let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
-    let server = if owners { Server::new(0) } else { Server::new(0).without_managed_fields() };
+    let server = Server::new(plan.release, 0);
+    let server = if owners { server } else { server.without_managed_fields() };
     let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
     let settings = Settings {
         namespace: namespace.unwrap_or_else(|| "default".to_owned()),

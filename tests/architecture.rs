@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules, each group importing only what stands before it.
 const LAYERS: &[&[&str]] = &[
-    &["version"],
+    &["release"],
     &["value"],
     &["field", "suggest"],
     &["text", "regexp", "jsonpath"],
@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// All that `cel` may import: it is to be a crate of its own one day.
-const CEL_IMPORTS: &[&str] = &["version", "value", "regexp"];
+const CEL_IMPORTS: &[&str] = &["release", "value", "regexp"];
 
 /// Crates and the only modules that may name them.
 const CRATES: &[(&str, &[&str])] = &[

@@ -41,7 +41,7 @@ pub struct InProcess {
 
 impl Default for InProcess {
     fn default() -> Self {
-        Self { server: crdx::server::Server::new(1) }
+        Self { server: crdx::server::Server::new(crdx::release::Release::NEWEST, 1) }
     }
 }
 

@@ -4,13 +4,13 @@
 use crdx::cel::{
     cost::estimate,
     decl::{DeclType, Shape},
-    env::{BaseEnv, Env, STORED},
+    env::{BaseEnv, Env},
     types::Type,
 };
+use crdx::release::Release;
 use crdx::rules::decl::Declarations;
 use crdx::schema::Schema;
 use crdx::value::Value;
-use crdx::version::Version;
 use std::sync::Arc;
 
 pub fn lines() -> Vec<Value> {
@@ -120,16 +120,14 @@ fn estimates_and_compile_errors_are_the_servers() {
                 Some(_) => Type::optional(type_.clone()),
                 None => type_.clone(),
             };
-            let env = |version| {
-                let mut env = Env::new(BaseEnv::of(version))
-                    .with_variable("self", type_.clone())
-                    .with_variable("oldSelf", old.clone());
+            let env = |base| {
+                let mut env = Env::new(base).with_variable("self", type_.clone()).with_variable("oldSelf", old.clone());
                 env.objects = Arc::clone(&objects);
                 env.rename = Some((path.as_str().into(), "selfTypeN"));
                 env
             };
             if let Some(error) = text(fact, "compile_err") {
-                let ours = match env(Version::CURRENT.compatibility()).compile(expr) {
+                let ours = match env(BaseEnv::for_new(Release::NEWEST)).compile(expr) {
                     Ok(_) => "compiles".to_owned(),
                     Err(issues) => format!("compilation failed: {}", issues.display()),
                 };
@@ -138,8 +136,8 @@ fn estimates_and_compile_errors_are_the_servers() {
                 }
             }
             let Some(type_) = text(fact, "type") else { continue };
-            let version = if text(fact, "env") == Some("stored") { STORED } else { Version::CURRENT.compatibility() };
-            match env(version).compile(expr) {
+            let base = if text(fact, "env") == Some("stored") { BaseEnv::for_stored } else { BaseEnv::for_new };
+            match env(base(Release::NEWEST)).compile(expr) {
                 Err(issues) => differing.push(format!("{expr}\n  server {type_}\n  ours   {}", issues.display())),
                 Ok(checked) => {
                     let cost = estimate(&checked, Some(node));

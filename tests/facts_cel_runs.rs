@@ -4,7 +4,7 @@
 use crate::facts_cel_cost::{at, lines, number, root, text};
 use crdx::cel::{
     decl::DeclType,
-    env::{BaseEnv, Env, STORED},
+    env::{BaseEnv, Env},
     eval::{Outcome, PER_CALL_LIMIT, Program},
     types::Type,
     value::Value as Cel,
@@ -73,7 +73,9 @@ fn values_and_run_time_costs_are_the_servers() {
             let optional = fact.get("optionalOldSelf").is_some();
             let type_ = node.cel_type.clone();
             let old_type = if optional { Type::optional(type_.clone()) } else { type_.clone() };
-            let mut env = Env::new(BaseEnv::of(STORED)).with_variable("self", type_).with_variable("oldSelf", old_type);
+            let mut env = Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST))
+                .with_variable("self", type_)
+                .with_variable("oldSelf", old_type);
             env.objects = Arc::clone(&objects);
             let checked = match env.compile(expr) {
                 Ok(checked) => checked,

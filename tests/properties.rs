@@ -108,14 +108,17 @@ fn schema() -> impl Strategy<Value = Schema> {
 }
 
 fn version(schema: Schema) -> ResourceVersion {
-    ResourceVersion::compile(Facts {
-        group: "example.com".to_owned(),
-        version: "v1".to_owned(),
-        kind: "Foo".to_owned(),
-        resource: "foos".to_owned(),
-        schema: Some(Arc::new(schema)),
-        ..Facts::default()
-    })
+    ResourceVersion::compile(
+        Facts {
+            group: "example.com".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Foo".to_owned(),
+            resource: "foos".to_owned(),
+            schema: Some(Arc::new(schema)),
+            ..Facts::default()
+        },
+        crdx::release::Release::NEWEST,
+    )
 }
 
 fn foo(v: Value) -> Value {
@@ -133,7 +136,7 @@ proptest! {
 
     #[test]
     fn pruning_twice_is_pruning_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects);
+        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
         let mut once = v;
         pipeline::prune::prune(&mut once, Some(&node), true, &mut Unknown::new(false));
         let mut twice = once.clone();
@@ -145,7 +148,7 @@ proptest! {
 
     #[test]
     fn defaulting_twice_is_defaulting_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects);
+        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
         let mut once = v;
         pipeline::default::set_defaults(&mut once, &node, None);
         let mut twice = once.clone();
@@ -173,10 +176,10 @@ proptest! {
     /// An update forgives, it never finds more than a create would find in the schema.
     #[test]
     fn ratcheting_only_forgives(s in schema(), new in value(), old in value()) {
-        let node = Node::compile(&s, Dialect::Objects);
+        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
         let (mut correlation, pair) = crdx::schema::correlate::Correlation::new(&new, &old, &s);
-        let fresh = pipeline::validate::validate(&new, &node, &ROOT);
-        let changed = pipeline::validate::validate_changed(&new, &node, &ROOT, &mut correlation, Some(pair));
+        let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx::release::Release::NEWEST);
+        let changed = pipeline::validate::validate_changed(&new, &node, (&ROOT, crdx::release::Release::NEWEST), &mut correlation, Some(pair));
         for e in &changed {
             // Failing branches are chosen by their checks, which forgiving does not change.
             prop_assert!(fresh.contains(e), "{}", e);

@@ -4,7 +4,7 @@
 use crdx::cel::{
     ast::{Expr, ExprKind},
     cost::estimate,
-    env::{BaseEnv, Env, STORED},
+    env::{BaseEnv, Env},
     eval::{PER_CALL_LIMIT, Program},
     syntax::parse,
     types::Type,
@@ -109,7 +109,7 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 fn env() -> Env {
-    Env::new(BaseEnv::of(STORED)).with_variable("self", Type::list(Type::Int))
+    Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST)).with_variable("self", Type::list(Type::Int))
 }
 
 fn variables() -> Vec<Result<Value<'static>, Error>> {

@@ -4,7 +4,7 @@
 use crate::facts_cel_cost::{at, lines, root};
 use crdx::cel::{
     decl::{DeclType, Shape},
-    env::{BaseEnv, Env, STORED},
+    env::{BaseEnv, Env},
     eval::{PER_CALL_LIMIT, Program},
     library::{Overload, overloads},
     value::Value as Cel,
@@ -270,7 +270,8 @@ fn what_checks_has_an_overload() {
             .collect();
         let signatures = signatures();
         assert!(signatures.len() > 150);
-        let mut env = Env::new(BaseEnv::of(STORED)).with_variable("self", spec.cel_type.clone());
+        let mut env =
+            Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST)).with_variable("self", spec.cel_type.clone());
         env.objects = Arc::new(declarations.objects);
         let lines = lines();
         let samples = lines[0].get("samples").unwrap();

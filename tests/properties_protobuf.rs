@@ -43,7 +43,7 @@ fn post(raw: &[u8]) -> (u16, u16) {
         content_type: Some("application/vnd.kubernetes.protobuf".to_owned()),
         ..Request::new(method, path, body)
     };
-    let server = Server::new(1);
+    let server = Server::new(crdx::release::Release::NEWEST, 1);
     let created = server.handle(&request(Method::Post, DEFINITIONS, Body::Bytes(body)));
     let listed = server.handle(&request(Method::Get, DEFINITIONS, Body::Empty));
     (created.code, listed.code)

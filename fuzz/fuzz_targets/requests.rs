@@ -34,7 +34,7 @@ fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) 
 }
 
 fn answer(text: &str) {
-    let server = Server::new(1);
+    let server = Server::new(crdx::release::Release::NEWEST, 1);
     let created = server.handle(&request("POST", DEFINITIONS, Some("application/yaml"), CRONTAB.clone()));
     assert_eq!(created.code, 201);
     for record in text.split("\n%%\n").take(8) {

@@ -49,7 +49,10 @@ fn keyed<'a>(key: &str, of: impl IntoIterator<Item = (&'a str, TypeRef)>) -> Typ
         field.default = Some(Value::from(""));
     }
     let items = map(MapType { fields, ..MapType::default() });
-    own(Type { list: Some(ListType { relation: ListRelation::Keyed(vec![key.to_owned()]), items }), ..Type::default() })
+    own(Type {
+        list: Some(ListType { relation: ListRelation::Keyed(vec![key.to_owned()]), items, all_keys: false }),
+        ..Type::default()
+    })
 }
 
 static DEFINITION: LazyLock<TypeRef> = LazyLock::new(|| {

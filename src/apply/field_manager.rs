@@ -365,7 +365,7 @@ mod tests {
             "b":{"type":"integer"},"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
             "items":{"type":"object","properties":{"k":{"type":"string"},"v":{"type":"integer"}}}}}}}}"#,
         );
-        OneVersion(of_resource(Some(&Schema::from_value(&schema).unwrap()), false))
+        OneVersion(of_resource(Some(&Schema::from_value(&schema).unwrap()), false, crate::release::Release::NEWEST))
     }
 
     fn object_with(spec: &str) -> Value {

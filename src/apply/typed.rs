@@ -77,6 +77,11 @@ fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathE
         };
         if let Some(default) = map.fields.get(key).and_then(|f| f.default.as_ref()) {
             found.push((key.clone(), default.clone()));
+        } else if list.all_keys {
+            return Err(format!(
+                "associative list with keys has an element that omits key field {} (and doesn't have default value)",
+                go_quote(key)
+            ));
         }
     }
     if found.is_empty() {

@@ -3,6 +3,7 @@
 //! Follows `kube-openapi/pkg/schemaconv` applied to the models of
 //! `apiextensions-apiserver/pkg/controller/openapi/builder` (metadata typed, embedded resources completed).
 
+use crate::release::{Release, V1_34};
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::value::Value;
 use std::{
@@ -41,6 +42,8 @@ pub struct ListType {
     pub relation: ListRelation,
     /// The type of items.
     pub items: TypeRef,
+    /// An item must have every key, as before 1.34 (structured-merge-diff before v6, `typed/helpers.go`); else one is enough.
+    pub all_keys: bool,
 }
 
 /// `x-kubernetes-list-type`
@@ -89,13 +92,13 @@ pub enum TypeRef {
 
 static DEDUCED: LazyLock<Type> = LazyLock::new(|| Type {
     scalar: Some(Scalar::Untyped),
-    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped }),
+    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped, all_keys: false }),
     map: Some(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }),
 });
 
 static UNTYPED: LazyLock<Type> = LazyLock::new(|| Type {
     scalar: Some(Scalar::Untyped),
-    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped }),
+    list: Some(ListType { relation: ListRelation::Atomic, items: TypeRef::Untyped, all_keys: false }),
     map: Some(MapType { atomic: true, other: Some(TypeRef::Untyped), ..MapType::default() }),
 });
 
@@ -182,7 +185,7 @@ pub(super) fn scalar(s: Scalar) -> TypeRef {
 }
 
 pub(super) fn list(relation: ListRelation, items: TypeRef) -> TypeRef {
-    own(Type { list: Some(ListType { relation, items }), ..Type::default() })
+    own(Type { list: Some(ListType { relation, items, all_keys: false }), ..Type::default() })
 }
 
 pub(super) fn map(m: MapType) -> TypeRef {
@@ -247,11 +250,11 @@ static OBJECT_META: LazyLock<TypeRef> = LazyLock::new(|| {
 });
 
 /// The merge type of a served version's objects. `preserve_unknown_fields` is the CRD's own `spec.preserveUnknownFields`.
-pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool) -> TypeRef {
+pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, release: Release) -> TypeRef {
     let Some(schema) = schema else {
         return map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() });
     };
-    own(convert_as(schema, preserve_unknown_fields, true))
+    own(convert_as(schema, preserve_unknown_fields, true, release))
 }
 
 static SCALE: LazyLock<TypeRef> = LazyLock::new(|| {
@@ -278,16 +281,16 @@ pub(super) fn type_meta() -> BTreeMap<String, Field> {
     ])
 }
 
-fn convert(schema: &Schema, preserve: bool) -> Type {
-    convert_as(schema, preserve, schema.x_embedded_resource)
+fn convert(schema: &Schema, preserve: bool, release: Release) -> Type {
+    convert_as(schema, preserve, schema.x_embedded_resource, release)
 }
 
 /// Converts a node; a `resource` has apiVersion, kind and typed metadata whatever its schema says.
-fn convert_as(schema: &Schema, preserve: bool, resource: bool) -> Type {
+fn convert_as(schema: &Schema, preserve: bool, resource: bool, release: Release) -> Type {
     let preserve = preserve || schema.preserves_unknown_fields();
     match schema.type_.as_str() {
-        "object" => Type { map: Some(convert_map(schema, preserve, resource)), ..Type::default() },
-        "array" => Type { list: Some(convert_list(schema, preserve)), ..Type::default() },
+        "object" => Type { map: Some(convert_map(schema, preserve, resource, release)), ..Type::default() },
+        "array" => Type { list: Some(convert_list(schema, preserve, release)), ..Type::default() },
         "integer" | "number" => Type { scalar: Some(Scalar::Numeric), ..Type::default() },
         "boolean" => Type { scalar: Some(Scalar::Boolean), ..Type::default() },
         "string" if matches!(schema.format.as_str(), "" | "byte") => {
@@ -296,25 +299,25 @@ fn convert_as(schema: &Schema, preserve: bool, resource: bool) -> Type {
         "string" => Type { scalar: Some(Scalar::Untyped), ..Type::default() },
         _ => Type {
             scalar: Some(Scalar::Untyped),
-            list: Some(convert_list(schema, preserve)),
-            map: Some(convert_map(schema, preserve, resource)),
+            list: Some(convert_list(schema, preserve, release)),
+            map: Some(convert_map(schema, preserve, resource, release)),
         },
     }
 }
 
-fn convert_map(schema: &Schema, preserve: bool, resource: bool) -> MapType {
+fn convert_map(schema: &Schema, preserve: bool, resource: bool, release: Release) -> MapType {
     let mut fields: BTreeMap<String, Field> = schema
         .properties
         .iter()
         .map(|(name, child)| {
-            (name.clone(), Field { type_: own(convert(child, preserve)), default: child.default.clone() })
+            (name.clone(), Field { type_: own(convert(child, preserve, release)), default: child.default.clone() })
         })
         .collect();
     if resource {
         fields.extend(type_meta());
     }
     let other = match &schema.additional_properties {
-        Some(SchemaOrBool::Schema(child)) => Some(own(convert(child, preserve))),
+        Some(SchemaOrBool::Schema(child)) => Some(own(convert(child, preserve, release))),
         Some(SchemaOrBool::Bool(true)) => Some(TypeRef::Deduced),
         None if preserve || fields.is_empty() => Some(TypeRef::Deduced),
         Some(SchemaOrBool::Bool(false)) | None => None,
@@ -322,15 +325,15 @@ fn convert_map(schema: &Schema, preserve: bool, resource: bool) -> MapType {
     MapType { atomic: schema.x_map_type.as_deref() == Some("atomic"), fields, other }
 }
 
-fn convert_list(schema: &Schema, preserve: bool) -> ListType {
+fn convert_list(schema: &Schema, preserve: bool, release: Release) -> ListType {
     let relation = match schema.x_list_type.as_deref() {
         Some("set") => ListRelation::Set,
         Some("map") => ListRelation::Keyed(schema.x_list_map_keys.clone()),
         _ => ListRelation::Atomic,
     };
     let items = match &schema.items {
-        Some(Items::Schema(child)) => own(convert(child, preserve)),
+        Some(Items::Schema(child)) => own(convert(child, preserve, release)),
         _ => TypeRef::Untyped,
     };
-    ListType { relation, items }
+    ListType { relation, items, all_keys: !release.since(V1_34) }
 }

@@ -605,11 +605,12 @@ fn literal_type(value: &Literal) -> Type {
 
 #[cfg(test)]
 mod tests {
-    use crate::cel::env::{BaseEnv, Env, STORED};
+    use crate::cel::env::{BaseEnv, Env};
+    use crate::release::Release;
 
     #[test]
     fn doubling_types_end() {
-        let env = Env::new(BaseEnv::of(STORED));
+        let env = Env::new(BaseEnv::for_stored(Release::NEWEST));
         let chain = |maps: usize| format!("[1]{}", ".map(x, {x: x})".repeat(maps));
         assert!(env.compile(&chain(8)).is_ok());
         let issues = env.compile(&chain(60)).unwrap_err();

@@ -15,14 +15,11 @@ use super::{
     types::Type,
     value::message,
 };
-use crate::version::Version;
+use crate::release::{Minor, Release, V1_30, V1_31, V1_32, V1_34};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
-
-/// The version whose environment has everything there is: the one that stored expressions are read with.
-pub const STORED: Version = Version(u16::MAX);
 
 /// The overloads of one name, ready for the checker.
 #[derive(Debug)]
@@ -46,11 +43,13 @@ pub(super) enum Named {
     Constant(i64),
 }
 
-/// The functions, types and macros of one version.
+/// The functions, types and macros that a server lets an expression use.
 #[derive(Debug)]
 pub struct BaseEnv {
-    /// The version.
-    pub version: Version,
+    /// The server's version, which decides costs and error texts.
+    pub server: Minor,
+    /// The newest version whose libraries and options may be used.
+    pub version: Minor,
     /// The options of the parser.
     pub parse_options: ParseOptions,
     /// A field whose name is a keyword need not be escaped.
@@ -67,33 +66,41 @@ pub struct BaseEnv {
     pub(super) name_roots: Vec<&'static str>,
 }
 
-/// Environments by version, and whether they have the types of patches.
-type Built = BTreeMap<(Version, bool), Arc<BaseEnv>>;
+/// Environments by server and version, and whether they have the types of patches.
+type Built = BTreeMap<(Minor, Minor, bool), Arc<BaseEnv>>;
 
 impl BaseEnv {
-    /// The environment of a version, built on first use.
-    pub fn of(version: Version) -> Arc<Self> {
-        Self::built(version, false)
+    /// The environment of expressions that are new: limited to what the previous release can read, too
+    /// (`NewExpressionsEnv`). Built on first use.
+    pub fn for_new(release: Release) -> Arc<Self> {
+        Self::built(release.minor(), release.compatibility(), false)
     }
 
-    /// The same for expressions that make patches.
-    pub fn with_patch_types(version: Version) -> Arc<Self> {
-        Self::built(version, true)
+    /// The environment of expressions that are stored: everything the server has (`StoredExpressionsEnv`). Every library is
+    /// introduced by the release that first ships it. Built on first use.
+    pub fn for_stored(release: Release) -> Arc<Self> {
+        Self::built(release.minor(), release.minor(), false)
     }
 
-    fn built(version: Version, patch_types: bool) -> Arc<Self> {
+    /// The same as [`Self::for_new`] for expressions that make patches.
+    pub fn with_patch_types(release: Release) -> Arc<Self> {
+        Self::built(release.minor(), release.compatibility(), true)
+    }
+
+    fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
         static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
         let built = BUILT.get_or_init(Mutex::default);
         let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = built.entry((version, patch_types));
-        Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(version, patch_types))))
+        let entry = built.entry((server, version, patch_types));
+        Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(server, version, patch_types))))
     }
 
-    fn build(version: Version, patch_types: bool) -> Self {
+    fn build(server: Minor, version: Minor, patch_types: bool) -> Self {
         let mut functions: HashMap<&'static str, Function> = HashMap::new();
         let of_patches = library::patch_overloads().filter(|_| patch_types);
-        for overload in library::overloads().chain(of_patches).filter(|overload| overload.introduced <= version) {
-            if version < Version(28) && compares_across_types(overload.id) {
+        let all = library::overloads().chain(of_patches);
+        for overload in all.filter(|overload| overload.is_of(server, version)) {
+            if version < Minor(28) && compares_across_types(overload.id) {
                 continue;
             }
             if let Some(candidate) = signature::read(overload) {
@@ -103,10 +110,11 @@ impl BaseEnv {
         }
         let names = names(version);
         Self {
+            server,
             version,
-            parse_options: ParseOptions { optional_syntax: version >= Version(28), macros: macros(version) },
-            keyword_fields: version >= Version(31),
-            validators: version >= Version(29),
+            parse_options: ParseOptions { optional_syntax: version >= Minor(28), macros: macros(version) },
+            keyword_fields: version >= V1_31,
+            validators: version >= Minor(29),
             patch_types,
             function_roots: roots(functions.keys()),
             name_roots: {
@@ -137,24 +145,24 @@ fn compares_across_types(id: &str) -> bool {
 }
 
 /// The macros of a version.
-pub fn macros(version: Version) -> MacroSet {
+pub fn macros(version: Minor) -> MacroSet {
     let introduced = |which| match which {
-        Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Version::ALWAYS,
-        Macro::OptMap | Macro::OptFlatMap => Version(28),
-        Macro::SortBy => Version(34),
+        Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Minor::ALWAYS,
+        Macro::OptMap | Macro::OptFlatMap => Minor(28),
+        Macro::SortBy => V1_34,
         Macro::All2
         | Macro::Exists2
         | Macro::ExistsOne2
         | Macro::TransformList
         | Macro::TransformMap
-        | Macro::TransformMapEntry => Version(32),
+        | Macro::TransformMapEntry => V1_32,
     };
     let there = Macro::FORMS.iter().map(|(which, ..)| *which).filter(|which| introduced(*which) <= version);
     there.fold(MacroSet::default(), MacroSet::with)
 }
 
 /// The names of types and numbers of a version.
-fn names(version: Version) -> HashMap<&'static str, Named> {
+fn names(version: Minor) -> HashMap<&'static str, Named> {
     let wrapper = |of| Type::Wrapper(Arc::new(of));
     let json_map = || Type::map(Type::String, Type::Dyn);
     let always = [
@@ -187,10 +195,10 @@ fn names(version: Version) -> HashMap<&'static str, Named> {
     let mut names: HashMap<&'static str, Named> =
         always.into_iter().map(|(name, type_)| (name, Named::Type(type_))).collect();
     names.insert("google.protobuf.NullValue.NULL_VALUE", Named::Constant(0));
-    if version >= Version(28) {
+    if version >= Minor(28) {
         names.insert("optional_type", Named::Type(Type::optional(Type::Dyn)));
     }
-    if version >= Version(30) {
+    if version >= V1_30 {
         for name in ["net.IP", "net.CIDR"] {
             names.insert(name, Named::Type(Type::Opaque(name.into())));
         }

@@ -77,13 +77,11 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cel::{
-        env::{BaseEnv, STORED},
-        types::Type,
-    };
+    use crate::cel::{env::BaseEnv, types::Type};
 
     fn run(source: &str, limit: u64) -> (String, u64) {
-        let env = Env::new(BaseEnv::of(STORED)).with_variable("self", Type::list(Type::String));
+        let env = Env::new(BaseEnv::for_stored(crate::release::Release::NEWEST))
+            .with_variable("self", Type::list(Type::String));
         let checked = env.compile(source).map_err(|issues| issues.display()).expect(source);
         let program = Program::plan(&checked, &env).expect(source);
         let list = Value::strings(["a", "é"]);
@@ -157,7 +155,7 @@ mod tests {
     }
 
     fn evaluate_patch(source: &str) -> (String, u64) {
-        let env = Env::new(BaseEnv::with_patch_types(STORED))
+        let env = Env::new(BaseEnv::with_patch_types(crate::release::Release::NEWEST))
             .with_variable("variables", Type::Dyn)
             .with_variable("authorizer.requestResource", Type::Int);
         let checked = match env.compile(source) {
@@ -189,7 +187,7 @@ mod tests {
         );
         assert_eq!(evaluate_patch("type(Object{}) == Object").0, "reference to undefined type: Object");
         // Other expressions know none of this.
-        let env = Env::new(BaseEnv::of(STORED));
+        let env = Env::new(BaseEnv::for_stored(crate::release::Release::NEWEST));
         for source in ["Object{}", "Object.spec{}", "JSONPatch{}", "jsonpatch.escapeKey('a')"] {
             assert!(env.compile(source).unwrap_err().display().contains("undeclared reference"), "{source}");
         }

@@ -29,7 +29,7 @@ mod text;
 mod urls;
 
 use super::value::{Error, Value};
-use crate::version::Version;
+use crate::release::Minor;
 
 pub use comprehensions::insert;
 pub use conversion::is_conversion;
@@ -52,7 +52,10 @@ pub struct Overload {
     /// name with a dot is an opaque type.
     pub signature: &'static str,
     /// The first minor version whose new-expression environment has it.
-    pub introduced: Version,
+    pub introduced: Minor,
+    /// The servers that have this row: from the first version on, before the second. Rows of one id whose servers do not
+    /// overlap are the same overload, computed or priced differently.
+    pub servers: (Minor, Minor),
     /// The cost of a call.
     pub price: Price,
     /// The implementation; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
@@ -77,7 +80,8 @@ impl Overload {
             id,
             member: false,
             signature,
-            introduced: Version::ALWAYS,
+            introduced: Minor::ALWAYS,
+            servers: (Minor::ALWAYS, Minor::NEVER),
             price,
             call: Some(call),
             guarded: true,
@@ -97,7 +101,8 @@ impl Overload {
             id,
             member: true,
             signature,
-            introduced: Version::ALWAYS,
+            introduced: Minor::ALWAYS,
+            servers: (Minor::ALWAYS, Minor::NEVER),
             price,
             call: Some(call),
             guarded: true,
@@ -106,13 +111,40 @@ impl Overload {
 
     /// An operator the evaluator computes itself.
     pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
-        Self { function, id, member: false, signature, introduced: Version::ALWAYS, price, call: None, guarded: false }
+        Self {
+            function,
+            id,
+            member: false,
+            signature,
+            introduced: Minor::ALWAYS,
+            servers: (Minor::ALWAYS, Minor::NEVER),
+            price,
+            call: None,
+            guarded: false,
+        }
     }
 
-    /// The same overload, introduced by 1.`minor`.
-    pub const fn since(mut self, minor: u16) -> Self {
-        self.introduced = Version(minor);
+    /// The same overload, introduced to new expressions by `minor`.
+    pub const fn since(mut self, minor: Minor) -> Self {
+        self.introduced = minor;
         self
+    }
+
+    /// The same overload, as the servers of `minor` and later have it.
+    pub const fn from_server(mut self, minor: Minor) -> Self {
+        self.servers.0 = minor;
+        self
+    }
+
+    /// The same overload, as the servers before `minor` have it.
+    pub const fn until_server(mut self, minor: Minor) -> Self {
+        self.servers.1 = minor;
+        self
+    }
+
+    /// Whether a server of version `server` lets expressions limited to `version` use this row.
+    pub fn is_of(&self, server: Minor, version: Minor) -> bool {
+        self.introduced <= version && self.servers.0 <= server && server < self.servers.1
     }
 
     /// The same overload, called with arguments of any type.

@@ -19,10 +19,10 @@ use crate::cel::{
 };
 use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crate::output::cel::{self as output, Checked, Fault, Report, RuleCost, Run};
+use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
 use crate::rules::node::{self, Node};
-use crate::version::Version;
 use given::{Given, Wrong};
 use std::io::Write;
 
@@ -57,7 +57,7 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
 
 fn report(args: &args::Cel) -> Result<Report, Wrong> {
     let expression = args.expression.as_str();
-    let base = BaseEnv::of(Version::CURRENT.compatibility());
+    let base = BaseEnv::for_new(Release::NEWEST);
     let given = given::read(args, uses_self(expression, &base))?;
     let steps = match &args.at {
         Some(path) => node::steps(path).map_err(Wrong::new)?,

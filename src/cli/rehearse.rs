@@ -17,7 +17,8 @@ use crate::output::rehearsal::{self as shown, Counts, Entry};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, Look, Paint};
-use crate::rehearsal::{Plan, Stage, Trouble};
+use crate::rehearsal::{Plan, Releases, Stage, Trouble};
+use crate::release::Release;
 use crate::simulation::judge::{self, Places};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
@@ -93,7 +94,8 @@ fn rehearse(
         let spot = new.object.finder().start();
         Failure::Told(excerpt::render(Grade::Error, message, &spot, help, message_color))
     };
-    let plan = Plan::new(old, new.value.clone(), terminal::now()).map_err(|why| place(&why, None))?;
+    let plan = Plan::new(old, new.value.clone(), Releases::both(Release::NEWEST), terminal::now())
+        .map_err(|why| place(&why, None))?;
     let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
     let identity = judge::identity(&new.value, judge::Namespace::None);

@@ -13,6 +13,7 @@ use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::{Cell, Column, Look, columns};
+use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
@@ -76,7 +77,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>,
             Err(failure) => return Err(failure),
         };
         // A server of its own: what happens to one object is of no concern to the next.
-        let server = Server::new(0);
+        let server = Server::new(Release::NEWEST, 0);
         let definition = definition_name(&resource);
         let Some(crd) = source.definition(&resource)? else {
             let help = "kubectl scale --dry-run=server tells";

@@ -6,6 +6,7 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::field::names;
+use crate::release::Release;
 use crate::serve::{self, Options, Running, State};
 use crate::server::{Namespaces, Server};
 use std::fs::OpenOptions;
@@ -40,7 +41,11 @@ pub fn run(args: &args::Serve) -> Exit {
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
-    let mut server = Server::new(serve::seed());
+    let mut release = args.kubernetes_version.unwrap_or(Release::NEWEST);
+    for (name, enabled) in &args.feature_gates {
+        release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
+    }
+    let mut server = Server::new(release, serve::seed());
     if let Some(names) = &args.namespaces {
         if let Some((name, problem)) =
             names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))

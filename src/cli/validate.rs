@@ -9,6 +9,7 @@ use super::terminal::{self, Writer};
 use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
+use crate::release::Release;
 use crate::simulation::{self, Compares, Plan};
 use std::io::{self, BufWriter};
 
@@ -58,6 +59,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
 /// What the flags that `validate` and `diff` share ask for.
 pub fn plan(inputs: &args::Inputs, updates: &args::Updates, cluster: &args::Cluster) -> Plan {
     Plan {
+        release: Release::NEWEST,
         filenames: inputs.paths.all(),
         crds: inputs.crds.clone(),
         old: updates.old.clone(),

@@ -3,15 +3,15 @@
 use super::Exit;
 use super::args::{self, JsonOrYaml};
 use super::terminal;
+use crate::release::Release;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
-use crate::version::Version;
 use std::io;
 
 /// Runs the command.
 pub fn run(args: &args::Version) -> io::Result<Exit> {
     let client = concat!("v", env!("CARGO_PKG_VERSION"));
-    let kubernetes = format!("v{}", Version::CURRENT);
+    let kubernetes = format!("v{}", Release::NEWEST);
     let report = || {
         object([
             ("clientVersion", object([("gitVersion", Value::from(client))])),

@@ -5,8 +5,8 @@
 use super::connection::{Asked, segment};
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
+use crate::release::Release;
 use crate::value::Value;
-use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -169,7 +169,7 @@ impl Unread {
 fn other_version(version: &Value) -> Option<Note> {
     let (major, minor) = (version.str_at(&["major"])?, version.str_at(&["minor"])?);
     let minor = minor.trim_end_matches('+');
-    let ours = Version::CURRENT;
+    let ours = Release::NEWEST;
     let message = format!(
         "the cluster runs Kubernetes {major}.{minor}; what is told here is what {ours} would do, and partly differs"
     );

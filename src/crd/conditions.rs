@@ -174,7 +174,7 @@ pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
     let path = FieldPath::new("spec");
     if spec.preserves_unknown_fields() {
         let path = path.child("preserveUnknownFields");
-        faults.push(FieldError::invalid(&path, Value::Bool(true), "must be false"));
+        faults.push(FieldError::invalid(&path, true, "must be false"));
     }
     let path = path.child("versions");
     for (i, v) in spec.versions.iter().enumerate() {

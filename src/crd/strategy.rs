@@ -3,27 +3,30 @@
 
 use super::validation::{coerce_all, schemas};
 use super::{CustomResourceDefinition, Spec, Status};
+use crate::release::{Gate, Release, V1_34, V1_36, V1_37};
 use crate::schema::{Schema, format};
 use crate::value::{Value, quote};
-use crate::version::Version;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A new CRD: nothing of its status is taken.
-pub fn prepare_create(crd: &mut CustomResourceDefinition) {
+pub fn prepare_create(crd: &mut CustomResourceDefinition, release: Release) {
+    drop_disabled_fields(crd, None, release);
     crd.status = Status::default();
     crd.metadata.insert("generation".to_owned(), Value::Int(1));
     store_version(crd);
-    coerce_defaults(&mut crd.spec);
+    coerce_defaults(&mut crd.spec, release);
 }
 
 /// An update: the status stays; the generation (the caller has set it to the old one) rises when the spec changes.
-pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
+pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) {
+    drop_disabled_fields(crd, Some(old), release);
     crd.status.clone_from(&old.status);
     if crd.spec != old.spec {
         crd.metadata.insert("generation".to_owned(), Value::Int(old.generation() + 1));
     }
     store_version(crd);
-    coerce_defaults(&mut crd.spec);
+    coerce_defaults(&mut crd.spec, release);
 }
 
 /// An update of `/status`: the spec stays. Metadata is taken from the request, although it is not meant to be.
@@ -32,11 +35,38 @@ pub fn prepare_status_update(crd: &mut CustomResourceDefinition, old: &CustomRes
 }
 
 /// Drops unknown fields from the metadata of embedded resources in defaults.
-fn coerce_defaults(spec: &mut Spec) {
+fn coerce_defaults(spec: &mut Spec, release: Release) {
     let versions = spec.versions.iter_mut().filter_map(|v| v.schema.as_mut());
     for schema in spec.validation.iter_mut().chain(versions).filter_map(|v| v.schema.as_mut()) {
-        coerce_all(schema);
+        coerce_all(schema, release);
     }
+}
+
+/// Removes the fields whose feature gate is disabled, unless the old CRD uses them.
+fn drop_disabled_fields(crd: &mut CustomResourceDefinition, old: Option<&CustomResourceDefinition>, release: Release) {
+    let uses = |found: fn(&Spec) -> bool| old.is_some_and(|old| found(&old.spec));
+    if !release.enables(Gate::CrdValidationRatcheting) && !uses(has_optional_old_self) {
+        let spec = &mut crd.spec;
+        let versions = spec.versions.iter_mut().filter_map(|v| v.schema.as_mut());
+        for schema in spec.validation.iter_mut().chain(versions).filter_map(|v| v.schema.as_mut()) {
+            Arc::make_mut(schema).for_each_mut(&mut |s| {
+                s.x_validations.iter_mut().for_each(|rule| rule.optional_old_self = None);
+            });
+        }
+    }
+    if !release.enables(Gate::CustomResourceFieldSelectors) && !uses(has_selectable_fields) {
+        crd.spec.selectable_fields.clear();
+        crd.spec.versions.iter_mut().for_each(|v| v.selectable_fields.clear());
+    }
+}
+
+fn has_optional_old_self(spec: &Spec) -> bool {
+    let sets = |s: &Schema| s.x_validations.iter().any(|rule| rule.optional_old_self.is_some());
+    schemas(spec).any(|schema| schema.any(&mut |s| sets(s)))
+}
+
+fn has_selectable_fields(spec: &Spec) -> bool {
+    !spec.selectable_fields.is_empty() || spec.versions.iter().any(|v| !v.selectable_fields.is_empty())
 }
 
 fn store_version(crd: &mut CustomResourceDefinition) {
@@ -47,28 +77,31 @@ fn store_version(crd: &mut CustomResourceDefinition) {
     }
 }
 
-/// The warnings of a CRD that was accepted; on an update only what is new.
+/// The warnings of a CRD that was accepted; on an update only what is new. Those about formats came with 1.34, those about
+/// sets with 1.37.
 pub fn warnings(
     crd: &CustomResourceDefinition,
     old: Option<&CustomResourceDefinition>,
-    version: Version,
+    release: Release,
 ) -> Vec<String> {
-    let known = version.compatibility();
-    let had = old.map(|old| (unknown_formats(&old.spec, known), compound_sets(&old.spec))).unwrap_or_default();
-    let formats = unknown_formats(&crd.spec, known);
+    if !release.since(V1_34) {
+        return Vec::new();
+    }
+    let had = old.map(|old| (unknown_formats(&old.spec, release), compound_sets(&old.spec))).unwrap_or_default();
+    let formats = unknown_formats(&crd.spec, release);
     let formats = formats.difference(&had.0).map(|f| format!("unrecognized format {}", quote::go_quote(f)));
-    let sets = compound_sets(&crd.spec);
+    let sets = if release.since(V1_37) { compound_sets(&crd.spec) } else { BTreeSet::new() };
     let sets = sets.difference(&had.1).map(|t| {
         format!("x-kubernetes-list-type: set for items of type \"{t}\" is not supported by server-side apply or CEL validation rules")
     });
     formats.chain(sets).collect()
 }
 
-fn unknown_formats(spec: &Spec, at: Version) -> BTreeSet<String> {
+fn unknown_formats(spec: &Spec, release: Release) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for schema in schemas(spec) {
         schema.any(&mut |s| {
-            if !s.format.is_empty() && !is_known(s, at) {
+            if !s.format.is_empty() && !is_known(s, release) {
                 found.insert(s.format.clone());
             }
             false
@@ -77,9 +110,12 @@ fn unknown_formats(spec: &Spec, at: Version) -> BTreeSet<String> {
     found
 }
 
-fn is_known(s: &Schema, at: Version) -> bool {
+/// Whether the format is enforced for the type. Before 1.36 only the formats of strings were looked at.
+fn is_known(s: &Schema, release: Release) -> bool {
     match s.type_.as_str() {
-        "" | "string" => format::known(&s.format, at),
+        "string" => format::known(&s.format, release.compatibility()),
+        _ if !release.since(V1_36) => true,
+        "" => format::known(&s.format, release.compatibility()),
         "integer" => matches!(s.format.as_str(), "int32" | "int64"),
         "number" => matches!(s.format.as_str(), "float" | "double"),
         _ => false,

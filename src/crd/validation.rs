@@ -21,9 +21,9 @@ pub mod structural;
 
 use super::conditions::{Approval, approval, is_protected};
 use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::pipeline::metadata::{self, Metadata, NameRule};
-use crate::value::Value;
+use crate::release::{Release, V1_33};
 pub use conversion::has_invalid_ca_bundle;
 pub use defaults::coerce_all;
 pub use options::{TYPES, schemas};
@@ -34,9 +34,9 @@ use std::collections::BTreeSet;
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 
 /// The faults of a new CRD.
-pub fn validate_create(crd: &CustomResourceDefinition) -> ErrorList {
+pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let m = Metadata::new(&crd.metadata);
-    let mut errors = metadata::validate(m, false, NameRule::Subdomain, &METADATA);
+    let mut errors = metadata::validate(m, false, NameRule::Subdomain, &METADATA, release);
     for key in ["generateName", "name"] {
         let name = m.text(key);
         if !name.is_empty() && name != format!("{}.{}", crd.spec.names.plural, crd.spec.group) {
@@ -44,18 +44,18 @@ pub fn validate_create(crd: &CustomResourceDefinition) -> ErrorList {
             errors.push(FieldError::invalid(&METADATA.child(key), name, detail));
         }
     }
-    spec::validate(&crd.spec, &Options::create(), &FieldPath::new("spec"), &mut errors);
-    rest(crd, None, &mut errors);
+    spec::validate(&crd.spec, &Options::create(release), &FieldPath::new("spec"), &mut errors);
+    rest(crd, None, release, &mut errors);
     if errors.is_empty() {
-        errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA);
+        errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA, release);
     }
     errors
 }
 
 /// The faults of an update.
-pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
-    let options = Options::update(new, old);
-    let mut errors = changed_metadata(new, old);
+pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
+    let options = Options::update(new, old, release);
+    let mut errors = changed_metadata(new, old, release);
     let path = FieldPath::new("spec");
     spec::validate(&new.spec, &options, &path, &mut errors);
     let names = path.child("names");
@@ -70,32 +70,36 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     }
     immutable(&path.child("group"), &new.spec.group, &old.spec.group);
     immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
-    rest(new, Some(old), &mut errors);
+    rest(new, Some(old), release, &mut errors);
     errors
 }
 
 /// Errors that prevent even an unchanged CRD from being written again, because no relaxation for old CRDs covers them. For
 /// CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
-pub fn validate_existing(crd: &CustomResourceDefinition) -> ErrorList {
+pub fn validate_existing(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let mut errors = Vec::new();
-    spec::validate(&crd.spec, &Options::update(crd, crd), &FieldPath::new("spec"), &mut errors);
-    rest(crd, Some(crd), &mut errors);
+    spec::validate(&crd.spec, &Options::update(crd, crd, release), &FieldPath::new("spec"), &mut errors);
+    rest(crd, Some(crd), release, &mut errors);
     errors
 }
 
 /// The faults of an update of `/status`.
-pub fn validate_status_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
-    let mut errors = changed_metadata(new, old);
+pub fn validate_status_update(
+    new: &CustomResourceDefinition,
+    old: &CustomResourceDefinition,
+    release: Release,
+) -> ErrorList {
+    let mut errors = changed_metadata(new, old, release);
     status(new, &mut errors);
     errors
 }
 
 /// Metadata is validated twice on an update: by the generic registry and by the strategy for CRDs.
-fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> ErrorList {
+fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
     let (new, old) = (Metadata::new(&new.metadata), Metadata::new(&old.metadata));
-    let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA);
-    errors.extend(metadata::validate_update(new, old, &METADATA));
-    errors.extend(metadata::validate_update(new, old, &METADATA));
+    let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA, release);
+    errors.extend(metadata::validate_update(new, old, &METADATA, release));
+    errors.extend(metadata::validate_update(new, old, &METADATA, release));
     errors
 }
 
@@ -104,24 +108,30 @@ fn status(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
 }
 
 /// Validates what follows the spec.
-fn rest(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut ErrorList) {
+fn rest(
+    crd: &CustomResourceDefinition,
+    old: Option<&CustomResourceDefinition>,
+    release: Release,
+    errors: &mut ErrorList,
+) {
     status(crd, errors);
-    stored_versions(crd, errors);
+    stored_versions(crd, release, errors);
     api_approval(crd, old, errors);
     if crd.spec.preserves_unknown_fields() && !old.is_some_and(|o| o.spec.preserves_unknown_fields()) {
         let detail =
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         let path = FieldPath::new("spec");
-        errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), Value::Bool(true), detail));
+        errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), true, detail));
     }
 }
 
-fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
+fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mut ErrorList) {
     let path = FieldPath::new("status");
     let path = path.child("storedVersions");
     let stored = &crd.status.stored_versions;
+    let shown = || BadValue::strings(stored.iter().map(String::as_str), release);
     if stored.is_empty() {
-        errors.push(FieldError::invalid(&path, golang::strings(stored), "must have at least one stored version"));
+        errors.push(FieldError::invalid(&path, shown(), "must have at least one stored version"));
         return;
     }
     let mut missing: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
@@ -131,15 +141,19 @@ fn stored_versions(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
             continue;
         }
         let detail = format!("must have the storage version {}", v.name);
-        errors.push(FieldError::invalid(&path, golang::strings(stored), detail));
+        errors.push(FieldError::invalid(&path, shown(), detail));
     }
     for (i, v) in stored.iter().enumerate() {
         // For a repeated version the last index is reported.
         let last = stored.iter().rposition(|s| s == v) == Some(i);
         if last && missing.contains(v.as_str()) {
-            let detail = format!(
-                "missing from spec.versions; {v} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {v} and removes {v} from status.storedVersions"
-            );
+            let detail = if release.since(V1_33) {
+                format!(
+                    "missing from spec.versions; {v} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {v} and removes {v} from status.storedVersions"
+                )
+            } else {
+                "must appear in spec.versions".to_owned()
+            };
             errors.push(FieldError::invalid(&path.index(i), v.as_str(), detail));
         }
     }

@@ -3,11 +3,11 @@
 use super::{Step, below, below_mut, steps_below, value_path};
 use crate::cel::env::BaseEnv;
 use crate::crd::validation::rules::Scope;
+use crate::release::Release;
 use crate::rules::compile::compile;
 use crate::rules::escape::escape;
 use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
 use crate::value::Value;
-use crate::version::Version;
 
 /// The most limits that are tried.
 const MOST_TRIED: usize = 48;
@@ -56,6 +56,8 @@ pub struct Expression<'e> {
     pub rule: &'e ValidationRule,
     /// Whether it is the messageExpression.
     pub message: bool,
+    /// The release whose estimate counts.
+    pub release: Release,
 }
 
 impl Expression<'_> {
@@ -70,7 +72,7 @@ impl Expression<'_> {
 
     fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step]) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
-            let base = BaseEnv::of(Version::CURRENT.compatibility());
+            let base = BaseEnv::for_new(self.release);
             let compiled = compile(self.rule, schema, scope.place()?, (&base, &base));
             if self.message {
                 return Some(compiled.message_max_cost);
@@ -343,7 +345,7 @@ mod tests {
         );
         let steps = [Step::Property("list".to_owned())];
         let rule = rule("self.all(a, self.exists_one(b, a == b))");
-        let expression = Expression { steps: &steps, rule: &rule, message: false };
+        let expression = Expression { steps: &steps, rule: &rule, message: false, release: Release::NEWEST };
         let found = find(&root, expression, EXPRESSION_COST_LIMIT);
         let [bound] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((bound.path().as_str(), bound.keyword), ("list", "maxItems"));
@@ -361,7 +363,7 @@ mod tests {
             message_expression: "self.list.all(a, self.list.exists_one(b, a == b)) ? 'a' : 'b'".to_owned(),
             ..rule("self.list.size() > 0")
         };
-        let expression = Expression { steps: &[], rule: &rule, message: true };
+        let expression = Expression { steps: &[], rule: &rule, message: true, release: Release::NEWEST };
         assert!(expression.estimate(&root).unwrap() > EXPRESSION_COST_LIMIT);
         let found = find(&root, expression, EXPRESSION_COST_LIMIT);
         let mut limited = root.clone();

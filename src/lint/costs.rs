@@ -7,9 +7,9 @@ use crate::cel::env::BaseEnv;
 use crate::crd::Spec;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT, Scope};
 use crate::crd::validation::structural;
+use crate::release::Release;
 use crate::rules::compile::compile;
 use crate::schema::{Schema, ValidationRule};
-use crate::version::Version;
 use std::sync::Arc;
 
 /// The estimate of a schema that has rules.
@@ -49,6 +49,7 @@ pub struct ExpressionCost {
     pub bounds: Vec<Bound>,
     steps: Vec<Step>,
     rule: ValidationRule,
+    release: Release,
 }
 
 impl SchemaCost {
@@ -76,13 +77,13 @@ impl ExpressionCost {
         self.total > EXPRESSION_COST_LIMIT
     }
     fn expression(&self) -> Expression<'_> {
-        Expression { steps: &self.steps, rule: &self.rule, message: self.message }
+        Expression { steps: &self.steps, rule: &self.rule, message: self.message, release: self.release }
     }
 }
 
 /// The schemas with rules of a CRD, in the order of versions. A schema that several versions share is looked at once; one
 /// that is not structural has no rules for the server.
-pub fn costs(spec: &Spec) -> Vec<SchemaCost> {
+pub fn costs(spec: &Spec, release: Release) -> Vec<SchemaCost> {
     let mut seen: Vec<(&Arc<Schema>, usize, Vec<String>)> = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
         let Some(schema) = spec.schema(&version.name) else { continue };
@@ -98,7 +99,7 @@ pub fn costs(spec: &Spec) -> Vec<SchemaCost> {
             continue;
         }
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut walk = Walk { prefix, steps: Vec::new(), found: Vec::new() };
+        let mut walk = Walk { release, prefix, steps: Vec::new(), found: Vec::new() };
         walk.node(schema, &Scope::root(schema));
         let mut cost = SchemaCost { versions, expressions: walk.found, bounds: Vec::new() };
         for one in cost.expressions.iter_mut().filter(|one| one.too_high()) {
@@ -113,6 +114,7 @@ pub fn costs(spec: &Spec) -> Vec<SchemaCost> {
 }
 
 struct Walk {
+    release: Release,
     prefix: String,
     steps: Vec<Step>,
     found: Vec<ExpressionCost>,
@@ -138,7 +140,7 @@ impl Walk {
     }
 
     fn rules(&mut self, schema: &Schema, scope: &Scope<'_>) {
-        let base = BaseEnv::of(Version::CURRENT.compatibility());
+        let base = BaseEnv::for_new(self.release);
         for (index, rule) in schema.x_validations.iter().enumerate() {
             let compiled = scope.place().map(|place| compile(rule, schema, place, (&base, &base)));
             let error = match &compiled {
@@ -161,6 +163,7 @@ impl Walk {
                 bounds: Vec::new(),
                 steps: self.steps.clone(),
                 rule: rule.clone(),
+                release: self.release,
             };
             let message = compiled.filter(|c| c.message.is_some() || c.message_error.is_some()).map(|compiled| {
                 let each = compiled.message_max_cost;
@@ -269,7 +272,8 @@ mod tests {
         let text = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
         let schema = Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap();
         let walk = |schema: &Schema| {
-            let mut walk = Walk { prefix: String::new(), steps: Vec::new(), found: Vec::new() };
+            let mut walk =
+                Walk { release: Release::NEWEST, prefix: String::new(), steps: Vec::new(), found: Vec::new() };
             walk.node(schema, &Scope::root(schema));
             SchemaCost { versions: Vec::new(), expressions: walk.found, bounds: Vec::new() }
         };

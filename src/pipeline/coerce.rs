@@ -6,7 +6,8 @@
 use super::compiled::Node;
 use super::object_meta;
 use super::unknown::Unknown;
-use crate::field::{FieldError, FieldPath};
+use crate::field::{BadValue, FieldError, FieldPath};
+use crate::release::Release;
 use crate::value::{Map, Value};
 
 /// Coerces embedded resources in `v`, and `v` itself if it is a resource's root.
@@ -19,6 +20,7 @@ pub fn coerce(
     dropping: bool,
     path: &FieldPath<'_>,
     unknown: &mut Unknown,
+    release: Release,
 ) -> Result<(), FieldError> {
     if !node.has.embedded && !is_root {
         return Ok(());
@@ -27,23 +29,23 @@ pub fn coerce(
         Value::Object(members) => {
             let is_resource = node.embedded || is_root;
             if is_resource {
-                coerce_resource(members, dropping, path, unknown)?;
+                coerce_resource(members, dropping, path, unknown, release)?;
             }
             for (key, v) in members.iter_mut() {
                 if is_resource && key == "metadata" {
                     continue;
                 }
                 if let Some(property) = node.property(key) {
-                    coerce(v, property, false, dropping, &path.child(key), unknown)?;
+                    coerce(v, property, false, dropping, &path.child(key), unknown, release)?;
                 } else if let Some(additional) = node.additional_schema() {
-                    coerce(v, additional, false, dropping, &path.key(key), unknown)?;
+                    coerce(v, additional, false, dropping, &path.key(key), unknown, release)?;
                 }
             }
         }
         Value::Array(items) => {
             if let Some(node) = &node.items {
                 for (i, item) in items.iter_mut().enumerate() {
-                    coerce(item, node, false, dropping, &path.index(i), unknown)?;
+                    coerce(item, node, false, dropping, &path.index(i), unknown, release)?;
                 }
             }
         }
@@ -57,12 +59,13 @@ fn coerce_resource(
     dropping: bool,
     path: &FieldPath<'_>,
     unknown: &mut Unknown,
+    release: Release,
 ) -> Result<(), FieldError> {
     for key in ["apiVersion", "kind"] {
         let Some(v) = members.get(key) else { continue };
         if v.as_str().is_none() {
             if !dropping {
-                return Err(FieldError::invalid(&path.child(key), v, "must be a string"));
+                return Err(FieldError::invalid(&path.child(key), BadValue::of(v, release), "must be a string"));
             }
             members.remove(key);
         }
@@ -78,8 +81,8 @@ fn coerce_resource(
         return Ok(());
     }
     let place = path.child("metadata");
-    let normal =
-        object_meta::normalize(metadata.clone()).map_err(|text| FieldError::invalid(&place, &*metadata, text))?;
+    let normal = object_meta::normalize(metadata.clone())
+        .map_err(|text| FieldError::invalid(&place, BadValue::of(metadata, release), text))?;
     if unknown.wanted() {
         normal.unknown.iter().for_each(|field| unknown.record_path(format!("{place}.{field}")));
     }
@@ -98,7 +101,7 @@ mod tests {
     fn coerced(v: &str, dropping: bool) -> (Result<Value, String>, Vec<String>) {
         let mut v = json(v);
         let mut unknown = Unknown::new(true);
-        let done = coerce(&mut v, &node(SCHEMA), false, dropping, &ROOT, &mut unknown);
+        let done = coerce(&mut v, &node(SCHEMA), false, dropping, &ROOT, &mut unknown, Release::NEWEST);
         (done.map(|()| v).map_err(|e| e.to_string()), unknown.sorted())
     }
 

@@ -5,10 +5,10 @@
 //! (validation); here both are one [`Node`].
 
 use crate::regexp::Regexp;
+use crate::release::{Release, V1_36};
 use crate::schema::format;
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::Value;
-use crate::version::Version;
 use std::sync::OnceLock;
 
 /// Which conversion to kube-openapi made the schema that values are held to.
@@ -89,6 +89,8 @@ pub struct Checks {
     pub format: String,
     /// Whether `format` is checked on strings.
     pub string_format: bool,
+    /// Whether numbers must be in the range of their type and format: since 1.36 (`kube-openapi` `validate/schema.go`).
+    pub number_ranges: bool,
     /// `maximum`
     pub maximum: Option<f64>,
     /// `exclusiveMaximum`
@@ -219,12 +221,12 @@ impl Pattern {
 
 impl Node {
     /// Compiles a schema. Recurses as deep as the schema, whose reader bounds it.
-    pub fn compile(s: &Schema, dialect: Dialect) -> Self {
+    pub fn compile(s: &Schema, dialect: Dialect, release: Release) -> Self {
         let properties: Vec<_> =
-            s.properties.iter().map(|(name, p)| (name.as_str().into(), Self::compile(p, dialect))).collect();
-        let items = s.items_schema().map(|i| Box::new(Self::compile(i, dialect)));
+            s.properties.iter().map(|(name, p)| (name.as_str().into(), Self::compile(p, dialect, release))).collect();
+        let items = s.items_schema().map(|i| Box::new(Self::compile(i, dialect, release)));
         let additional = s.additional_properties.as_ref().map(|a| match a {
-            SchemaOrBool::Schema(a) => Additional::Schema(Box::new(Self::compile(a, dialect))),
+            SchemaOrBool::Schema(a) => Additional::Schema(Box::new(Self::compile(a, dialect, release))),
             SchemaOrBool::Bool(b) => Additional::Bool(*b),
         });
         let unique = match s.x_list_type.as_deref() {
@@ -243,7 +245,7 @@ impl Node {
             unique,
             rules: s.x_validations.len(),
             has: Contents::default(),
-            checks: Checks::compile(s, dialect),
+            checks: Checks::compile(s, dialect, release),
         };
         let mut has = Contents {
             defaults: node.default.is_some(),
@@ -281,7 +283,7 @@ impl Node {
 }
 
 impl Checks {
-    fn compile(s: &Schema, dialect: Dialect) -> Self {
+    fn compile(s: &Schema, dialect: Dialect, release: Release) -> Self {
         let types = if s.x_int_or_string && dialect == Dialect::Objects {
             vec!["integer".to_owned(), "string".to_owned()]
         } else if s.type_.is_empty() {
@@ -292,16 +294,19 @@ impl Checks {
         let known = |at| format::known(&s.format, at);
         let enforced = match (dialect, types.as_slice()) {
             (Dialect::Defaults, _) => true,
+            // Before 1.36 the type did not count (`StripUnsupportedFormatsPostProcessorForVersion`).
+            _ if !release.since(V1_36) => known(release.compatibility()),
             (_, [t]) if t == "integer" => matches!(s.format.as_str(), "int32" | "int64"),
             (_, [t]) if t == "number" => matches!(s.format.as_str(), "float" | "double"),
             (_, [t]) if t != "string" => false,
-            _ => known(Version::CURRENT.compatibility()),
+            _ => known(release.compatibility()),
         };
         let format = if enforced { s.format.clone() } else { String::new() };
-        let all = |schemas: &[Schema]| schemas.iter().map(|b| Node::compile(b, dialect)).collect();
+        let all = |schemas: &[Schema]| schemas.iter().map(|b| Node::compile(b, dialect, release)).collect();
         Self {
             types: Types::new(types),
-            string_format: !format.is_empty() && known(Version::CURRENT),
+            number_ranges: release.since(V1_36),
+            string_format: !format.is_empty() && known(release.minor()),
             format,
             maximum: s.maximum,
             exclusive_maximum: s.exclusive_maximum,
@@ -320,7 +325,7 @@ impl Checks {
             all_of: all(&s.all_of),
             any_of: all(&s.any_of),
             one_of: all(&s.one_of),
-            not: s.not.as_ref().map(|b| Box::new(Node::compile(b, dialect))),
+            not: s.not.as_ref().map(|b| Box::new(Node::compile(b, dialect, release))),
         }
     }
 }
@@ -331,7 +336,7 @@ mod tests {
     use crate::value::object;
 
     fn node(v: &Value) -> Node {
-        Node::compile(&Schema::from_value(v).unwrap(), Dialect::Objects)
+        Node::compile(&Schema::from_value(v).unwrap(), Dialect::Objects, Release::NEWEST)
     }
 
     #[test]
@@ -350,5 +355,10 @@ mod tests {
         let enforced = |t: &str, f: &str| !node(&object([("type", t), ("format", f)])).checks.format.is_empty();
         assert!(enforced("string", "date-time") && enforced("integer", "int32") && enforced("number", "double"));
         assert!(!enforced("string", "int32") && !enforced("integer", "date") && !enforced("object", "date"));
+        let older = |t: &str, f: &str| {
+            let schema = Schema::from_value(&object([("type", t), ("format", f)])).unwrap();
+            !Node::compile(&schema, Dialect::Objects, Release::new(35).unwrap()).checks.format.is_empty()
+        };
+        assert!(!older("integer", "int32") && !older("number", "double") && older("integer", "date"));
     }
 }

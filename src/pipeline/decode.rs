@@ -40,7 +40,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         }
         if let Some(node) = node {
             let mut unknown = Unknown::new(wanted);
-            coerce::coerce(&mut object, node, false, source == Source::Storage, &ROOT, &mut unknown)
+            coerce::coerce(&mut object, node, false, source == Source::Storage, &ROOT, &mut unknown, rv.release)
                 .map_err(|e| DecodeError(e.to_string()))?;
             told.extend(unknown.sorted());
         }

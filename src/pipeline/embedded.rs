@@ -5,37 +5,38 @@ use super::compiled::Node;
 use super::metadata::{self, Metadata, NameRule};
 use super::{decode, object_meta};
 use crate::field::names;
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::release::{Release, V1_34};
 use crate::value::{Map, Value};
 
 /// Validates embedded resources in `v`, and `v` itself if it is a resource's root.
-pub fn validate(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>) -> ErrorList {
+pub fn validate(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
-    visit(v, node, is_root, path, &mut errors);
+    visit(v, node, is_root, (path, release), &mut errors);
     errors
 }
 
-fn visit(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn visit(v: &Value, node: &Node, is_root: bool, (path, release): (&FieldPath<'_>, Release), errors: &mut ErrorList) {
     if !node.has.embedded && !is_root {
         return;
     }
     match v {
         Value::Object(members) => {
             if node.embedded || is_root {
-                resource(members, path, errors);
+                resource(members, path, release, errors);
             }
             for (key, v) in members {
                 if let Some(property) = node.property(key) {
-                    visit(v, property, false, &path.child(key), errors);
+                    visit(v, property, false, (&path.child(key), release), errors);
                 } else if let Some(additional) = node.additional_schema() {
-                    visit(v, additional, false, &path.key(key), errors);
+                    visit(v, additional, false, (&path.key(key), release), errors);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(node) = &node.items {
                 for (i, item) in items.iter().enumerate() {
-                    visit(item, node, false, &path.index(i), errors);
+                    visit(item, node, false, (&path.index(i), release), errors);
                 }
             }
         }
@@ -43,17 +44,18 @@ fn visit(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, errors: &m
     }
 }
 
-fn resource(members: &Map, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     for key in ["apiVersion", "kind"] {
         let place = path.child(key);
         let text = match members.get(key) {
             None => {
-                errors.push(FieldError::required(&place, ""));
+                let detail = if release.since(V1_34) { "" } else { "must not be empty" };
+                errors.push(FieldError::required(&place, detail));
                 continue;
             }
             Some(Value::String(s)) => s,
             Some(v) => {
-                errors.push(FieldError::invalid(&place, v, "must be a string"));
+                errors.push(FieldError::invalid(&place, BadValue::of(v, release), "must be a string"));
                 continue;
             }
         };
@@ -72,14 +74,14 @@ fn resource(members: &Map, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(v) = members.get("metadata") else { return };
     let place = path.child("metadata");
     match object_meta::normalize(v.clone()) {
-        Err(text) => errors.push(FieldError::invalid(&place, v, text)),
+        Err(text) => errors.push(FieldError::invalid(&place, BadValue::of(v, release), text)),
         Ok(normal) => {
             let m = Metadata::new(&normal.metadata);
             // A name is not required here.
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
-            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place);
-            errors.extend(metadata::told_once(found));
+            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place, release);
+            errors.extend(metadata::told_once(found, release));
         }
     }
 }
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn embedded_resources_need_a_type() {
         let n = node(r#"{"properties":{"l":{"items":{"x-kubernetes-embedded-resource":true}}}}"#);
-        let errors = |v: &str| texts(&validate(&json(&format!(r#"{{"l":[{v}]}}"#)), &n, false, &ROOT));
+        let errors = |v: &str| texts(&validate(&json(&format!(r#"{{"l":[{v}]}}"#)), &n, false, &ROOT, Release::NEWEST));
         assert_eq!(errors(r#"{"apiVersion":"v1","kind":"K","metadata":{"namespace":"a"}}"#), [""; 0]);
         assert_eq!(errors("{}"), ["l[0].apiVersion: Required value", "l[0].kind: Required value"]);
         assert_eq!(

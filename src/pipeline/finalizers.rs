@@ -3,23 +3,25 @@
 
 use super::metadata::Metadata;
 use crate::field::names;
+use crate::release::{Release, V1_32};
 use crate::value::quote;
 use std::collections::BTreeSet;
 
 /// Warnings about the finalizers of `new` that `old` does not have, sorted by name.
-pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>) -> Vec<String> {
+pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>, release: Release) -> Vec<String> {
     let known: BTreeSet<&str> = old.into_iter().flat_map(Metadata::finalizers).collect();
     let added: BTreeSet<&str> = new.finalizers().filter(|f| !known.contains(f)).collect();
     let mut warnings = Vec::new();
     for name in added {
         let mut warn = |text: &str| warnings.push(format!("metadata.finalizers: {}: {text}", quote::go_quote(name)));
-        for complaint in names::qualified_name(name) {
+        for complaint in names::qualified_name(name, release) {
             warn(&complaint);
         }
         if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
             continue;
         }
-        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        // Since 1.32.
+        let path = if release.since(V1_32) && name.contains('.') { " including a path (/)" } else { "" };
         warn(&format!(
             "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
         ));
@@ -37,7 +39,7 @@ mod tests {
         let old = json(r#"{"metadata":{"finalizers":["old"]}}"#);
         let new = json(r#"{"metadata":{"finalizers":["old","orphan","plain","a.b","a.b/c"]}}"#);
         assert_eq!(
-            warnings(Metadata::of(&new), Some(Metadata::of(&old))),
+            warnings(Metadata::of(&new), Some(Metadata::of(&old)), Release::NEWEST),
             [
                 r#"metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"#,
                 r#"metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"#,

@@ -4,18 +4,19 @@
 //! and 1.0 are two values, but inside objects and lists they are compared as JSON and are one.
 
 use super::compiled::{Node, Unique};
-use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::release::Release;
 use crate::value::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Checks every list in `v` that has a list type.
-pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>) -> ErrorList {
+pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
-    visit(v, node, path, &mut errors);
+    visit(v, node, path, release, &mut errors);
     errors
 }
 
-fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     if !node.has.unique {
         return;
     }
@@ -23,10 +24,10 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, errors: &mut ErrorList) {
         Value::Object(members) => {
             for (name, v) in members {
                 if let Some(additional) = node.additional_schema() {
-                    visit(v, additional, &path.key(name), errors);
+                    visit(v, additional, &path.key(name), release, errors);
                 }
                 if let Some(property) = node.property(name) {
-                    visit(v, property, &path.child(name), errors);
+                    visit(v, property, &path.child(name), release, errors);
                 }
             }
         }
@@ -34,16 +35,16 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, errors: &mut ErrorList) {
             match &node.unique {
                 Some(Unique::Set) => {
                     for i in repeated(items.iter().map(Item::of)) {
-                        let bad = items.get(i).cloned().unwrap_or_default();
+                        let bad = items.get(i).map_or(BadValue::Omitted, |item| BadValue::of(item, release));
                         errors.push(FieldError::duplicate(&path.index(i), bad));
                     }
                 }
-                Some(Unique::Map(keys)) => list_map(items, keys, path, errors),
+                Some(Unique::Map(keys)) => list_map(items, keys, path, release, errors),
                 None => {}
             }
             if let Some(node) = &node.items {
                 for (i, item) in items.iter().enumerate() {
-                    visit(item, node, &path.index(i), errors);
+                    visit(item, node, &path.index(i), release, errors);
                 }
             }
         }
@@ -51,9 +52,13 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     if let Some((i, item)) = items.iter().enumerate().find(|(_, v)| !matches!(v, Value::Object(_) | Value::Null)) {
-        errors.push(FieldError::invalid(&path.index(i), item, "must be an object for an array of list-type map"));
+        errors.push(FieldError::invalid(
+            &path.index(i),
+            BadValue::of(item, release),
+            "must be an object for an array of list-type map",
+        ));
         return;
     }
     let key_of =
@@ -65,7 +70,7 @@ fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, errors: &mut
     };
     for i in repeated {
         let key = items.get(i).map(key_of).unwrap_or_default();
-        errors.push(FieldError::duplicate(&path.index(i), Value::Object(key)));
+        errors.push(FieldError::duplicate(&path.index(i), BadValue::of(&Value::Object(key), release)));
     }
 }
 
@@ -120,6 +125,7 @@ mod tests {
             &json(&format!(r#"{{"l":{v}}}"#)),
             &node(&format!(r#"{{"properties":{{"l":{schema}}}}}"#)),
             &ROOT,
+            Release::NEWEST,
         ))
     }
 

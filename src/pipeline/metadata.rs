@@ -4,6 +4,7 @@
 
 use crate::field::names;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::release::{Release, V1_34, V1_37};
 use crate::value::time;
 use crate::value::{Map, Value, json, print, quote};
 use std::collections::BTreeSet;
@@ -70,9 +71,9 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// `ValidateObjectMetaDeclaratively` reports each text once; the plain validation repeats it.
-pub fn told_once(mut errors: ErrorList) -> ErrorList {
-    if errors.len() > 1 {
+/// `ValidateObjectMetaDeclaratively`, new in 1.37, reports each text once; the plain validation repeats it.
+pub fn told_once(mut errors: ErrorList, release: Release) -> ErrorList {
+    if release.since(V1_37) && errors.len() > 1 {
         let mut seen = BTreeSet::new();
         errors.retain(|e| seen.insert(e.to_string()));
     }
@@ -80,8 +81,14 @@ pub fn told_once(mut errors: ErrorList) -> ErrorList {
 }
 
 /// `ValidateObjectMeta` of something new.
-pub fn validate(m: Metadata<'_>, namespaced: bool, rule: NameRule, path: &FieldPath<'_>) -> ErrorList {
-    validate_named(m, m.text("name"), namespaced, rule, path)
+pub fn validate(
+    m: Metadata<'_>,
+    namespaced: bool,
+    rule: NameRule,
+    path: &FieldPath<'_>,
+    release: Release,
+) -> ErrorList {
+    validate_named(m, m.text("name"), namespaced, rule, path, release)
 }
 
 /// [`validate`], as if the name were `name`.
@@ -91,6 +98,7 @@ pub fn validate_named(
     namespaced: bool,
     rule: NameRule,
     path: &FieldPath<'_>,
+    release: Release,
 ) -> ErrorList {
     let mut errors = ErrorList::new();
     let generate = m.text("generateName");
@@ -116,16 +124,16 @@ pub fn validate_named(
         (false, true) => {}
     }
     not_negative(m, path, &mut errors);
-    labels(m, path, &mut errors);
-    annotations(m, path, &mut errors);
-    owner_references(m, path, &mut errors);
-    finalizers(m, path, &mut errors);
-    managed_fields(m, path, &mut errors);
+    labels(m, path, release, &mut errors);
+    annotations(m, path, release, &mut errors);
+    owner_references(m, path, release, &mut errors);
+    finalizers(m, path, release, &mut errors);
+    managed_fields(m, path, release, &mut errors);
     errors
 }
 
 /// `ValidateObjectMetaUpdate`
-pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_>) -> ErrorList {
+pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     if old.time("deletionTimestamp").is_some() {
         let known: BTreeSet<&str> = old.finalizers().collect();
@@ -143,7 +151,9 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     if version.is_empty() {
         errors.push(FieldError::invalid(&path.child("resourceVersion"), version, "must be specified for an update"));
     }
-    not_negative(new, path, &mut errors);
+    if release.since(V1_37) {
+        not_negative(new, path, &mut errors);
+    }
     let generation = new.integer("generation").unwrap_or(0);
     if generation < old.integer("generation").unwrap_or(0) {
         errors.push(FieldError::invalid(&path.child("generation"), generation, "must not be decremented"));
@@ -156,27 +166,41 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     for field in ["name", "namespace"] {
         immutable(field, new.text(field) == old.text(field), new.text(field).into());
     }
-    immutable("uid", new.text("uid") == old.text("uid"), raw_text(new.text("uid")));
+    immutable("uid", new.text("uid") == old.text("uid"), named_string(new.text("uid"), release));
     for field in ["creationTimestamp", "deletionTimestamp"] {
         let (new, old) = (new.time(field), old.time(field));
-        let shown = new.map_or_else(|| "null".to_owned(), |t| format!("\"{}\"", time::format(t)));
-        immutable(field, new == old, BadValue::Raw(shown));
+        immutable(field, new == old, shown_time(new, field == "deletionTimestamp", release));
     }
     let field = "deletionGracePeriodSeconds";
-    let shown = new.integer(field).map_or_else(|| "null".to_owned(), |i| i.to_string());
-    immutable(field, new.integer(field) == old.integer(field), BadValue::Raw(shown));
-    labels(new, path, &mut errors);
-    annotations(new, path, &mut errors);
-    owner_references(new, path, &mut errors);
-    managed_fields(new, path, &mut errors);
+    let shown = new.integer(field).map_or_else(|| BadValue::of(&Value::Null, release), BadValue::from);
+    immutable(field, new.integer(field) == old.integer(field), shown);
+    labels(new, path, release, &mut errors);
+    annotations(new, path, release, &mut errors);
+    owner_references(new, path, release, &mut errors);
+    managed_fields(new, path, release, &mut errors);
     errors
 }
 
-/// A Go type that is a string by another name is shown as JSON, not quoted.
-fn raw_text(text: &str) -> BadValue {
+/// A Go type that is a string by another name prints as JSON, and before 1.34 in Go syntax.
+fn named_string(text: &str, release: Release) -> BadValue {
+    if !release.since(V1_34) {
+        return BadValue::from(text);
+    }
     let mut shown = String::new();
     json::write_string(&mut shown, text);
     BadValue::Raw(shown)
+}
+
+/// A time prints as JSON, and before 1.34 as `time.Time.String` does.
+fn shown_time(time: Option<time::Timestamp>, is_pointer: bool, release: Release) -> BadValue {
+    match time {
+        _ if release.since(V1_34) => {
+            BadValue::Raw(time.map_or_else(|| "null".to_owned(), |t| format!("\"{}\"", time::format(t))))
+        }
+        None if is_pointer => BadValue::of(&Value::Null, release),
+        None => BadValue::Raw("0001-01-01 00:00:00 +0000 UTC".to_owned()),
+        Some(t) => BadValue::Raw(time::format(t).replace('T', " ").replace('Z', " +0000 UTC")),
+    }
 }
 
 fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -186,59 +210,67 @@ fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn labels(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let place = path.child("labels");
     for (key, value) in m.texts("labels") {
-        errors.extend(names::qualified_name(key).into_iter().map(|c| FieldError::invalid(&place, key, c)));
-        errors.extend(names::label_value(value).into_iter().map(|c| FieldError::invalid(&place, value, c)));
+        errors.extend(names::qualified_name(key, release).into_iter().map(|c| FieldError::invalid(&place, key, c)));
+        errors.extend(names::label_value(value, release).into_iter().map(|c| FieldError::invalid(&place, value, c)));
     }
 }
 
-fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let place = path.child("annotations");
     let mut size = 0;
     for (key, value) in m.texts("annotations") {
         size += key.len() + value.len();
-        let complaints = names::qualified_name(&key.to_lowercase());
+        let complaints = names::qualified_name(&key.to_lowercase(), release);
         errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&place, key, c)));
     }
     if size > MAX_ANNOTATIONS {
-        errors.push(FieldError::too_long(&place, MAX_ANNOTATIONS as i64));
+        errors.push(FieldError::too_long(&place, MAX_ANNOTATIONS as i64, release));
     }
 }
 
-fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let place = path.child("ownerReferences");
     let references = m.list("ownerReferences");
     let mut controller: Option<String> = None;
     for (i, reference) in references.iter().enumerate() {
         let text = |key| reference.str_at(&[key]).unwrap_or_default();
-        let item = place.index(i);
+        // Before 1.37 errors were reported at the list.
+        let item = if release.since(V1_37) { place.index(i) } else { place };
         let api_version = text("apiVersion");
         let group_version = super::decode::parse_group_version(api_version);
-        if api_version.is_empty() {
+        if !release.since(V1_37) {
+            incomplete_owner(reference, group_version.clone().unwrap_or_default(), &item, release, errors);
+        } else if api_version.is_empty() {
             errors.push(FieldError::required(&item.child("apiVersion"), "must not be empty"));
         } else if !matches!(group_version, Ok((_, version)) if !version.is_empty()) {
             let detail = "must be <group>/<version> or <version>";
             errors.push(FieldError::invalid(&item.child("apiVersion"), api_version, detail));
         }
         for key in ["kind", "name", "uid"] {
-            if text(key).is_empty() {
+            if release.since(V1_37) && text(key).is_empty() {
                 errors.push(FieldError::required(&item.child(key), "must not be empty"));
             }
         }
         if group_version == Ok(("", "v1")) && text("kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(&item, BadValue::Raw(owner_json(reference)), detail));
+            errors.push(FieldError::invalid(&item, BadValue::Raw(shown_owner(reference, release)), detail));
         }
         if reference.get("controller") == Some(&Value::Bool(true)) {
             let name = format!("{}/{}", text("kind"), text("name"));
             if let Some(first) = &controller {
-                let shown: Vec<String> = references.iter().map(owner_json).collect();
+                let shown: Vec<String> = references.iter().map(|owner| shown_owner(owner, release)).collect();
+                let shown = if release.since(V1_34) {
+                    format!("[{}]", shown.join(","))
+                } else {
+                    format!("[]v1.OwnerReference{{{}}}", shown.join(", "))
+                };
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
                 );
-                errors.push(FieldError::invalid(&place, BadValue::Raw(format!("[{}]", shown.join(","))), detail));
+                errors.push(FieldError::invalid(&place, BadValue::Raw(shown), detail));
             } else {
                 controller = Some(name);
             }
@@ -246,8 +278,42 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorLis
     }
 }
 
-/// An owner reference as Go writes the struct.
-fn owner_json(reference: &Value) -> String {
+/// What a reference lacked before 1.37 (`validateOwnerReference`). 1.34 shortened the texts.
+fn incomplete_owner(
+    reference: &Value,
+    group_version: (&str, &str),
+    path: &FieldPath<'_>,
+    release: Release,
+    errors: &mut ErrorList,
+) {
+    let text = |key| reference.str_at(&[key]).unwrap_or_default();
+    if group_version.1.is_empty() {
+        let shown = text("apiVersion");
+        errors.push(FieldError::invalid(&path.child("apiVersion"), shown, "version must not be empty"));
+    }
+    for key in ["kind", "name", "uid"] {
+        if text(key).is_empty() {
+            let subject = if release.since(V1_34) { String::new() } else { format!("{key} ") };
+            errors.push(FieldError::invalid(&path.child(key), "", format!("{subject}must not be empty")));
+        }
+    }
+}
+
+/// An owner reference as JSON, and before 1.34 in Go syntax, where a pointer is an address that differs each time.
+fn shown_owner(reference: &Value, release: Release) -> String {
+    if !release.since(V1_34) {
+        let text = |key| quote::go_quote(reference.str_at(&[key]).unwrap_or_default());
+        let flag = |key| if reference.get(key).is_some() { "0xc000000000" } else { "nil" };
+        return format!(
+            "v1.OwnerReference{{APIVersion:{}, Kind:{}, Name:{}, UID:{}, Controller:(*bool)({}), BlockOwnerDeletion:(*bool)({})}}",
+            text("apiVersion"),
+            text("kind"),
+            text("name"),
+            text("uid"),
+            flag("controller"),
+            flag("blockOwnerDeletion")
+        );
+    }
     let mut out = String::from("{");
     for key in ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"] {
         if let Some(v) = reference.get(key) {
@@ -263,50 +329,57 @@ fn owner_json(reference: &Value) -> String {
     out
 }
 
-fn finalizers(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn finalizers(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let place = path.child("finalizers");
     let (mut orphan, mut foreground) = (false, false);
     for name in m.finalizers() {
-        errors.extend(names::qualified_name(name).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+        errors.extend(names::qualified_name(name, release).into_iter().map(|c| FieldError::invalid(&place, name, c)));
         orphan |= name == "orphan";
         foreground |= name == "foregroundDeletion";
     }
     if orphan && foreground {
-        let all = Value::Array(m.list("finalizers").to_vec());
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        errors.push(FieldError::invalid(&place, all, detail));
+        errors.push(FieldError::invalid(&place, BadValue::strings(m.finalizers(), release), detail));
     }
 }
 
-fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let place = path.child("managedFields");
     for (i, entry) in m.list("managedFields").iter().enumerate() {
         let text = |key| entry.str_at(&[key]).unwrap_or_default();
         let item = place.index(i);
         match text("operation") {
-            "" => errors.push(FieldError::required(&item.child("operation"), "must not be empty")),
             "Apply" | "Update" => {}
+            other if !release.since(V1_37) => {
+                let detail = "must be `Apply` or `Update`";
+                errors.push(FieldError::invalid(&item.child("operation"), named_string(other, release), detail));
+            }
+            "" => errors.push(FieldError::required(&item.child("operation"), "must not be empty")),
             other => {
                 let supported = ["Apply", "Update"];
-                errors.push(FieldError::not_supported(&item.child("operation"), raw_text(other), &supported));
+                errors.push(FieldError::not_supported(
+                    &item.child("operation"),
+                    named_string(other, release),
+                    &supported,
+                ));
             }
         }
         let fields_type = text("fieldsType");
         if !fields_type.is_empty() && fields_type != "FieldsV1" {
             errors.push(FieldError::invalid(&item.child("fieldsType"), fields_type, "must be `FieldsV1`"));
         }
-        errors.extend(validate_manager(text("manager"), &item.child("manager")));
+        errors.extend(validate_manager(text("manager"), &item.child("manager"), release));
         if text("subresource").len() > MAX_SUBRESOURCE {
-            errors.push(FieldError::too_long(&item.child("subresource"), MAX_SUBRESOURCE as i64));
+            errors.push(FieldError::too_long(&item.child("subresource"), MAX_SUBRESOURCE as i64, release));
         }
     }
 }
 
 /// `ValidateFieldManager`
-pub fn validate_manager(manager: &str, path: &FieldPath<'_>) -> ErrorList {
+pub fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     if manager.len() > MAX_MANAGER {
-        errors.push(FieldError::too_long(path, MAX_MANAGER as i64));
+        errors.push(FieldError::too_long(path, MAX_MANAGER as i64, release));
     }
     for (at, c) in manager.char_indices().filter(|(_, c)| !quote::is_print(*c)) {
         let detail = format!("invalid character U+{:04X} (at position {at})", c as u32);
@@ -318,7 +391,7 @@ pub fn validate_manager(manager: &str, path: &FieldPath<'_>) -> ErrorList {
 /// The object's metadata as the strategy reads it; `Err` when it cannot.
 ///
 /// The strategy reads times once more, and they were brought to UTC: the last hours of the year 9999 may be beyond reading.
-pub fn read(object: &Value) -> Result<Metadata<'_>, FieldError> {
+pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError> {
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),
         Some(whole @ Value::Object(members)) => {
@@ -326,13 +399,13 @@ pub fn read(object: &Value) -> Result<Metadata<'_>, FieldError> {
             let own = ["creationTimestamp", "deletionTimestamp"].into_iter().filter_map(|key| m.get(key));
             let managers = m.list("managedFields").iter().filter_map(|entry| entry.get("time"));
             match own.chain(managers).filter_map(Value::as_str).find_map(|text| time::parse(text).err()) {
-                Some(text) => Err(FieldError::invalid(&FieldPath::new("metadata"), whole, text)),
+                Some(text) => Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(whole, release), text)),
                 None => Ok(m),
             }
         }
         Some(other) => {
             let detail = format!("expected map[string]interface{{}}, got {}", print::type_name(other));
-            Err(FieldError::invalid(&FieldPath::new("metadata"), other, detail))
+            Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(other, release), detail))
         }
     }
 }
@@ -346,7 +419,7 @@ mod tests {
 
     fn created(metadata: &str, namespaced: bool) -> Vec<String> {
         let v = json(metadata);
-        texts(&validate(Metadata::new(v.as_object().unwrap()), namespaced, NameRule::Subdomain, &PATH))
+        texts(&validate(Metadata::new(v.as_object().unwrap()), namespaced, NameRule::Subdomain, &PATH, Release::NEWEST))
     }
 
     #[test]
@@ -397,7 +470,7 @@ mod tests {
         let new = json(r#"{"name":"b","uid":"v","finalizers":["x/y","x/z"]}"#);
         let of = |v| Metadata::new(Value::as_object(v).unwrap());
         assert_eq!(
-            texts(&validate_update(of(&new), of(&old), &PATH)),
+            texts(&validate_update(of(&new), of(&old), &PATH, Release::NEWEST)),
             [
                 r#"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/z"}"#,
                 r#"metadata.resourceVersion: Invalid value: "": must be specified for an update"#,

@@ -1,11 +1,12 @@
 //! `x-kubernetes-validations`: when they are evaluated at all (`hasBlockingErr` in
 //! `apiextensions-apiserver/pkg/registry/customresource/strategy.go`).
 
-use crate::field::{ErrorList, ErrorType, FieldError, ROOT};
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, ROOT};
+use crate::release::Release;
 use crate::value::Value;
 
 /// The error that is reported instead of evaluating the rules, if earlier errors are of a type that prevents that.
-pub fn blocked(errors: &ErrorList) -> Option<FieldError> {
+pub fn blocked(errors: &ErrorList, release: Release) -> Option<FieldError> {
     let blocking = |e: &FieldError| {
         matches!(
             e.kind,
@@ -19,6 +20,6 @@ pub fn blocked(errors: &ErrorList) -> Option<FieldError> {
     errors.iter().any(blocking).then(|| {
         let detail = "some validation rules were not checked because the object was invalid; \
                       correct the existing errors to complete validation";
-        FieldError::invalid(&ROOT, Value::Null, detail)
+        FieldError::invalid(&ROOT, BadValue::of(&Value::Null, release), detail)
     })
 }

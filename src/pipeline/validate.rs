@@ -16,15 +16,16 @@ mod value_enum;
 
 use super::compiled::{Additional, Node, Pattern, Type};
 use crate::field::{ErrorList, FieldPath};
+use crate::release::Release;
 use crate::schema::correlate::{Correlation, Pair};
 use crate::schema::format;
 use crate::value::{Map, Value, quote};
 use report::{Outcome, Place, Report};
 
 /// Validates a value against a schema. Paths of errors start with `prefix`.
-pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>) -> ErrorList {
+pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report { prefix }, correlation: None };
+    let mut validator = Validator { report: Report { prefix, release }, correlation: None };
     validator.value(v, node, &Place::Root, None).into_errors()
 }
 
@@ -32,16 +33,16 @@ pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>) -> ErrorList {
 pub fn validate_changed<'a>(
     v: &'a Value,
     node: &Node,
-    prefix: &FieldPath<'_>,
+    (prefix, release): (&FieldPath<'_>, Release),
     correlation: &mut Correlation<'a>,
     pair: Option<Pair>,
 ) -> ErrorList {
     // Forgiving takes errors away and adds none: the pairing is needed only where there are some.
-    if validate(v, node, prefix).is_empty() {
+    if validate(v, node, prefix, release).is_empty() {
         return ErrorList::new();
     }
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report { prefix }, correlation: Some(correlation) };
+    let mut validator = Validator { report: Report { prefix, release }, correlation: Some(correlation) };
     validator.value(v, node, &Place::Root, pair).into_errors()
 }
 
@@ -148,12 +149,12 @@ impl<'a> Validator<'_, 'a> {
             && length() < min
         {
             let text = format!("{place} in body should be at least {min} chars long");
-            out.fail(self.report.invalid(place, Value::from(s), text));
+            out.fail(self.report.invalid(place, s, text));
         } else if let Some(pattern) = &checks.pattern
             && let Some(complaint) = mismatch(pattern, s)
         {
             let text = format!("{place} in body should match '{complaint}'");
-            out.fail(self.report.invalid(place, Value::from(s), text));
+            out.fail(self.report.invalid(place, s, text));
         }
     }
 
@@ -176,7 +177,7 @@ impl<'a> Validator<'_, 'a> {
             && size < min
         {
             let text = format!("{place} in body should have at least {min} items");
-            out.fail(self.report.invalid(place, Value::Int(size), text));
+            out.fail(self.report.invalid(place, size, text));
         }
         if let Some(max) = node.checks.max_items
             && size > max
@@ -193,7 +194,7 @@ impl<'a> Validator<'_, 'a> {
             && size < min
         {
             let text = format!("{place} in body should have at least {min} properties");
-            out.fail(self.report.invalid(place, Value::Int(size), text));
+            out.fail(self.report.invalid(place, size, text));
         }
         if let Some(max) = checks.max_properties
             && size > max
@@ -213,7 +214,7 @@ impl<'a> Validator<'_, 'a> {
                 }
                 Some(Additional::Bool(false)) => {
                     let text = format!("{place}.{name} in body is a forbidden property");
-                    out.fail(self.report.invalid(place, Value::from(name.as_str()), text));
+                    out.fail(self.report.invalid(place, name.as_str(), text));
                 }
                 _ => {}
             }
@@ -329,7 +330,7 @@ mod tests {
 
     fn errors(schema: &str, v: &str) -> Vec<String> {
         let schema = format!(r#"{{"type":"object","properties":{{"a":{schema}}}}}"#);
-        texts(&validate(&json(&format!(r#"{{"a":{v}}}"#)), &node(&schema), &ROOT))
+        texts(&validate(&json(&format!(r#"{{"a":{v}}}"#)), &node(&schema), &ROOT, Release::NEWEST))
     }
 
     #[test]
@@ -438,7 +439,7 @@ mod tests {
     #[test]
     fn places_below_a_bare_node_begin_with_a_dot() {
         let n = node(r#"{"additionalProperties":{"type":"integer"}}"#);
-        let errors = validate(&json(r#"{"k":""}"#), &n, &FieldPath::new("default"));
+        let errors = validate(&json(r#"{"k":""}"#), &n, &FieldPath::new("default"), Release::NEWEST);
         assert_eq!(
             texts(&errors),
             [r#"default.k: Invalid value: "string": .k in body must be of type integer: "string""#]

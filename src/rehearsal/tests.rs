@@ -24,7 +24,7 @@ fn an_object_loses_gains_and_breaks() {
     );
     let new = crd(r#"{"length":{"type":"integer","maximum":9},"colour":{"type":"string","default":"red"},
         "knots":{"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"}}"#);
-    let plan = Plan::new(Some(old), new, Timestamp::default()).unwrap();
+    let plan = Plan::new(Some(old), new, Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     assert!(plan.is_accepted(), "{:?}", plan.answer);
     let stage = plan.stage().unwrap();
     let fate = |spec: &str| plan.rehearse(&stage, "ns", kite(spec)).unwrap();
@@ -44,7 +44,7 @@ fn a_field_that_was_pruned_appears() {
     let old = crd(r#"{"length":{"type":"integer"}}"#);
     let new = crd(r#"{"length":{"type":"integer"},"tail":{"type":"object","properties":{
         "colour":{"type":"string"},"knots":{"type":"integer","default":3}}}}"#);
-    let plan = Plan::new(Some(old), new, Timestamp::default()).unwrap();
+    let plan = Plan::new(Some(old), new, Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     let stage = plan.stage().unwrap();
     let fate = plan.rehearse(&stage, "ns", kite(r#"{"length":3,"tail":{"colour":"red"}}"#)).unwrap();
     let colour = json::read(br#"{"colour":"red"}"#).unwrap();
@@ -57,12 +57,12 @@ fn two_crds_of_different_names_are_no_upgrade() {
     let mut other = crd("{}");
     let metadata = other.get_mut("metadata").and_then(Value::as_object_mut).unwrap();
     metadata.insert("name".to_owned(), "others.toys.example.com".into());
-    assert!(Plan::new(Some(other), crd("{}"), Timestamp::default()).is_err());
+    assert!(Plan::new(Some(other), crd("{}"), Releases::both(Release::NEWEST), Timestamp::default()).is_err());
 }
 
 #[test]
 fn an_object_of_a_version_that_is_gone_cannot_be_read() {
-    let plan = Plan::new(None, crd("{}"), Timestamp::default()).unwrap();
+    let plan = Plan::new(None, crd("{}"), Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     let stage = plan.stage().unwrap();
     let mut object = kite("{}");
     object.as_object_mut().unwrap().insert("apiVersion".to_owned(), "toys.example.com/v0".into());

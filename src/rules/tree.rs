@@ -5,7 +5,8 @@ use super::{
     decl::{Declarations, ROOT},
     escape::escape,
 };
-use crate::cel::env::{BaseEnv, STORED};
+use crate::cel::env::BaseEnv;
+use crate::release::Release;
 use crate::schema::{Schema, ValidationRule};
 use std::{
     collections::BTreeMap,
@@ -84,9 +85,9 @@ fn node(schema: &Schema, here: &Place) -> Option<Node> {
 
 impl Node {
     /// The rules, compiled when they are first asked for. Objects are always held to all there is to the language.
-    pub fn compiled(&self) -> &[Compiled] {
+    pub fn compiled(&self, release: Release) -> &[Compiled] {
         self.compiled.get_or_init(|| {
-            let base = BaseEnv::of(STORED);
+            let base = BaseEnv::for_stored(release);
             let empty = Schema::default();
             let schema = self.schema.as_deref().unwrap_or(&empty);
             self.rules.iter().map(|rule| compile(rule, schema, &self.place, (&base, &base))).collect()

@@ -13,6 +13,7 @@ use crate::cel::{
     value::{Error, Value as CelValue},
 };
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, ROOT};
+use crate::release::{Release, V1_35};
 use crate::schema::{
     ValidationRule,
     correlate::{Correlation, Pair, find_by_keys},
@@ -46,18 +47,24 @@ struct Pairs {
 }
 
 struct Walk<'a, 'c> {
+    release: Release,
     correlation: Option<&'c mut Correlation<'a>>,
     findings: Findings,
     budget: i64,
 }
 
 /// Evaluates the rules of an object. `old` is what it replaces, with the pairs of both.
-pub(super) fn walk<'a>(root: &Node, new: &'a Value, old: Option<(&'a Value, &mut Correlation<'a>, Pair)>) -> Findings {
+pub(super) fn walk<'a>(
+    (root, release): (&Node, Release),
+    new: &'a Value,
+    old: Option<(&'a Value, Option<(&mut Correlation<'a>, Pair)>)>,
+) -> Findings {
     let (old, correlation, here) = match old {
-        Some((old, correlation, pair)) => (Some(old), Some(correlation), Some(pair)),
+        Some((old, Some((correlation, pair)))) => (Some(old), Some(correlation), Some(pair)),
+        Some((old, None)) => (Some(old), None, None),
         None => (None, None, None),
     };
-    let mut walk = Walk { correlation, findings: Findings::default(), budget: OBJECT_BUDGET };
+    let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET };
     // Stopping early is part of the findings.
     let _ = walk.node(root, &ROOT, new, old, Pairs { here, above: None });
     walk.findings
@@ -66,13 +73,13 @@ pub(super) fn walk<'a>(root: &Node, new: &'a Value, old: Option<(&'a Value, &mut
 /// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the
 /// rest of `budget`, which is negative if the walk was stopped.
 pub(super) fn walk_alone<'a>(
-    root: &Node,
+    (root, release): (&Node, Release),
     path: &FieldPath<'_>,
     new: &'a Value,
     old: Option<&'a Value>,
     budget: i64,
 ) -> (ErrorList, i64) {
-    let mut walk = Walk { correlation: None, findings: Findings::default(), budget };
+    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget };
     let stopped = walk.node(root, path, new, old, Pairs::default()).is_err();
     (walk.findings.errors, if stopped { -1 } else { walk.budget })
 }
@@ -162,7 +169,7 @@ impl<'a> Walk<'a, '_> {
             self.findings.errors.push(FieldError::invalid(path, node.type_.as_str(), OUT_OF_BUDGET));
             return Err(Stop);
         }
-        let compiled = node.compiled();
+        let compiled = node.compiled(self.release);
         let uses_old = compiled.iter().any(|compiled| compiled.uses_old_self);
         let mut site = Site { node, path, new, pairs, values: Values::new(decl, new, old, uses_old) };
         for (rule, compiled) in node.rules.iter().zip(compiled) {
@@ -246,8 +253,10 @@ impl<'a> Walk<'a, '_> {
             }
         });
         let value = || match site.node.type_.as_str() {
+            // Before 1.35 the type stood for the value (`schema/cel/validation.go`).
+            type_ if !self.release.since(V1_35) => BadValue::from(type_),
             "object" | "array" => BadValue::Omitted,
-            _ => BadValue::Value(site.new.clone()),
+            _ => BadValue::of(site.new, self.release),
         };
         let error = match rule.reason.as_deref() {
             Some("FieldValueForbidden") => FieldError::forbidden(path, detail),

@@ -9,44 +9,44 @@ mod name;
 mod number;
 
 use crate::cel::value::{Format as Named, parse_request_uri, time};
-use crate::version::Version;
+use crate::release::Minor;
 
 /// A format: its name without dashes, the version that introduced it to CRDs, what it accepts.
-type Format = (&'static str, Version, fn(&str) -> bool);
+type Format = (&'static str, Minor, fn(&str) -> bool);
 
 const FORMATS: [Format; 26] = [
-    ("bsonobjectid", Version::ALWAYS, |s| s.len() == 24 && s.bytes().all(|b| b.is_ascii_hexdigit())),
+    ("bsonobjectid", Minor::ALWAYS, |s| s.len() == 24 && s.bytes().all(|b| b.is_ascii_hexdigit())),
     // Relative only when it begins with a slash.
-    ("uri", Version::ALWAYS, |s| parse_request_uri(s).is_ok()),
-    ("email", Version::ALWAYS, email::is_address),
-    ("hostname", Version::ALWAYS, name::is_hostname),
-    ("ipv4", Version::ALWAYS, ip::is_ipv4),
-    ("ipv6", Version::ALWAYS, ip::is_ipv6),
-    ("cidr", Version::ALWAYS, ip::is_cidr),
-    ("mac", Version::ALWAYS, ip::is_mac),
-    ("uuid", Version::ALWAYS, |s| number::is_uuid(s, None)),
-    ("uuid3", Version::ALWAYS, |s| number::is_uuid(s, Some(b'3'))),
-    ("uuid4", Version::ALWAYS, |s| number::is_uuid(s, Some(b'4'))),
-    ("uuid5", Version::ALWAYS, |s| number::is_uuid(s, Some(b'5'))),
-    ("isbn", Version::ALWAYS, |s| number::is_isbn10(s) || number::is_isbn13(s)),
-    ("isbn10", Version::ALWAYS, number::is_isbn10),
-    ("isbn13", Version::ALWAYS, number::is_isbn13),
-    ("creditcard", Version::ALWAYS, number::is_credit_card),
-    ("ssn", Version::ALWAYS, number::is_social_security_number),
-    ("hexcolor", Version::ALWAYS, number::is_hex_color),
-    ("rgbcolor", Version::ALWAYS, number::is_rgb_color),
-    ("byte", Version::ALWAYS, |s| named("byte", s)),
-    ("password", Version::ALWAYS, |_| true),
-    ("date", Version::ALWAYS, |s| time::parse_date(s).is_ok()),
-    ("duration", Version::ALWAYS, |s| time::parse_format_duration(s).is_ok()),
-    ("datetime", Version::ALWAYS, |s| named("datetime", s)),
-    ("k8sshortname", Version(34), name::is_short_name),
-    ("k8slongname", Version(34), name::is_long_name),
+    ("uri", Minor::ALWAYS, |s| parse_request_uri(s).is_ok()),
+    ("email", Minor::ALWAYS, email::is_address),
+    ("hostname", Minor::ALWAYS, name::is_hostname),
+    ("ipv4", Minor::ALWAYS, ip::is_ipv4),
+    ("ipv6", Minor::ALWAYS, ip::is_ipv6),
+    ("cidr", Minor::ALWAYS, ip::is_cidr),
+    ("mac", Minor::ALWAYS, ip::is_mac),
+    ("uuid", Minor::ALWAYS, |s| number::is_uuid(s, None)),
+    ("uuid3", Minor::ALWAYS, |s| number::is_uuid(s, Some(b'3'))),
+    ("uuid4", Minor::ALWAYS, |s| number::is_uuid(s, Some(b'4'))),
+    ("uuid5", Minor::ALWAYS, |s| number::is_uuid(s, Some(b'5'))),
+    ("isbn", Minor::ALWAYS, |s| number::is_isbn10(s) || number::is_isbn13(s)),
+    ("isbn10", Minor::ALWAYS, number::is_isbn10),
+    ("isbn13", Minor::ALWAYS, number::is_isbn13),
+    ("creditcard", Minor::ALWAYS, number::is_credit_card),
+    ("ssn", Minor::ALWAYS, number::is_social_security_number),
+    ("hexcolor", Minor::ALWAYS, number::is_hex_color),
+    ("rgbcolor", Minor::ALWAYS, number::is_rgb_color),
+    ("byte", Minor::ALWAYS, |s| named("byte", s)),
+    ("password", Minor::ALWAYS, |_| true),
+    ("date", Minor::ALWAYS, |s| time::parse_date(s).is_ok()),
+    ("duration", Minor::ALWAYS, |s| time::parse_format_duration(s).is_ok()),
+    ("datetime", Minor::ALWAYS, |s| named("datetime", s)),
+    ("k8sshortname", Minor(34), name::is_short_name),
+    ("k8slongname", Minor(34), name::is_long_name),
 ];
 
 /// One of the formats of CEL's `format` library.
 fn named(name: &str, text: &str) -> bool {
-    Named::named(name).is_none_or(|format| format.complaints(text).is_empty())
+    Named::named(name).is_none_or(|format| format.accepts(text))
 }
 
 /// The format of that name; dashes do not count.
@@ -56,7 +56,7 @@ fn find(name: &str) -> Option<&'static Format> {
 }
 
 /// Whether `name` is a string format that a server of compatibility version `at` enforces; others are ignored.
-pub fn known(name: &str, at: Version) -> bool {
+pub fn known(name: &str, at: Minor) -> bool {
     find(name).is_some_and(|(_, since, _)| at >= *since)
 }
 
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn names_ignore_dashes_and_know_their_version() {
-        assert!(known("date-time", Version::ALWAYS) && known("d-a-t-e", Version::ALWAYS));
-        assert!(known("k8s-short-name", Version(34)) && !known("k8s-short-name", Version(33)));
-        assert!(!known("int32", Version::CURRENT) && !known("", Version::CURRENT) && !known("Date", Version::CURRENT));
+        assert!(known("date-time", Minor::ALWAYS) && known("d-a-t-e", Minor::ALWAYS));
+        assert!(known("k8s-short-name", Minor(34)) && !known("k8s-short-name", Minor(33)));
+        assert!(!known("int32", Minor::NEVER) && !known("", Minor::NEVER) && !known("Date", Minor::NEVER));
         assert!(check("nobody-knows", "anything"));
         assert!(!check("date-time", "anything"));
     }

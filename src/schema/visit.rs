@@ -26,4 +26,31 @@ impl Schema {
             || self.definitions.values().any(|s| s.any(found))
             || self.dependencies.values().any(|d| matches!(d, SchemaOrNames::Schema(s) if s.any(found)))
     }
+
+    /// Changes every node, this one first.
+    pub fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Schema)) {
+        change(self);
+        let inner = |s: &mut Option<SchemaOrBool>, change: &mut dyn FnMut(&mut Schema)| {
+            if let Some(SchemaOrBool::Schema(s)) = s {
+                s.for_each_mut(change);
+            }
+        };
+        match &mut self.items {
+            Some(Items::Schema(one)) => one.for_each_mut(change),
+            Some(Items::Schemas(many)) => many.iter_mut().for_each(|s| s.for_each_mut(change)),
+            None => {}
+        }
+        let branches = self.all_of.iter_mut().chain(&mut self.any_of).chain(&mut self.one_of);
+        branches.for_each(|s| s.for_each_mut(change));
+        self.not.iter_mut().for_each(|s| s.for_each_mut(change));
+        let named = self.properties.values_mut().chain(self.pattern_properties.values_mut());
+        named.chain(self.definitions.values_mut()).for_each(|s| s.for_each_mut(change));
+        inner(&mut self.additional_properties, change);
+        inner(&mut self.additional_items, change);
+        for dependency in self.dependencies.values_mut() {
+            if let SchemaOrNames::Schema(s) = dependency {
+                s.for_each_mut(change);
+            }
+        }
+    }
 }

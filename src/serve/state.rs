@@ -257,6 +257,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Release;
     use crate::server::{Method, Request, ResponseBody};
     use crate::value::Value;
 
@@ -267,7 +268,7 @@ mod tests {
     const KITES: &str = "/apis/toys.example.com/v1/kites";
 
     fn open(path: &Path) -> (Server, Arc<State>) {
-        let server = Server::new(1);
+        let server = Server::new(Release::NEWEST, 1);
         let (state, orphans) = State::open(path, &server, Timestamp::default()).unwrap();
         assert_eq!(orphans, [""; 0]);
         (server, state)
@@ -395,13 +396,13 @@ mod tests {
         let path = directory.path().join("state");
         for other in ["kind: Config", "kind: Config\n", "{}\n{}\n"] {
             fs::write(&path, other).unwrap();
-            let error = State::open(&path, &Server::new(1), Timestamp::default()).unwrap_err();
+            let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
             assert!(error.contains("is not a state file of kubectl crdx"), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), other);
         }
         fs::remove_file(&path).unwrap();
         let (_server, _state) = open(&path);
-        let error = State::open(&path, &Server::new(1), Timestamp::default()).unwrap_err();
+        let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
         assert!(error.contains("is in use"), "{error}");
     }
 

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_step_is_taken_after_the_answer_and_seen_by_watches() {
-        let server = Server::new(1);
+        let server = Server::new(crate::release::Release::NEWEST, 1);
         let now = Timestamp::default();
         assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
         assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 404);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_definition_with_a_finalizer_of_its_own_stays_without_objects() {
-        let server = Server::new(1);
+        let server = Server::new(crate::release::Release::NEWEST, 1);
         let held = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
         let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
         assert_eq!(handle(Method::Post, CRDS, &held).code, 201);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn names_that_are_given_up_go_to_the_definition_that_waits() {
-        let server = Server::new(1);
+        let server = Server::new(crate::release::Release::NEWEST, 1);
         let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
         assert_eq!(handle(Method::Post, CRDS, &definition("foos", "Foo")), 201);
         assert_eq!(handle(Method::Post, CRDS, &definition("foes", "Foo")), 201);
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_definition_created_anew_begins_without_objects() {
-        let server = Server::new(1);
+        let server = Server::new(crate::release::Release::NEWEST, 1);
         let now = Timestamp::default();
         let (path, object) =
             ("/apis/example.com/v1/foos", r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"}}"#);

@@ -130,7 +130,7 @@ fn list(ctx: &Context<'_>, output: &Output) -> Result<Answer, Refusal> {
 
 /// The options of a list or a watch, with the name of a watch's URL as a field selector.
 pub(super) fn options(ctx: &Context<'_>) -> Result<ListOptions, Refusal> {
-    let mut options = list_options(&ctx.query)?;
+    let mut options = list_options(&ctx.query, ctx.release())?;
     for field in options.fields.fields() {
         if !matches!(field, "metadata.name" | "metadata.namespace") {
             return Err(Refusal::bad_request(format!(

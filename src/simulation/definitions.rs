@@ -3,6 +3,7 @@
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Place, Way};
 use crate::output::excerpt::Spot;
+use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
 use crate::suggest;
 use crate::value::{Map, Value};
@@ -80,8 +81,9 @@ impl Definitions {
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {
-            let same =
-                *known == spec || stored_spec(crd.clone(), manner) == stored_spec(with_spec(&crd, known), manner);
+            let same = *known == spec
+                || stored_spec(server.release(), crd.clone(), manner)
+                    == stored_spec(server.release(), with_spec(&crd, known), manner);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
         let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
@@ -121,8 +123,8 @@ fn with_spec(crd: &Value, spec: &Value) -> Value {
 }
 
 /// The spec as a server of its own would store it, defaults filled in; `None` when it would refuse.
-fn stored_spec(crd: Value, manner: Manner) -> Option<Value> {
-    let response = Server::new(0).handle(&request::create(request::DEFINITIONS, crd, manner));
+fn stored_spec(release: Release, crd: Value, manner: Manner) -> Option<Value> {
+    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => stored.get("spec").cloned(),
         _ => None,

@@ -119,14 +119,17 @@ mod tests {
         let a = object("{apiVersion: v1, kind: A, metadata: {labels: {app: a, example.com/tier: web}}}");
         let without = object("{apiVersion: v1, kind: A}");
         let selects = |text: &str, object: &Value| {
-            let selector = LabelSelector::parse(text).unwrap();
+            let selector = LabelSelector::parse(text, crate::release::Release::NEWEST).unwrap();
             Filter::new(&[], Some(&selector)).unwanted(object).is_none()
         };
         assert!(selects("app=a", &a) && selects("app in (a, b),example.com/tier", &a) && selects("app!=b", &a));
         assert!(!selects("app", &without) && selects("!app", &without) && selects("app notin (a)", &without));
         assert!(selects("", &without));
-        assert!(LabelSelector::parse("a in b").is_err());
-        let filter = Filter::new(&["A".parse().unwrap()], Some(&LabelSelector::parse("app=a").unwrap()));
+        assert!(LabelSelector::parse("a in b", crate::release::Release::NEWEST).is_err());
+        let filter = Filter::new(
+            &["A".parse().unwrap()],
+            Some(&LabelSelector::parse("app=a", crate::release::Release::NEWEST).unwrap()),
+        );
         assert_eq!(filter.unwanted(&a), Some(Unwanted::Kind));
         assert_eq!(filter.message(), None);
     }

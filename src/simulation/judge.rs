@@ -258,7 +258,7 @@ pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, plac
     let done = match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
         Found::Nothing => return None,
         Found::Object(old, spot) => {
-            let server = Server::new(0).without_managed_fields();
+            let server = Server::new(court.server.release(), 0).without_managed_fields();
             let place =
                 Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &identity.name };
             let manner = Manner { dry_run: false, table: false, ..court.manner };

@@ -1,6 +1,8 @@
 //! Rules for names, with the server's messages
 //! (`k8s.io/apimachinery/pkg/api/validate/content`). Each function returns the messages for a name; none means it is valid.
 
+use crate::release::{Release, V1_35};
+
 const LABEL_FMT: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_FMT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const DNS1035_FMT: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
@@ -9,9 +11,14 @@ const VALUE_FMT: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 const KEY_RULE: &str =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/// The package that checks names says `characters`, the one that checks keys and label values `bytes`; both count bytes.
 fn too_long(max: usize, unit: &str) -> String {
     format!("must be no more than {max} {unit}")
+}
+
+/// The unit of label keys and values. Names say `characters`; so do labels before 1.35, which moved them to another package
+/// (`k8s.io/apimachinery/pkg/api/validate/content`). All count bytes.
+fn label_unit(release: Release) -> &'static str {
+    if release.since(V1_35) { "bytes" } else { "characters" }
 }
 
 fn no_match(rule: &str, fmt: &str, examples: &[&str]) -> String {
@@ -99,8 +106,9 @@ pub fn dns1035_label(name: &[u8]) -> Vec<String> {
     complaints
 }
 
-/// `IsLabelKey`, also called `IsQualifiedName`
-pub fn qualified_name(value: &str) -> Vec<String> {
+/// `IsLabelKey` since 1.35, `IsQualifiedName` before
+pub fn qualified_name(value: &str, release: Release) -> Vec<String> {
+    let unit = label_unit(release);
     let mut complaints = Vec::new();
     let mut parts = value.split('/');
     let name = match (parts.next(), parts.next(), parts.next()) {
@@ -108,7 +116,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
             if prefix.is_empty() {
                 complaints.push("prefix part must be non-empty".to_owned());
             } else {
-                let inner = subdomain(prefix.as_bytes(), "bytes");
+                let inner = subdomain(prefix.as_bytes(), unit);
                 complaints.extend(inner.into_iter().map(|c| format!("prefix part {c}")));
             }
             name
@@ -117,13 +125,14 @@ pub fn qualified_name(value: &str) -> Vec<String> {
         _ => {
             let rule = no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"]);
             let hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-            return vec![format!("a valid label key {rule} {hint}")];
+            let what = if release.since(V1_35) { "a valid label key" } else { "a qualified name" };
+            return vec![format!("{what} {rule} {hint}")];
         }
     };
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
     } else if name.len() > 63 {
-        complaints.push(format!("name part {}", too_long(63, "bytes")));
+        complaints.push(format!("name part {}", too_long(63, unit)));
     }
     if !is_key(name.as_bytes()) {
         complaints.push(format!("name part {}", no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"])));
@@ -132,10 +141,10 @@ pub fn qualified_name(value: &str) -> Vec<String> {
 }
 
 /// `IsLabelValue`
-pub fn label_value(value: &str) -> Vec<String> {
+pub fn label_value(value: &str, release: Release) -> Vec<String> {
     let mut complaints = Vec::new();
     if value.len() > 63 {
-        complaints.push(too_long(63, "bytes"));
+        complaints.push(too_long(63, label_unit(release)));
     }
     if !value.is_empty() && !is_key(value.as_bytes()) {
         let rule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -170,8 +179,8 @@ mod tests {
         assert!(dns1123_subdomain(b"a.b-c.0").is_empty());
         assert!(dns1123_label(b"a-b").is_empty());
         assert!(dns1035_label(b"a1").is_empty());
-        assert!(qualified_name("example.com/My_Name.1").is_empty());
-        assert!(label_value("").is_empty());
+        assert!(qualified_name("example.com/My_Name.1", Release::NEWEST).is_empty());
+        assert!(label_value("", Release::NEWEST).is_empty());
         assert!(name_is_subdomain("abc-", true).is_empty());
     }
 
@@ -185,13 +194,21 @@ mod tests {
             ]
         );
         assert_eq!(
-            qualified_name("/"),
+            qualified_name("/", Release::NEWEST),
             [
                 "prefix part must be non-empty",
                 "name part must be non-empty",
                 "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
             ]
         );
+        let long = "a".repeat(64);
+        let texts = |minor| {
+            let release = Release::new(minor).unwrap();
+            [qualified_name(&long, release), label_value(&long, release), qualified_name("a/b/c", release)].concat()
+        };
+        assert!(texts(35)[0].ends_with("63 bytes") && texts(35)[1].ends_with("63 bytes"));
+        assert!(texts(34)[0].ends_with("63 characters") && texts(34)[1].ends_with("63 characters"));
+        assert!(texts(35)[2].starts_with("a valid label key") && texts(34)[2].starts_with("a qualified name"));
         assert_eq!(path_segment("..", false), ["may not be '..'"]);
         assert_eq!(path_segment("a/%", true), ["may not contain '/'", "may not contain '%'"]);
     }

@@ -1,6 +1,6 @@
-//! Values as Go's `fmt` prints them: `%v` and `%T`.
+//! Values as Go's `fmt` prints them: `%v`, `%#v` and `%T`.
 
-use super::{Value, number};
+use super::{Value, number, quote};
 use std::fmt::Write as _;
 
 /// `%T` of the value as the server holds it.
@@ -53,6 +53,44 @@ fn write_v(out: &mut String, v: &Value) {
                 write_v(out, value);
             }
             out.push(']');
+        }
+    }
+}
+
+/// `%#v`: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`
+pub fn go_syntax(v: &Value) -> String {
+    let mut out = String::new();
+    write_go_syntax(&mut out, v);
+    out
+}
+
+/// Appends [`go_syntax`] of a value.
+pub fn write_go_syntax(out: &mut String, v: &Value) {
+    match v {
+        Value::Null => out.push_str("interface {}(nil)"),
+        Value::String(s) => out.push_str(&quote::go_quote(s)),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => write_v(out, v),
+        Value::Array(items) => {
+            out.push_str("[]interface {}{");
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write_go_syntax(out, item);
+            }
+            out.push('}');
+        }
+        Value::Object(members) => {
+            out.push_str("map[string]interface {}{");
+            for (i, (key, value)) in members.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                out.push_str(&quote::go_quote(key));
+                out.push(':');
+                write_go_syntax(out, value);
+            }
+            out.push('}');
         }
     }
 }

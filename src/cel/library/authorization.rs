@@ -5,6 +5,7 @@ use super::{Overload, Price};
 use crate::cel::value::{
     Access, Attributes, Decision, Error, Opaque, PathCheck, ResourceCheck, Subject, Text, User, Value, Verdict,
 };
+use crate::release::{Minor, V1_31};
 use crate::value::names;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         path,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "group",
         "authorizer_group",
@@ -25,7 +26,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         group,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "serviceAccount",
         "authorizer_serviceaccount",
@@ -33,7 +34,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         service_account,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "resource",
         "groupcheck_resource",
@@ -41,7 +42,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         resource,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "subresource",
         "resourcecheck_subresource",
@@ -49,7 +50,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| with(args, |check, text| check.subresource = text),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "namespace",
         "resourcecheck_namespace",
@@ -57,7 +58,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| with(args, |check, text| check.namespace = text),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "name",
         "resourcecheck_name",
@@ -65,7 +66,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| with(args, |check, text| check.name = text),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "check",
         "pathcheck_check",
@@ -73,7 +74,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Authorize,
         check_path,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "check",
         "resourcecheck_check",
@@ -81,7 +82,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Authorize,
         check_resource,
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "errored",
         "decision_errored",
@@ -89,11 +90,11 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| of(args, |d| Value::Bool(d.verdict == Verdict::Failed)),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member("error", "decision_error", "(kubernetes.authorization.Decision) -> string", Price::One, |args| {
         of(args, |d| text(if d.verdict == Verdict::Failed { &d.reason } else { "" }))
     })
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "allowed",
         "decision_allowed",
@@ -101,7 +102,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| of(args, |d| Value::Bool(d.verdict == Verdict::Allow)),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "reason",
         "decision_reason",
@@ -109,7 +110,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| of(args, |d| text(if d.verdict == Verdict::Failed { "" } else { &d.reason })),
     )
-    .since(27),
+    .since(Minor(27)),
     Overload::member(
         "fieldSelector",
         "authorizer_fieldselector",
@@ -117,7 +118,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Selector,
         |args| with(args, |_, _| ()),
     )
-    .since(31),
+    .since(V1_31),
     Overload::member(
         "labelSelector",
         "authorizer_labelselector",
@@ -125,7 +126,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Selector,
         |args| with(args, |_, _| ()),
     )
-    .since(31),
+    .since(V1_31),
 ];
 
 fn opaque<'a>(value: Opaque) -> Value<'a> {

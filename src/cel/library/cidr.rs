@@ -2,11 +2,12 @@
 
 use super::{Overload, Price, conversion, ip};
 use crate::cel::value::{Cidr, Error, Ip, Opaque, Value};
+use crate::release::V1_30;
 use std::sync::Arc;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", Price::Scan(0), parse).since(30),
+    Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", Price::Scan(0), parse).since(V1_30),
     Overload::member(
         "containsIP",
         "cidr_contains_ip_string",
@@ -14,7 +15,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsIp { parse: true },
         contains_ip,
     )
-    .since(30),
+    .since(V1_30),
     Overload::member(
         "containsIP",
         "cidr_contains_ip_ip",
@@ -22,7 +23,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsIp { parse: false },
         contains_ip,
     )
-    .since(30),
+    .since(V1_30),
     Overload::member(
         "containsCIDR",
         "cidr_contains_cidr_string",
@@ -30,7 +31,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsCidr { parse: true },
         contains_cidr,
     )
-    .since(30),
+    .since(V1_30),
     Overload::member(
         "containsCIDR",
         "cidr_contains_cidr",
@@ -38,12 +39,13 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsCidr { parse: false },
         contains_cidr,
     )
-    .since(30),
-    Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", Price::One, address).since(30),
-    Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", Price::One, prefix_length).since(30),
-    Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", Price::One, masked).since(30),
-    Overload::global("isCIDR", "is_cidr", "(string) -> bool", Price::Scan(0), is_cidr).since(30),
-    Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", Price::One, conversion::to_string).since(30),
+    .since(V1_30),
+    Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", Price::One, address).since(V1_30),
+    Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", Price::One, prefix_length).since(V1_30),
+    Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", Price::One, masked).since(V1_30),
+    Overload::global("isCIDR", "is_cidr", "(string) -> bool", Price::Scan(0), is_cidr).since(V1_30),
+    Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", Price::One, conversion::to_string)
+        .since(V1_30),
 ];
 
 fn read(text: &str) -> Result<Cidr, Error> {

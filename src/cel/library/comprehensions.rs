@@ -2,6 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Key, Map, Value};
+use crate::release::V1_32;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The overloads.
@@ -13,7 +14,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         insert_entry,
     )
-    .since(32),
+    .since(V1_32),
     Overload::global(
         "cel.@mapInsert",
         "@mapInsert_map_map",
@@ -21,7 +22,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         insert_map,
     )
-    .since(32),
+    .since(V1_32),
 ];
 
 /// Adds an entry to a map, in place if it is not shared, otherwise to a copy.

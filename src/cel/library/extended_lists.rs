@@ -2,17 +2,18 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, List, Value, compare, equal_strictly, patience::look};
+use crate::release::V1_34;
 use std::cmp::Ordering;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(34),
+    Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(V1_34),
     // Lists that are flat already are let through at run time.
     Overload::member("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten, flatten)
-        .since(34)
+        .since(V1_34)
         .unguarded(),
     Overload::member("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten, flatten)
-        .since(34)
+        .since(V1_34)
         .unguarded(),
     sorting("list_int_sort", "(list(int)) -> list(int)"),
     sorting("list_uint_sort", "(list(uint)) -> list(uint)"),
@@ -30,19 +31,19 @@ pub const FUNCTIONS: &[Overload] = &[
     sorting_by("list_google.protobuf.Timestamp_sortByAssociatedKeys", "(list(T), list(timestamp)) -> list(T)"),
     sorting_by("list_string_sortByAssociatedKeys", "(list(T), list(string)) -> list(T)"),
     sorting_by("list_bytes_sortByAssociatedKeys", "(list(T), list(bytes)) -> list(T)"),
-    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range).since(34),
-    Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(34),
-    Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(34),
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range).since(V1_34),
+    Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(V1_34),
+    Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(V1_34),
 ];
 
 /// `sort` of one type of elements.
 const fn sorting(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("sort", id, signature, Price::Sort(0), sort).since(34).unguarded()
+    Overload::member("sort", id, signature, Price::Sort(0), sort).since(V1_34).unguarded()
 }
 
 /// What `sortBy` becomes, for one type of keys.
 const fn sorting_by(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("@sortByAssociatedKeys", id, signature, Price::Sort(1), sort_by_keys).since(34).unguarded()
+    Overload::member("@sortByAssociatedKeys", id, signature, Price::Sort(1), sort_by_keys).since(V1_34).unguarded()
 }
 
 /// The longest `lists.range()`.

@@ -2,40 +2,42 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Format, Opaque, Value};
+use crate::release::{Release, V1_31, V1_35};
 use std::sync::Arc;
 
 const CONSTANT: &str = "() -> kubernetes.NamedFormat";
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("format.byte", "format.byte", CONSTANT, Price::One, |_| named("byte")).since(31),
-    Overload::global("format.date", "format.date", CONSTANT, Price::One, |_| named("date")).since(31),
-    Overload::global("format.datetime", "format.datetime", CONSTANT, Price::One, |_| named("datetime")).since(31),
+    Overload::global("format.byte", "format.byte", CONSTANT, Price::One, |_| named("byte")).since(V1_31),
+    Overload::global("format.date", "format.date", CONSTANT, Price::One, |_| named("date")).since(V1_31),
+    Overload::global("format.datetime", "format.datetime", CONSTANT, Price::One, |_| named("datetime")).since(V1_31),
     Overload::global("format.dns1035Label", "format.dns1035Label", CONSTANT, Price::One, |_| named("dns1035Label"))
-        .since(31),
+        .since(V1_31),
     Overload::global("format.dns1035LabelPrefix", "format.dns1035LabelPrefix", CONSTANT, Price::One, |_| {
         named("dns1035LabelPrefix")
     })
-    .since(31),
+    .since(V1_31),
     Overload::global("format.dns1123Label", "format.dns1123Label", CONSTANT, Price::One, |_| named("dns1123Label"))
-        .since(31),
+        .since(V1_31),
     Overload::global("format.dns1123LabelPrefix", "format.dns1123LabelPrefix", CONSTANT, Price::One, |_| {
         named("dns1123LabelPrefix")
     })
-    .since(31),
+    .since(V1_31),
     Overload::global("format.dns1123Subdomain", "format.dns1123Subdomain", CONSTANT, Price::One, |_| {
         named("dns1123Subdomain")
     })
-    .since(31),
+    .since(V1_31),
     Overload::global("format.dns1123SubdomainPrefix", "format.dns1123SubdomainPrefix", CONSTANT, Price::One, |_| {
         named("dns1123SubdomainPrefix")
     })
-    .since(31),
-    Overload::global("format.labelValue", "format.labelValue", CONSTANT, Price::One, |_| named("labelValue")).since(31),
+    .since(V1_31),
+    Overload::global("format.labelValue", "format.labelValue", CONSTANT, Price::One, |_| named("labelValue"))
+        .since(V1_31),
     Overload::global("format.qualifiedName", "format.qualifiedName", CONSTANT, Price::One, |_| named("qualifiedName"))
-        .since(31),
-    Overload::global("format.uri", "format.uri", CONSTANT, Price::One, |_| named("uri")).since(31),
-    Overload::global("format.uuid", "format.uuid", CONSTANT, Price::One, |_| named("uuid")).since(31),
+        .since(V1_31),
+    Overload::global("format.uri", "format.uri", CONSTANT, Price::One, |_| named("uri")).since(V1_31),
+    Overload::global("format.uuid", "format.uuid", CONSTANT, Price::One, |_| named("uuid")).since(V1_31),
     Overload::global(
         "format.named",
         "format-named",
@@ -43,15 +45,26 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         by_name,
     )
-    .since(31),
+    .since(V1_31),
     Overload::member(
         "validate",
         "format-validate",
         "(kubernetes.NamedFormat, string) -> optional(list(string))",
         Price::Validate,
-        validate,
+        |args| validate(args, Release::of(V1_35)),
     )
-    .since(31),
+    .since(V1_31)
+    .from_server(V1_35),
+    // The complaints about labels were worded differently.
+    Overload::member(
+        "validate",
+        "format-validate",
+        "(kubernetes.NamedFormat, string) -> optional(list(string))",
+        Price::Validate,
+        |args| validate(args, Release::of(V1_31)),
+    )
+    .since(V1_31)
+    .until_server(V1_35),
 ];
 
 fn named<'a>(name: &str) -> Result<Value<'a>, Error> {
@@ -66,13 +79,13 @@ fn by_name<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     }
 }
 
-fn validate<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn validate<'a>(args: &[Value<'a>], release: Release) -> Result<Value<'a>, Error> {
     let [Value::Opaque(o), Value::String(text)] = args else {
         return Err(Error::no_such_overload());
     };
     let Opaque::Format(format) = **o else {
         return Err(Error::no_such_overload());
     };
-    let complaints = format.complaints(text);
+    let complaints = format.complaints(text, release);
     Ok(if complaints.is_empty() { Value::NONE } else { Value::strings(complaints).some() })
 }

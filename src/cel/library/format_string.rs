@@ -143,13 +143,15 @@ impl Clause {
         format!("{rule}, was given {type_name}")
     }
 
-    fn apply(self, value: &Value<'_>) -> Result<String, String> {
+    fn apply(self, value: &Value<'_>, times: &str) -> Result<String, String> {
         match (self, value) {
             (Self::String, _) => string(value),
             (Self::Decimal, Value::Int(i)) => Ok(i.to_string()),
             (Self::Decimal, Value::Uint(u)) => Ok(u.to_string()),
             (Self::Fixed(precision), _) => double(value).map(|d| fixed(d, precision)).ok_or_else(|| self.no(value)),
-            (Self::Scientific(width), _) => double(value).map(|d| scientific(d, width)).ok_or_else(|| self.no(value)),
+            (Self::Scientific(width), _) => {
+                double(value).map(|d| scientific(d, width, times)).ok_or_else(|| self.no(value))
+            }
             (Self::Binary, Value::Int(i)) => Ok(signed(*i, |u| format!("{u:b}"))),
             (Self::Binary, Value::Uint(u)) => Ok(format!("{u:b}")),
             (Self::Binary, Value::Bool(b)) => Ok(u8::from(*b).to_string()),
@@ -248,7 +250,7 @@ fn fixed(d: f64, precision: u64) -> String {
     out
 }
 
-fn scientific(d: f64, width: u64) -> String {
+fn scientific(d: f64, width: u64, times: &str) -> String {
     if is_bad(width) {
         return BAD_PRECISION.to_owned();
     }
@@ -277,7 +279,7 @@ fn scientific(d: f64, width: u64) -> String {
             _ => '⁰',
         })
         .collect();
-    let text = format!("{}{mantissa}×10{sign}{raised}", if d < 0.0 { "-" } else { "" });
+    let text = format!("{}{mantissa}{times}10{sign}{raised}", if d < 0.0 { "-" } else { "" });
     format!("{text:>width$}")
 }
 
@@ -346,6 +348,16 @@ fn check_length(length: usize) -> Result<(), String> {
 
 /// `format.format(arguments)`
 pub(super) fn format<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    format_with(args, "×")
+}
+
+/// The same before 1.33, whose text library put narrow spaces around the sign of `%e`.
+pub(super) fn format_with_spaces<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    format_with(args, "\u{202f}×\u{202f}")
+}
+
+/// `times` is the multiplication sign of `%e`.
+fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> {
     let [Value::String(format), Value::List(arguments)] = args else {
         return Err(Error::no_such_overload());
     };
@@ -357,7 +369,7 @@ pub(super) fn format<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
             Piece::Clause(clause) => {
                 let argument = pieces.taken().checked_sub(1).and_then(|index| arguments.get(index));
                 let argument = argument.ok_or_else(Error::no_such_overload)??;
-                let text = clause.apply(&argument).map_err(|why| {
+                let text = clause.apply(&argument, times).map_err(|why| {
                     if why == TOO_LONG {
                         Error::CostLimitExceeded
                     } else {

@@ -2,6 +2,7 @@
 
 use super::{Overload, Price, arithmetic::add};
 use crate::cel::value::{Duration, Error, List, Value, compare, equal_strictly};
+use crate::release::V1_37;
 use std::cmp::Ordering;
 
 /// The overloads.
@@ -42,7 +43,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("min", "list_bytes_min_bytes", "(list(bytes)) -> bytes", Price::Walk, min),
     Overload::member("indexOf", "list_a_index_of_int", "(list(A), A) -> int", Price::Walk, index_of),
     Overload::member("lastIndexOf", "list_a_last_index_of_int", "(list(A), A) -> int", Price::Walk, last_index_of),
-    Overload::member("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", Price::Walk, includes).since(37),
+    Overload::member("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", Price::Walk, includes).since(V1_37),
 ];
 
 fn only<'v, 'a>(args: &'v [Value<'a>]) -> Result<&'v List<'a>, Error> {

@@ -2,6 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
+use crate::release::Minor;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
@@ -16,26 +17,28 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::planned("_[_]", "index_list", "(list(A), int) -> A", Price::One),
     Overload::planned("_[_]", "index_map", "(map(A, B), A) -> B", Price::One),
     Overload::planned("_[_]", "optional_list_index_int", "(optional(list(V)), int) -> optional(V)", Price::One)
-        .since(28),
+        .since(Minor(28)),
     Overload::planned("_[_]", "optional_map_index_value", "(optional(map(K, V)), K) -> optional(V)", Price::One)
-        .since(28),
-    Overload::planned("_?._", "select_optional_field", "(dyn, string) -> optional(V)", Price::One).since(28),
-    Overload::planned("_[?_]", "list_optindex_optional_int", "(list(V), int) -> optional(V)", Price::One).since(28),
+        .since(Minor(28)),
+    Overload::planned("_?._", "select_optional_field", "(dyn, string) -> optional(V)", Price::One).since(Minor(28)),
+    Overload::planned("_[?_]", "list_optindex_optional_int", "(list(V), int) -> optional(V)", Price::One)
+        .since(Minor(28)),
     Overload::planned(
         "_[?_]",
         "optional_list_optindex_optional_int",
         "(optional(list(V)), int) -> optional(V)",
         Price::One,
     )
-    .since(28),
-    Overload::planned("_[?_]", "map_optindex_optional_value", "(map(K, V), K) -> optional(V)", Price::One).since(28),
+    .since(Minor(28)),
+    Overload::planned("_[?_]", "map_optindex_optional_value", "(map(K, V), K) -> optional(V)", Price::One)
+        .since(Minor(28)),
     Overload::planned(
         "_[?_]",
         "optional_map_optindex_optional_value",
         "(optional(map(K, V)), K) -> optional(V)",
         Price::One,
     )
-    .since(28),
+    .since(Minor(28)),
 ];
 
 fn not<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

@@ -3,10 +3,11 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
+use crate::release::Minor;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("optional.of", "optional_of", "(V) -> optional(V)", Price::One, of).since(28),
+    Overload::global("optional.of", "optional_of", "(V) -> optional(V)", Price::One, of).since(Minor(28)),
     Overload::global(
         "optional.ofNonZeroValue",
         "optional_ofNonZeroValue",
@@ -14,19 +15,23 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         of_non_zero,
     )
-    .since(28),
-    Overload::global("optional.none", "optional_none", "() -> optional(V)", Price::One, |_| Ok(Value::NONE)).since(28),
-    Overload::member("value", "optional_value", "(optional(V)) -> V", Price::One, value).since(28),
-    Overload::member("hasValue", "optional_hasValue", "(optional(V)) -> bool", Price::One, has_value).since(28),
+    .since(Minor(28)),
+    Overload::global("optional.none", "optional_none", "() -> optional(V)", Price::One, |_| Ok(Value::NONE))
+        .since(Minor(28)),
+    Overload::member("value", "optional_value", "(optional(V)) -> V", Price::One, value).since(Minor(28)),
+    Overload::member("hasValue", "optional_hasValue", "(optional(V)) -> bool", Price::One, has_value).since(Minor(28)),
     Overload::planned("or", "optional_or_optional", "(optional(V), optional(V)) -> optional(V)", Price::Free)
         .as_member()
-        .since(28),
-    Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", Price::Free).as_member().since(28),
-    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last).since(28),
-    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first).since(28),
+        .since(Minor(28)),
+    Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", Price::Free)
+        .as_member()
+        .since(Minor(28)),
+    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last).since(Minor(28)),
+    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first).since(Minor(28)),
     Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", Price::One, unwrap)
-        .since(28),
-    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", Price::One, unwrap).since(28),
+        .since(Minor(28)),
+    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", Price::One, unwrap)
+        .since(Minor(28)),
 ];
 
 fn of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

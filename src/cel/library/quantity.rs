@@ -2,6 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Opaque, Quantity, Value};
+use crate::release::Minor;
 use std::{cmp::Ordering, sync::Arc};
 
 const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
@@ -9,20 +10,21 @@ const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
     Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", Price::Scan(0), parse)
-        .since(28),
-    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", Price::Scan(0), is_quantity).since(28),
+        .since(Minor(28)),
+    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", Price::Scan(0), is_quantity)
+        .since(Minor(28)),
     Overload::global("sign", "quantity_sign", "(kubernetes.Quantity) -> int", Price::One, |args| {
         only(args, |q| Ok(Value::Int(q.sign())))
     })
-    .since(28),
+    .since(Minor(28)),
     Overload::member("isGreaterThan", "quantity_is_greater_than", ONE, Price::One, |args| {
         compare(args, |order| Value::Bool(order.is_gt()))
     })
-    .since(28),
+    .since(Minor(28)),
     Overload::member("isLessThan", "quantity_is_less_than", ONE, Price::One, |args| {
         compare(args, |order| Value::Bool(order.is_lt()))
     })
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "compareTo",
         "quantity_compare_to",
@@ -30,7 +32,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| compare(args, |order| Value::Int(order as i64)),
     )
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "asApproximateFloat",
         "quantity_get_float",
@@ -38,15 +40,15 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| only(args, |q| Ok(Value::Double(q.as_float()))),
     )
-    .since(28),
+    .since(Minor(28)),
     Overload::member("asInteger", "quantity_get_int", "(kubernetes.Quantity) -> int", Price::One, |args| {
         only(args, |q| q.as_int().map(Value::Int).ok_or_else(|| Error::new("cannot convert value to integer")))
     })
-    .since(28),
+    .since(Minor(28)),
     Overload::member("isInteger", "quantity_is_integer", "(kubernetes.Quantity) -> bool", Price::One, |args| {
         only(args, |q| Ok(Value::Bool(q.as_int().is_some())))
     })
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "add",
         "quantity_add",
@@ -54,7 +56,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| combine(args, Quantity::add),
     )
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "add",
         "quantity_add_int",
@@ -62,7 +64,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| combine(args, Quantity::add),
     )
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "sub",
         "quantity_sub",
@@ -70,7 +72,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| combine(args, Quantity::sub),
     )
-    .since(28),
+    .since(Minor(28)),
     Overload::member(
         "sub",
         "quantity_sub_int",
@@ -78,7 +80,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| combine(args, Quantity::sub),
     )
-    .since(28),
+    .since(Minor(28)),
 ];
 
 fn value<'a>(amount: Quantity, computed: bool) -> Value<'a> {

@@ -2,26 +2,27 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Opaque, Semver, Value};
+use crate::release::V1_33;
 use std::{cmp::Ordering, sync::Arc};
 
 const COMPARES: &str = "(kubernetes.Semver, kubernetes.Semver) -> bool";
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("semver", "string_to_semver", "(string) -> kubernetes.Semver", Price::Scan(0), parse).since(33),
+    Overload::global("semver", "string_to_semver", "(string) -> kubernetes.Semver", Price::Scan(0), parse).since(V1_33),
     Overload::global("semver", "string_bool_to_semver", "(string, bool) -> kubernetes.Semver", Price::Scan(0), parse)
-        .since(33),
-    Overload::global("isSemver", "is_semver_string", "(string) -> bool", Price::Scan(0), is_semver).since(33),
+        .since(V1_33),
+    Overload::global("isSemver", "is_semver_string", "(string) -> bool", Price::Scan(0), is_semver).since(V1_33),
     Overload::global("isSemver", "is_semver_string_bool", "(string, bool) -> bool", Price::Scan(0), is_semver)
-        .since(33),
+        .since(V1_33),
     Overload::member("isGreaterThan", "semver_is_greater_than", COMPARES, Price::One, |args| {
         compare(args, |order| Value::Bool(order.is_gt()))
     })
-    .since(33),
+    .since(V1_33),
     Overload::member("isLessThan", "semver_is_less_than", COMPARES, Price::One, |args| {
         compare(args, |order| Value::Bool(order.is_lt()))
     })
-    .since(33),
+    .since(V1_33),
     Overload::member(
         "compareTo",
         "semver_compare_to",
@@ -29,13 +30,13 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::One,
         |args| compare(args, |order| Value::Int(order as i64)),
     )
-    .since(33),
+    .since(V1_33),
     Overload::member("major", "semver_major", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.major))
-        .since(33),
+        .since(V1_33),
     Overload::member("minor", "semver_minor", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.minor))
-        .since(33),
+        .since(V1_33),
     Overload::member("patch", "semver_patch", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.patch))
-        .since(33),
+        .since(V1_33),
 ];
 
 fn read(args: &[Value<'_>]) -> Result<Result<Semver, String>, Error> {

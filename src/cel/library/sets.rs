@@ -2,6 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{self, Error, List, Value};
+use crate::release::Minor;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
@@ -12,7 +13,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Sets(1),
         contains,
     )
-    .since(29),
+    .since(Minor(29)),
     Overload::global(
         "sets.equivalent",
         "list_sets_equivalent_list",
@@ -20,7 +21,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Sets(2),
         equivalent,
     )
-    .since(29),
+    .since(Minor(29)),
     Overload::global(
         "sets.intersects",
         "list_sets_intersects_list",
@@ -28,7 +29,7 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::Sets(1),
         intersects,
     )
-    .since(29),
+    .since(Minor(29)),
 ];
 
 fn both<'v, 'a>(args: &'v [Value<'a>]) -> Result<(&'v List<'a>, &'v List<'a>), Error> {

@@ -2,6 +2,7 @@
 
 use super::{Overload, Price, format_string};
 use crate::cel::value::{Error, Text, Value};
+use crate::release::{Minor, V1_33};
 use std::fmt::Write as _;
 
 /// The overloads.
@@ -51,8 +52,18 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("trim", "string_trim", "(string) -> string", Price::Transform, trim),
     Overload::member("upperAscii", "string_upper_ascii", "(string) -> string", Price::Transform, upper_ascii),
     Overload::member("format", "string_format", "(string, list(dyn)) -> string", Price::Scan(0), format_string::format)
-        .since(29),
-    Overload::global("strings.quote", "strings_quote", "(string) -> string", Price::Scan(0), quote).since(29),
+        .since(Minor(29))
+        .from_server(V1_33),
+    Overload::member(
+        "format",
+        "string_format",
+        "(string, list(dyn)) -> string",
+        Price::Scan(0),
+        format_string::format_with_spaces,
+    )
+    .since(Minor(29))
+    .until_server(V1_33),
+    Overload::global("strings.quote", "strings_quote", "(string) -> string", Price::Scan(0), quote).since(Minor(29)),
     Overload::member("join", "list_join", "(list(string)) -> string", Price::Join, join),
     Overload::member("join", "list_join_string", "(list(string), string) -> string", Price::Join, join),
 ];

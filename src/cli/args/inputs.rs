@@ -2,6 +2,7 @@
 
 use super::Paths;
 use crate::kubectl;
+use crate::release::Release;
 use crate::server::LabelSelector;
 use crate::simulation::filter::KindPattern;
 use clap::{Args as ClapArgs, ValueEnum};
@@ -20,7 +21,7 @@ pub struct Inputs {
     #[arg(long, value_name = "KIND")]
     pub skip: Vec<KindPattern>,
     /// Only objects with labels that match, as kubectl's -l: 'app=web', 'tier in (a, b)', '!canary'
-    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = LabelSelector::parse, allow_hyphen_values = true)]
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = selector, allow_hyphen_values = true)]
     pub selector: Option<LabelSelector>,
     /// Judge duplicate and unknown fields as kubectl's `--validate` does
     #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
@@ -56,4 +57,9 @@ impl From<FieldValidation> for kubectl::FieldValidation {
             FieldValidation::Ignore => Self::Ignore,
         }
     }
+}
+
+/// Parses `-l` as kubectl does, whose rules do not depend on the server's version.
+fn selector(text: &str) -> Result<LabelSelector, String> {
+    LabelSelector::parse(text, Release::NEWEST)
 }

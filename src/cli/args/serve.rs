@@ -1,9 +1,11 @@
 //! The words of `kubectl crdx serve`.
 
 use super::{Cluster, Reading};
+use crate::release::Release;
 use clap::Args as ClapArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// `serve`
 #[derive(Debug, ClapArgs)]
@@ -21,6 +23,12 @@ use std::path::PathBuf;
   # For tests that want a kubeconfig
   kubectl crdx serve --print-kubeconfig > kubeconfig")]
 pub struct Serve {
+    /// The Kubernetes version to answer as; by default the newest known one
+    #[arg(long, value_name = "1.N", value_parser = Release::from_str)]
+    pub kubernetes_version: Option<Release>,
+    /// Feature gates of that version that concern custom resources, such as `CRDValidationRatcheting=false`
+    #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
+    pub feature_gates: Vec<(String, bool)>,
     /// The port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
@@ -63,4 +71,11 @@ pub struct Serve {
     /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that name none
     #[command(flatten)]
     pub cluster: Cluster,
+}
+
+/// Reads `NAME=true` or `NAME=false`.
+fn gate(text: &str) -> Result<(String, bool), String> {
+    let (name, value) = text.split_once('=').ok_or("give NAME=true or NAME=false")?;
+    let enabled = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
+    Ok((name.to_owned(), enabled))
 }

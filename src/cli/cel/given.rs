@@ -9,6 +9,7 @@ use crate::input::{Entry, Input, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
+use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::server::{ResponseBody, Server};
 use crate::text::documents::Chunk;
@@ -189,16 +190,19 @@ fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, 
     if spec.version(version).is_none() {
         return Err(Wrong::new(format!("the CRD {name} has no version {version}")));
     }
-    Ok(ResourceVersion::compile(Facts {
-        group: spec.group.clone(),
-        version: version.to_owned(),
-        kind: spec.names.kind.clone(),
-        resource: spec.names.plural.clone(),
-        namespaced: spec.namespaced(),
-        preserve_unknown_fields: spec.preserves_unknown_fields(),
-        schema: spec.schema(version).cloned(),
-        ..Facts::default()
-    }))
+    Ok(ResourceVersion::compile(
+        Facts {
+            group: spec.group.clone(),
+            version: version.to_owned(),
+            kind: spec.names.kind.clone(),
+            resource: spec.names.plural.clone(),
+            namespaced: spec.namespaced(),
+            preserve_unknown_fields: spec.preserves_unknown_fields(),
+            schema: spec.schema(version).cloned(),
+            ..Facts::default()
+        },
+        Release::NEWEST,
+    ))
 }
 
 /// The CRD without any `x-kubernetes-validations`.
@@ -228,7 +232,7 @@ fn remove_rules(schema: &mut Schema) {
 fn stored(mut crd: Value) -> Result<Arc<Value>, String> {
     request::forget_its_past(&mut crd);
     let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::new(0).handle(&request::create(request::DEFINITIONS, crd, manner));
+    let response = Server::new(Release::NEWEST, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
         ResponseBody::Json(status) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),

@@ -6,6 +6,7 @@ use crate::cluster::{Error, Resource};
 use crate::crd;
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::release::Release;
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
@@ -23,7 +24,8 @@ pub struct Rows {
 impl Rows {
     /// No CRDs yet but those in the files at `tomorrow`.
     pub fn new(tomorrow: &[String], clock: fn() -> Timestamp) -> Result<Self, Failure> {
-        let mut rows = Self { server: Server::new(0), known: HashSet::new(), tomorrow: HashSet::new(), clock };
+        let mut rows =
+            Self { server: Server::new(Release::NEWEST, 0), known: HashSet::new(), tomorrow: HashSet::new(), clock };
         for entry in Sources::open(tomorrow, false, Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,

@@ -8,6 +8,7 @@ use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
+use crate::release::Release;
 use crate::server::{Method, Server, Timestamp};
 use crate::simulation::judge::{Namespace, Places, answered, identity};
 use crate::simulation::object::Object;
@@ -43,7 +44,7 @@ pub fn judge(new: &Object, old: Option<&Old>, now: Timestamp) -> Linted {
     let mut linted = Linted::untold(item);
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
-    for cost in costs::costs(&typed.spec) {
+    for cost in costs::costs(&typed.spec, Release::NEWEST) {
         let spots = cost.expressions.iter().map(|one| located(&one.place)).collect();
         linted.costs.push((cost, spots));
     }
@@ -64,7 +65,7 @@ fn ask(new: &Object, old: Option<&Old>, now: Timestamp) -> Item {
     let manner = Manner { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let places = new.finder();
     let identity = identity(new.value(), Namespace::None);
-    let server = Server::new(0).without_managed_fields();
+    let server = Server::new(Release::NEWEST, 0).without_managed_fields();
     let mut value = new.value().clone();
     request::forget_its_past(&mut value);
     let Some(old) = old else {
@@ -111,7 +112,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         let given = new.value().at(&["spec", "validation"]).is_some();
         places.field(above.filter(|_| given).as_deref().unwrap_or(path))
     };
-    crd::strategy::prepare_create(crd);
+    crd::strategy::prepare_create(crd, Release::NEWEST);
     let problem = |kind: &str, field: &str, message: String| Problem {
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
@@ -119,7 +120,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         spot: Some(place(field)),
         help: None,
     };
-    for error in validation::validate_existing(crd) {
+    for error in validation::validate_existing(crd, Release::NEWEST) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
     }
     match conditions::structural_faults(&crd.spec) {

@@ -10,6 +10,7 @@ use crate::input::shelf::{Place, Shelf};
 use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
+use crate::release::Release;
 use crate::server::{Request, ResponseBody, Server};
 use crate::simulation::builtin;
 use crate::simulation::judge::Places;
@@ -85,7 +86,7 @@ impl Files {
     /// Reads objects and CRDs. `namespace` is for objects without one. What cannot be read is handed to `report`.
     pub fn read(given: Given<'_>, namespace: &str, report: &mut dyn FnMut(String)) -> Result<Self, Error> {
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-        let (server, shelf) = (Server::new(0), Shelf::default());
+        let (server, shelf) = (Server::new(Release::NEWEST, 0), Shelf::default());
         let mut pending = Vec::new();
         let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");

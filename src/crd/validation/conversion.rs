@@ -1,12 +1,10 @@
 //! `conversion`: the strategy, and the webhook that it may need (`apiserver/pkg/util/webhook/validation.go`).
 
-use super::golang;
 use super::options::Options;
 use super::spec::enum_text;
 use crate::crd::{Conversion, ServiceReference, Spec};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
-use crate::field::{ErrorList, FieldError, FieldPath};
-use crate::value::Value;
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::value::url::Url;
 use std::collections::BTreeSet;
 
@@ -78,7 +76,11 @@ fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>,
     }
     if options.recognized_review_version && !versions.iter().any(|v| is_accepted_review_version(v)) {
         let detail = format!("must include at least one of {}", REVIEW_VERSIONS.join(", "));
-        errors.push(FieldError::invalid(path, golang::strings(versions), detail));
+        errors.push(FieldError::invalid(
+            path,
+            BadValue::strings(versions.iter().map(String::as_str), options.release),
+            detail,
+        ));
     }
 }
 
@@ -120,7 +122,7 @@ fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let port = s.port.unwrap_or_default();
     if !(1..=65535).contains(&port) {
         let detail = "port is not valid: must be between 1 and 65535, inclusive";
-        errors.push(FieldError::invalid(&path.child("port"), Value::Int(port.into()), detail));
+        errors.push(FieldError::invalid(&path.child("port"), i64::from(port), detail));
     }
     let Some(url_path) = s.path.as_deref().filter(|p| !matches!(*p, "" | "/")) else { return };
     let path = path.child("path");

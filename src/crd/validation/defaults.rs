@@ -5,24 +5,25 @@
 
 use super::structural;
 use crate::crd::conditions::aggregate;
-use crate::field::{ErrorList, FieldError, FieldPath, ROOT};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
 use crate::pipeline::coerce::coerce;
 use crate::pipeline::compiled::{Dialect, Node};
 use crate::pipeline::prune::prune;
 use crate::pipeline::unknown::Unknown;
 use crate::pipeline::{embedded, validate};
+use crate::release::Release;
 use crate::rules::{OBJECT_BUDGET, Rules};
 use crate::schema::{Items, Schema};
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
 /// The faults of the defaults of a structural schema.
-pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorList {
+pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldPath<'_>) -> ErrorList {
     if !root.any(&mut |s| s.default.is_some()) {
         return Vec::new();
     }
-    let compiled = Node::compile(root, Dialect::Defaults);
-    let mut walk = Walk { pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
+    let compiled = Node::compile(root, Dialect::Defaults, release);
+    let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
     let place = Place { resource: &compiled, surroundings: None, in_metadata: false };
     // Stopping early is part of the verdict.
     let _ = walk.node(root, &compiled, &place, true, path);
@@ -32,17 +33,17 @@ pub fn validate_all(root: &Schema, pruned: bool, path: &FieldPath<'_>) -> ErrorL
 /// Drops unknown fields from the metadata of embedded resources in the defaults of a structural schema. The server's
 /// validation does this to the very defaults that are stored then. Defaults that cannot be coerced are left to
 /// [`validate_all`].
-pub fn coerce_all(root: &mut Arc<Schema>) {
+pub fn coerce_all(root: &mut Arc<Schema>, release: Release) {
     let has_default = root.any(&mut |s| s.default.is_some());
     if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root) {
         return;
     }
-    let compiled = Node::compile(root, Dialect::Defaults);
-    coerce_below(Arc::make_mut(root), &compiled, true, false);
+    let compiled = Node::compile(root, Dialect::Defaults, release);
+    coerce_below(Arc::make_mut(root), (&compiled, release), true, false);
 }
 
 /// As [`Walk::node`], which neither looks below `additionalProperties` nor changes what is inside of metadata.
-fn coerce_below(schema: &mut Schema, node: &Node, is_root: bool, in_metadata: bool) {
+fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root: bool, in_metadata: bool) {
     if !node.has.defaults {
         return;
     }
@@ -50,19 +51,20 @@ fn coerce_below(schema: &mut Schema, node: &Node, is_root: bool, in_metadata: bo
     let in_metadata = in_metadata && !is_resource;
     if let Some(default) = schema.default.as_mut().filter(|_| !in_metadata) {
         // The error is found again by validation.
-        let _ = coerce(default, node, is_resource, false, &ROOT, &mut Unknown::new(false));
+        let _ = coerce(default, node, is_resource, false, &ROOT, &mut Unknown::new(false), release);
     }
     if let (Some(items), Some(Items::Schema(schema))) = (&node.items, &mut schema.items) {
-        coerce_below(schema, items, false, in_metadata);
+        coerce_below(schema, (items, release), false, in_metadata);
     }
     for (name, schema) in &mut schema.properties {
         let Some(property) = node.property(name) else { continue };
         let meta = is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
-        coerce_below(schema, property, false, in_metadata || meta);
+        coerce_below(schema, (property, release), false, in_metadata || meta);
     }
 }
 
 struct Walk {
+    release: Release,
     /// Whether defaults must be pruned.
     pruned: bool,
     /// The remaining CEL cost budget.
@@ -128,7 +130,7 @@ impl Walk {
         if let Some(default) = &node.default {
             let path = path.child("default");
             let faults = if place.in_metadata {
-                Self::in_metadata(default, node, place, &path)
+                self.in_metadata(default, node, place, &path)
             } else {
                 self.elsewhere(default, node, is_resource, &path)
             };
@@ -159,7 +161,7 @@ impl Walk {
     }
 
     /// The faults of a default of metadata, apiVersion or kind.
-    fn in_metadata(default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) -> ErrorList {
+    fn in_metadata(&self, default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) -> ErrorList {
         let mut whole = surround(place.surroundings, default.clone());
         if let Value::Object(members) = &mut whole {
             members.entry("kind".to_owned()).or_insert_with(|| Value::from("Validation"));
@@ -167,16 +169,16 @@ impl Walk {
         }
         let invalid = |reason: String| {
             let detail = format!("must result in valid metadata: {reason}");
-            vec![FieldError::invalid(path, default, detail)]
+            vec![FieldError::invalid(path, BadValue::of(default, self.release), detail)]
         };
-        if let Err(e) = coerce(&mut whole, place.resource, true, false, &ROOT, &mut Unknown::new(false)) {
+        if let Err(e) = coerce(&mut whole, place.resource, true, false, &ROOT, &mut Unknown::new(false), self.release) {
             return invalid(e.to_string());
         }
-        let faults = embedded::validate(&whole, place.resource, true, &ROOT);
+        let faults = embedded::validate(&whole, place.resource, true, &ROOT, self.release);
         if !faults.is_empty() {
             return invalid(aggregate(faults.iter().map(ToString::to_string)));
         }
-        validate::validate(default, node, path)
+        validate::validate(default, node, path, self.release)
     }
 
     /// The errors of any other default. Unknown fields are reported, and the rules are evaluated all the same.
@@ -185,19 +187,23 @@ impl Walk {
             let mut rest = default.clone();
             prune(&mut rest, Some(node), is_resource, &mut Unknown::new(false));
             if rest != *default {
-                self.errors.push(FieldError::invalid(path, default, "must not have unknown fields"));
+                self.errors.push(FieldError::invalid(
+                    path,
+                    BadValue::of(default, self.release),
+                    "must not have unknown fields",
+                ));
             }
         }
         let mut coerced = default.clone();
-        if let Err(e) = coerce(&mut coerced, node, is_resource, false, path, &mut Unknown::new(false)) {
+        if let Err(e) = coerce(&mut coerced, node, is_resource, false, path, &mut Unknown::new(false), self.release) {
             return vec![e];
         }
-        let faults = embedded::validate(&coerced, node, is_resource, path);
-        if faults.is_empty() { validate::validate(&coerced, node, path) } else { faults }
+        let faults = embedded::validate(&coerced, node, is_resource, path, self.release);
+        if faults.is_empty() { validate::validate(&coerced, node, path, self.release) } else { faults }
     }
 
     fn rules(&mut self, schema: &Schema, default: &Value, is_resource: bool, path: &FieldPath<'_>) -> Result<(), Stop> {
-        let Some(rules) = Rules::of_node(schema, is_resource) else { return Ok(()) };
+        let Some(rules) = Rules::of_node(schema, is_resource, self.release) else { return Ok(()) };
         let (errors, left) = rules.evaluate_default(default, path, self.budget);
         self.errors.extend(errors);
         self.budget = left;
@@ -206,16 +212,16 @@ impl Walk {
 }
 
 /// Whether a structural schema has defaults with unknown fields; false if a default cannot be checked.
-pub fn has_unpruned(root: &Schema) -> bool {
+pub fn has_unpruned(root: &Schema, release: Release) -> bool {
     if !root.any(&mut |s| s.default.is_some()) || !structural::is_structural(root) {
         return false;
     }
-    let compiled = Node::compile(root, Dialect::Defaults);
-    unpruned(&compiled, &compiled, None) == Some(true)
+    let compiled = Node::compile(root, Dialect::Defaults, release);
+    unpruned(&compiled, (&compiled, release), None) == Some(true)
 }
 
 /// `None` if a default cannot be checked.
-fn unpruned(node: &Node, root: &Node, at: Option<&Surroundings<'_>>) -> Option<bool> {
+fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&Surroundings<'_>>) -> Option<bool> {
     let mut found = false;
     if !node.has.defaults {
         return Some(false);
@@ -225,18 +231,18 @@ fn unpruned(node: &Node, root: &Node, at: Option<&Surroundings<'_>>) -> Option<b
         if !matches!(whole, Value::Object(Map { .. })) {
             return None;
         }
-        coerce(&mut whole, root, true, true, &ROOT, &mut Unknown::new(false)).ok()?;
+        coerce(&mut whole, root, true, true, &ROOT, &mut Unknown::new(false), release).ok()?;
         prune(&mut whole, Some(root), true, &mut Unknown::new(false));
         found = take(at, whole).as_ref() != Some(default);
     }
     if let Some(additional) = node.additional_schema() {
-        found |= unpruned(additional, root, Some(&Surroundings { outer: at, key: Some("*") }))?;
+        found |= unpruned(additional, (root, release), Some(&Surroundings { outer: at, key: Some("*") }))?;
     }
     if let Some(items) = &node.items {
-        found |= unpruned(items, root, Some(&Surroundings { outer: at, key: None }))?;
+        found |= unpruned(items, (root, release), Some(&Surroundings { outer: at, key: None }))?;
     }
     for (name, property) in node.properties() {
-        found |= unpruned(property, root, Some(&Surroundings { outer: at, key: Some(name) }))?;
+        found |= unpruned(property, (root, release), Some(&Surroundings { outer: at, key: Some(name) }))?;
     }
     Some(found)
 }

@@ -1,47 +1,52 @@
-//! The server's internal Go structs as JSON: error messages that show a whole schema, rule or version show them so.
+//! The server's internal Go structs in error messages that show a whole schema, rule or version: as JSON, and before 1.34
+//! in Go syntax (`%#v`), where a pointer is an address that differs each time.
 //! The names are those of the Go fields, in their order, and what is absent is null.
 
 use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
 use crate::field::BadValue;
+use crate::release::{Release, V1_34};
 use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
-use crate::value::{Value, json};
+use crate::value::{Value, json, print, quote};
 use std::collections::BTreeMap;
 
 /// A schema.
-pub fn schema(s: &Schema) -> BadValue {
-    show(|w| w.schema(s))
+pub fn schema(s: &Schema, release: Release) -> BadValue {
+    show(release, |w| w.schema(s))
 }
 /// A rule.
-pub fn rule(r: &ValidationRule) -> BadValue {
-    show(|w| w.rule(r))
+pub fn rule(r: &ValidationRule, release: Release) -> BadValue {
+    show(release, |w| w.rule(r))
 }
 /// `items`
-pub fn items(i: &Items) -> BadValue {
-    show(|w| w.items(i))
+pub fn items(i: &Items, release: Release) -> BadValue {
+    show(release, |w| w.items(i))
 }
 /// `versions`
-pub fn versions(spec: &Spec) -> BadValue {
-    show(|w| match spec.versions.as_slice() {
-        [] if spec.versions_empty => w.raw("[]"),
-        versions => w.list(versions, Writer::version),
+pub fn versions(spec: &Spec, release: Release) -> BadValue {
+    let versions = spec.versions.as_slice();
+    show(release, |w| {
+        w.given_list(versions, spec.versions_empty, "[]apiextensions.CustomResourceDefinitionVersion", Writer::version);
     })
 }
-/// A text that Go has a pointer to: it is quoted as JSON quotes, not as Go does.
-pub fn text(text: &str) -> BadValue {
-    show(|w| w.string(text))
-}
-/// A list of strings.
-pub fn strings(items: &[String]) -> BadValue {
-    show(|w| w.strings(items))
+/// A text that Go has a pointer to: since 1.34 it is quoted as JSON quotes, not as Go does.
+pub fn text(text: &str, release: Release) -> BadValue {
+    if release.since(V1_34) { show(release, |w| w.string(text)) } else { BadValue::from(text) }
 }
 
-fn show(write: impl FnOnce(&mut Writer)) -> BadValue {
-    let mut w = Writer { out: String::new() };
+/// Stands for a pointer.
+const ADDRESS: &str = "0xc000000000";
+
+fn show(release: Release, write: impl FnOnce(&mut Writer)) -> BadValue {
+    let mut w = Writer { json: release.since(V1_34), first: true, out: String::new() };
     write(&mut w);
     BadValue::Raw(w.out)
 }
 
 struct Writer {
+    /// JSON, not Go syntax.
+    json: bool,
+    /// Nothing was written in this struct yet.
+    first: bool,
     out: String,
 }
 
@@ -49,16 +54,45 @@ impl Writer {
     fn raw(&mut self, text: &str) {
         self.out.push_str(text);
     }
+    fn comma(&mut self) {
+        self.raw(if self.json { "," } else { ", " });
+    }
+    /// Begins a struct of a type.
+    fn open(&mut self, type_: &str) {
+        if !self.json {
+            self.raw(type_);
+        }
+        self.raw("{");
+        self.first = true;
+    }
+    fn close(&mut self) {
+        self.first = false;
+        self.raw("}");
+    }
     fn key(&mut self, name: &str) {
-        self.raw(if self.out.ends_with('{') { "\"" } else { ",\"" });
+        if !self.first {
+            self.comma();
+        }
+        self.first = false;
+        let quote = if self.json { "\"" } else { "" };
+        self.raw(quote);
         self.raw(name);
-        self.raw("\":");
+        self.raw(quote);
+        self.raw(":");
     }
     fn string(&mut self, text: &str) {
-        json::write_string(&mut self.out, text);
+        if self.json {
+            json::write_string(&mut self.out, text);
+        } else {
+            self.out.push_str(&quote::go_quote(text));
+        }
     }
     fn value(&mut self, v: &Value) {
-        json::write_compact(&mut self.out, v);
+        if self.json {
+            json::write_compact(&mut self.out, v);
+        } else {
+            print::write_go_syntax(&mut self.out, v);
+        }
     }
     fn text(&mut self, name: &str, text: &str) {
         self.key(name);
@@ -68,46 +102,63 @@ impl Writer {
         self.key(name);
         self.raw(if flag { "true" } else { "false" });
     }
-    fn optional<T>(&mut self, name: &str, v: Option<T>, write: impl FnOnce(&mut Self, T)) {
+    /// A field that is a pointer to a type.
+    fn optional<T>(&mut self, name: &str, type_: &str, v: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.key(name);
         match v {
-            Some(v) => write(self, v),
-            None => self.raw("null"),
+            Some(v) if self.json => write(self, v),
+            None if self.json => self.raw("null"),
+            v => {
+                let address = if v.is_some() { ADDRESS } else { "nil" };
+                self.raw(&format!("(*{type_})({address})"));
+            }
         }
     }
     fn number(&mut self, name: &str, v: Option<f64>) {
-        self.optional(name, v, |w, x| w.value(&Value::Float(x)));
+        self.optional(name, "float64", v, |w, x| w.value(&Value::Float(x)));
     }
     fn integer(&mut self, name: &str, v: Option<i64>) {
-        self.optional(name, v, |w, i| w.value(&Value::Int(i)));
+        self.optional(name, "int64", v, |w, i| w.value(&Value::Int(i)));
     }
-    fn list<T>(&mut self, items: &[T], write: impl FnMut(&mut Self, &T)) {
-        self.given_list(items, false, write);
-    }
-    /// A list that is not null when it was given empty.
-    fn given_list<T>(&mut self, items: &[T], given: bool, mut write: impl FnMut(&mut Self, &T)) {
-        if items.is_empty() {
-            return self.raw(if given { "[]" } else { "null" });
+    /// A list of a Go type, which is not null when it was given empty.
+    fn given_list<T>(&mut self, items: &[T], given: bool, type_: &str, mut write: impl FnMut(&mut Self, &T)) {
+        let nothing = items.is_empty() && !given;
+        match (self.json, nothing) {
+            (true, true) => return self.raw("null"),
+            (false, true) => return self.raw(&format!("{type_}(nil)")),
+            (true, false) => self.raw("["),
+            (false, false) => self.raw(&format!("{type_}{{")),
         }
         for (i, item) in items.iter().enumerate() {
-            self.raw(if i == 0 { "[" } else { "," });
+            if i > 0 {
+                self.comma();
+            }
             write(self, item);
         }
-        self.raw("]");
+        self.raw(if self.json { "]" } else { "}" });
     }
-    fn strings(&mut self, items: &[String]) {
-        self.list(items, |w, s| w.string(s));
+    fn strings(&mut self, items: &[String], given: bool) {
+        self.given_list(items, given, "[]string", |w, s| w.string(s));
     }
-    fn map<T>(&mut self, name: &str, members: &BTreeMap<String, T>, given: bool, mut write: impl FnMut(&mut Self, &T)) {
+    /// A map of a Go type.
+    fn map<T>(
+        &mut self,
+        (name, type_): (&str, &str),
+        members: &BTreeMap<String, T>,
+        given: bool,
+        mut write: impl FnMut(&mut Self, &T),
+    ) {
         self.key(name);
-        if members.is_empty() {
-            return self.raw(if given { "{}" } else { "null" });
+        let nothing = members.is_empty() && !given;
+        match (self.json, nothing) {
+            (true, true) => return self.raw("null"),
+            (false, true) => return self.raw(&format!("{type_}(nil)")),
+            (true, false) => self.raw("{"),
+            (false, false) => self.raw(&format!("{type_}{{")),
         }
-        self.raw("{");
-        for (key, v) in members {
-            let first = self.out.ends_with('{');
-            if !first {
-                self.raw(",");
+        for (i, (key, v)) in members.iter().enumerate() {
+            if i > 0 {
+                self.comma();
             }
             self.string(key);
             self.raw(":");
@@ -117,20 +168,20 @@ impl Writer {
     }
     fn schemas(&mut self, name: &str, schemas: &[Schema], given: bool) {
         self.key(name);
-        self.given_list(schemas, given, Self::schema);
+        self.given_list(schemas, given, "[]apiextensions.JSONSchemaProps", Self::schema);
     }
 
     fn schema(&mut self, s: &Schema) {
-        self.raw("{");
+        self.open("apiextensions.JSONSchemaProps");
         self.text("ID", &s.id);
         self.text("Schema", &s.schema);
-        self.optional("Ref", s.reference.as_deref(), Self::string);
+        self.optional("Ref", "string", s.reference.as_deref(), Self::string);
         self.text("Description", &s.description);
         self.text("Type", &s.type_);
         self.flag("Nullable", s.nullable);
         self.text("Format", &s.format);
         self.text("Title", &s.title);
-        self.optional("Default", s.default.as_ref(), Self::value);
+        self.optional("Default", "apiextensions.JSON", s.default.as_ref(), Self::value);
         self.number("Maximum", s.maximum);
         self.flag("ExclusiveMaximum", s.exclusive_maximum);
         self.number("Minimum", s.minimum);
@@ -143,117 +194,169 @@ impl Writer {
         self.flag("UniqueItems", s.unique_items);
         self.number("MultipleOf", s.multiple_of);
         self.key("Enum");
-        self.given_list(&s.enum_, s.empty.has("enum"), Self::value);
+        self.given_list(&s.enum_, s.empty.has("enum"), "[]apiextensions.JSON", Self::value);
         self.integer("MaxProperties", s.max_properties);
         self.integer("MinProperties", s.min_properties);
         self.key("Required");
-        self.given_list(&s.required, s.empty.has("required"), |w, s| w.string(s));
-        self.optional("Items", s.items.as_ref(), Self::items);
+        self.strings(&s.required, s.empty.has("required"));
+        self.optional("Items", "apiextensions.JSONSchemaPropsOrArray", s.items.as_ref(), Self::items);
         self.schemas("AllOf", &s.all_of, s.empty.has("allOf"));
         self.schemas("OneOf", &s.one_of, s.empty.has("oneOf"));
         self.schemas("AnyOf", &s.any_of, s.empty.has("anyOf"));
-        self.optional("Not", s.not.as_deref(), Self::schema);
-        self.map("Properties", &s.properties, s.empty.has("properties"), |w, s| w.schema(s));
-        self.optional("AdditionalProperties", s.additional_properties.as_ref(), Self::schema_or_bool);
-        self.map("PatternProperties", &s.pattern_properties, s.empty.has("patternProperties"), |w, s| w.schema(s));
-        self.map("Dependencies", &s.dependencies, s.empty.has("dependencies"), |w, d| {
-            let (schema, names) = match d {
-                SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
-                SchemaOrNames::Names(names) => (None, names.as_slice()),
-            };
-            w.raw("{");
-            w.optional("Schema", schema, Self::schema);
-            w.key("Property");
-            w.strings(names);
-            w.raw("}");
-        });
-        self.optional("AdditionalItems", s.additional_items.as_ref(), Self::schema_or_bool);
-        self.map("Definitions", &s.definitions, s.empty.has("definitions"), |w, s| w.schema(s));
-        self.optional("ExternalDocs", s.external_docs.as_ref(), |w, ExternalDocumentation { description, url }| {
-            w.raw("{");
-            w.text("Description", description);
-            w.text("URL", url);
-            w.raw("}");
-        });
-        self.optional("Example", s.example.as_ref(), Self::value);
-        self.optional("XPreserveUnknownFields", s.x_preserve_unknown_fields, |w, b| w.value(&Value::Bool(b)));
+        self.optional("Not", "apiextensions.JSONSchemaProps", s.not.as_deref(), Self::schema);
+        self.map(
+            ("Properties", "map[string]apiextensions.JSONSchemaProps"),
+            &s.properties,
+            s.empty.has("properties"),
+            |w, s| w.schema(s),
+        );
+        self.optional(
+            "AdditionalProperties",
+            "apiextensions.JSONSchemaPropsOrBool",
+            s.additional_properties.as_ref(),
+            Self::schema_or_bool,
+        );
+        self.map(
+            ("PatternProperties", "map[string]apiextensions.JSONSchemaProps"),
+            &s.pattern_properties,
+            s.empty.has("patternProperties"),
+            |w, s| w.schema(s),
+        );
+        self.map(
+            ("Dependencies", "apiextensions.JSONSchemaDependencies"),
+            &s.dependencies,
+            s.empty.has("dependencies"),
+            |w, d| {
+                let (schema, names) = match d {
+                    SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
+                    SchemaOrNames::Names(names) => (None, names.as_slice()),
+                };
+                w.open("apiextensions.JSONSchemaPropsOrStringArray");
+                w.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
+                w.key("Property");
+                w.strings(names, false);
+                w.close();
+            },
+        );
+        self.optional(
+            "AdditionalItems",
+            "apiextensions.JSONSchemaPropsOrBool",
+            s.additional_items.as_ref(),
+            Self::schema_or_bool,
+        );
+        self.map(
+            ("Definitions", "apiextensions.JSONSchemaDefinitions"),
+            &s.definitions,
+            s.empty.has("definitions"),
+            |w, s| w.schema(s),
+        );
+        self.optional(
+            "ExternalDocs",
+            "apiextensions.ExternalDocumentation",
+            s.external_docs.as_ref(),
+            |w, ExternalDocumentation { description, url }| {
+                w.open("apiextensions.ExternalDocumentation");
+                w.text("Description", description);
+                w.text("URL", url);
+                w.close();
+            },
+        );
+        self.optional("Example", "apiextensions.JSON", s.example.as_ref(), Self::value);
+        self.optional("XPreserveUnknownFields", "bool", s.x_preserve_unknown_fields, |w, b| w.value(&Value::Bool(b)));
         self.flag("XEmbeddedResource", s.x_embedded_resource);
         self.flag("XIntOrString", s.x_int_or_string);
         self.key("XListMapKeys");
-        self.given_list(&s.x_list_map_keys, s.empty.has("x-kubernetes-list-map-keys"), |w, s| w.string(s));
-        self.optional("XListType", s.x_list_type.as_deref(), Self::string);
-        self.optional("XMapType", s.x_map_type.as_deref(), Self::string);
+        self.strings(&s.x_list_map_keys, s.empty.has("x-kubernetes-list-map-keys"));
+        self.optional("XListType", "string", s.x_list_type.as_deref(), Self::string);
+        self.optional("XMapType", "string", s.x_map_type.as_deref(), Self::string);
         self.key("XValidations");
-        self.given_list(&s.x_validations, s.empty.has("x-kubernetes-validations"), Self::rule);
-        self.raw("}");
+        self.given_list(
+            &s.x_validations,
+            s.empty.has("x-kubernetes-validations"),
+            "apiextensions.ValidationRules",
+            Self::rule,
+        );
+        self.close();
     }
     fn items(&mut self, i: &Items) {
         let (one, many) = match i {
             Items::Schema(one) => (Some(&**one), &[][..]),
             Items::Schemas(many) => (None, many.as_slice()),
         };
-        self.raw("{");
-        self.optional("Schema", one, Self::schema);
+        self.open("apiextensions.JSONSchemaPropsOrArray");
+        self.optional("Schema", "apiextensions.JSONSchemaProps", one, Self::schema);
         self.schemas("JSONSchemas", many, false);
-        self.raw("}");
+        self.close();
     }
     fn schema_or_bool(&mut self, s: &SchemaOrBool) {
         let (allows, schema) = match s {
             SchemaOrBool::Schema(schema) => (true, Some(&**schema)),
             SchemaOrBool::Bool(allows) => (*allows, None),
         };
-        self.raw("{");
+        self.open("apiextensions.JSONSchemaPropsOrBool");
         self.flag("Allows", allows);
-        self.optional("Schema", schema, Self::schema);
-        self.raw("}");
+        self.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
+        self.close();
     }
     fn rule(&mut self, r: &ValidationRule) {
-        self.raw("{");
+        self.open("apiextensions.ValidationRule");
         self.text("Rule", &r.rule);
         self.text("Message", &r.message);
         self.text("MessageExpression", &r.message_expression);
-        self.optional("Reason", r.reason.as_deref(), Self::string);
+        self.optional("Reason", "apiextensions.FieldValueErrorReason", r.reason.as_deref(), Self::string);
         self.text("FieldPath", &r.field_path);
-        self.optional("OptionalOldSelf", r.optional_old_self, |w, b| w.value(&Value::Bool(b)));
-        self.raw("}");
+        self.optional("OptionalOldSelf", "bool", r.optional_old_self, |w, b| w.value(&Value::Bool(b)));
+        self.close();
     }
     fn version(&mut self, v: &CrdVersion) {
-        self.raw("{");
+        self.open("apiextensions.CustomResourceDefinitionVersion");
         self.text("Name", &v.name);
         self.flag("Served", v.served);
         self.flag("Storage", v.storage);
         self.flag("Deprecated", v.deprecated);
-        self.optional("DeprecationWarning", v.deprecation_warning.as_deref(), Self::string);
-        self.optional("Schema", v.schema.as_ref(), |w, Validation { schema }| {
-            w.raw("{");
-            w.optional("OpenAPIV3Schema", schema.as_deref(), Self::schema);
-            w.raw("}");
-        });
-        self.optional("Subresources", v.subresources.as_ref(), Self::subresources);
+        self.optional("DeprecationWarning", "string", v.deprecation_warning.as_deref(), Self::string);
+        self.optional(
+            "Schema",
+            "apiextensions.CustomResourceValidation",
+            v.schema.as_ref(),
+            |w, Validation { schema }| {
+                w.open("apiextensions.CustomResourceValidation");
+                w.optional("OpenAPIV3Schema", "apiextensions.JSONSchemaProps", schema.as_deref(), Self::schema);
+                w.close();
+            },
+        );
+        self.optional(
+            "Subresources",
+            "apiextensions.CustomResourceSubresources",
+            v.subresources.as_ref(),
+            Self::subresources,
+        );
         self.key("AdditionalPrinterColumns");
-        self.list(&v.columns, Self::column);
+        self.given_list(&v.columns, false, "[]apiextensions.CustomResourceColumnDefinition", Self::column);
         self.key("SelectableFields");
-        self.list(&v.selectable_fields, |w, path| {
-            w.raw("{");
+        self.given_list(&v.selectable_fields, false, "[]apiextensions.SelectableField", |w, path| {
+            w.open("apiextensions.SelectableField");
             w.text("JSONPath", path);
-            w.raw("}");
+            w.close();
         });
-        self.raw("}");
+        self.close();
     }
     fn subresources(&mut self, s: &Subresources) {
-        self.raw("{");
-        self.optional("Status", s.status.then_some(()), |w, ()| w.raw("{}"));
-        self.optional("Scale", s.scale.as_ref(), |w, scale| {
-            w.raw("{");
+        self.open("apiextensions.CustomResourceSubresources");
+        self.optional("Status", "apiextensions.CustomResourceSubresourceStatus", s.status.then_some(()), |w, ()| {
+            w.raw("{}");
+        });
+        self.optional("Scale", "apiextensions.CustomResourceSubresourceScale", s.scale.as_ref(), |w, scale| {
+            w.open("apiextensions.CustomResourceSubresourceScale");
             w.text("SpecReplicasPath", &scale.spec_replicas_path);
             w.text("StatusReplicasPath", &scale.status_replicas_path);
-            w.optional("LabelSelectorPath", scale.label_selector_path.as_deref(), Self::string);
-            w.raw("}");
+            w.optional("LabelSelectorPath", "string", scale.label_selector_path.as_deref(), Self::string);
+            w.close();
         });
-        self.raw("}");
+        self.close();
     }
     fn column(&mut self, c: &Column) {
-        self.raw("{");
+        self.open("apiextensions.CustomResourceColumnDefinition");
         self.text("Name", &c.name);
         self.text("Type", &c.type_);
         self.text("Format", &c.format);
@@ -261,6 +364,30 @@ impl Writer {
         self.key("Priority");
         self.value(&Value::Int(c.priority.into()));
         self.text("JSONPath", &c.json_path);
-        self.raw("}");
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::{FieldError, FieldPath};
+
+    #[test]
+    fn older_releases_show_structs_in_go_syntax() {
+        let r = ValidationRule {
+            rule: "self == \"a\"".to_owned(),
+            optional_old_self: Some(true),
+            ..ValidationRule::default()
+        };
+        let text = |release| FieldError::invalid(&FieldPath::new("a"), rule(&r, release), "b").to_string();
+        assert_eq!(
+            text(Release::NEWEST),
+            r#"a: Invalid value: {"Rule":"self == \"a\"","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":true}: b"#
+        );
+        assert_eq!(
+            text(Release::OLDEST),
+            r#"a: Invalid value: apiextensions.ValidationRule{Rule:"self == \"a\"", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(0xc000000000)}: b"#
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::golang;
 use super::options::Options;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::release::Release;
 use crate::schema::{Items, Schema};
 use crate::value::Value;
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mu
     if list_type.is_some() && s.type_ != "array" {
         type_fits(s, list_type, "array", "must be array if x-kubernetes-list-type is specified", path, errors);
     } else if options.atomic_sets {
-        atomic_items(s, path, errors);
+        atomic_items(s, path, options.release, errors);
     }
     one_of(list_type, "x-kubernetes-list-type", &["atomic", "set", "map"], path, errors);
     if !s.x_list_map_keys.is_empty() && list_type != Some("map") {
@@ -34,7 +35,7 @@ pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mu
         });
     }
     if list_type == Some("map") {
-        map_keys(s, path, errors);
+        map_keys(s, path, options.release, errors);
     }
     if options.list_map_keys {
         loose_keys(s, path, errors);
@@ -75,16 +76,17 @@ pub fn is_non_atomic_set(s: &Schema) -> bool {
         })
 }
 
-fn atomic_items(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let Some(items) = s.items_schema().filter(|_| is_non_atomic_set(s)) else { return };
     let name = if items.type_ == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
     // The list type is shown for both, even where there is none.
-    let shown = items.x_list_type.as_deref().map_or(BadValue::Value(Value::Null), golang::text);
+    let shown = items.x_list_type.as_deref();
+    let shown = shown.map_or(BadValue::of(&Value::Null, release), |text| golang::text(text, release));
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
     errors.push(FieldError::invalid(&path.child("items").child(name), shown, detail));
 }
 
-fn map_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let keys_path = path.child("x-kubernetes-list-map-keys");
     if s.x_list_map_keys.is_empty() {
         errors.push(FieldError::required(&keys_path, "must not be empty if x-kubernetes-list-type is map"));
@@ -97,7 +99,7 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
         }
         Some(items @ Items::Schemas(_)) => {
             let detail = "must only have a single schema if x-kubernetes-list-type is map";
-            errors.push(FieldError::invalid(&path, golang::items(items), detail));
+            errors.push(FieldError::invalid(&path, golang::items(items, release), detail));
             return;
         }
         Some(Items::Schema(items)) => items,
@@ -107,6 +109,7 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
         errors.push(FieldError::invalid(&path.child("type"), items.type_.as_str(), detail));
         return;
     }
+    let shown_keys = || BadValue::strings(s.x_list_map_keys.iter().map(String::as_str), release);
     let mut seen = BTreeSet::new();
     for key in &s.x_list_map_keys {
         match items.properties.get(key) {
@@ -119,12 +122,12 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
             Some(_) => {}
             None => {
                 let detail = "entries must all be names of item properties";
-                errors.push(FieldError::invalid(&keys_path, golang::strings(&s.x_list_map_keys), detail));
+                errors.push(FieldError::invalid(&keys_path, shown_keys(), detail));
             }
         }
         if !seen.insert(key) {
             let detail = "must not contain duplicate entries";
-            errors.push(FieldError::invalid(&keys_path, golang::strings(&s.x_list_map_keys), detail));
+            errors.push(FieldError::invalid(&keys_path, shown_keys(), detail));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
+use crate::release::{Release, V1_31, V1_35};
 use crate::schema::Schema;
 use std::collections::BTreeSet;
 
@@ -13,6 +14,8 @@ pub const MAX_SELECTABLE_FIELDS: usize = 8;
 /// The strictness of validation (`validationOptions`).
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The server's release.
+    pub release: Release,
     /// Conversion webhooks must take a `ConversionReview` version that the server knows.
     pub recognized_review_version: bool,
     /// Scope and kind may not change.
@@ -50,8 +53,9 @@ pub struct Preexisting {
 
 impl Options {
     /// For a new CRD.
-    pub fn create() -> Self {
+    pub fn create(release: Release) -> Self {
         Self {
+            release,
             recognized_review_version: true,
             immutable_names: false,
             schema: true,
@@ -68,12 +72,13 @@ impl Options {
     }
 
     /// For an update of `old` to `new`.
-    pub fn update(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> Self {
+    pub fn update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> Self {
         let spec = &old.spec;
         let schemas = || schemas(spec);
         let has = |found: fn(&Schema) -> bool| schemas().any(|s| s.any(&mut |s| found(s)));
         let review_versions = spec.conversion.as_ref().map_or(&[][..], |c| &c.review_versions);
         Self {
+            release,
             recognized_review_version: review_versions.is_empty()
                 || review_versions.iter().any(|v| super::conversion::is_accepted_review_version(v)),
             immutable_names: old.is_true("Established"),
@@ -81,13 +86,21 @@ impl Options {
                 || spec.versions.iter().all(|v| v.schema.as_ref().is_some_and(|v| v.schema.is_some())),
             valid_types: !has(|s| !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str())),
             structural: schemas().all(structural::is_structural),
-            pruned_defaults: !schemas().any(super::defaults::has_unpruned),
+            pruned_defaults: !schemas().any(|schema| super::defaults::has_unpruned(schema, release)),
             atomic_sets: !has(super::lists::is_non_atomic_set),
             list_map_keys: !has(super::lists::has_loose_keys),
-            invalid_ca_bundle: !immutable(old) || super::conversion::has_invalid_ca_bundle(spec),
-            preexisting: Preexisting::of(spec),
+            // CA bundles are validated since 1.31.
+            invalid_ca_bundle: !release.since(V1_31)
+                || !immutable(old)
+                || super::conversion::has_invalid_ca_bundle(spec),
+            preexisting: Preexisting::of(spec, release),
             unchanged_versions: unchanged_versions(&new.spec, spec),
-            many_selectable_fields: many_selectable_fields(&new.spec, spec),
+            // Since 1.35 an old CRD may keep too many.
+            many_selectable_fields: if release.since(V1_35) {
+                many_selectable_fields(&new.spec, spec)
+            } else {
+                BTreeSet::new()
+            },
         }
     }
 }
@@ -103,14 +116,16 @@ pub fn schemas(spec: &Spec) -> impl Iterator<Item = &Schema> {
 }
 
 impl Preexisting {
-    fn of(spec: &Spec) -> Self {
+    fn of(spec: &Spec, release: Release) -> Self {
         let mut found = Self::default();
         for schema in schemas(spec) {
             schema.any(&mut |s| {
                 for rule in &s.x_validations {
                     found.rules.insert(rule.rule.clone());
                     if !rule.message_expression.is_empty() {
-                        found.message_expressions.insert(rule.message_expression.clone());
+                        // 1.30 takes the text of the rule by mistake.
+                        let text = if release.since(V1_31) { &rule.message_expression } else { &rule.rule };
+                        found.message_expressions.insert(text.clone());
                     }
                 }
                 false

@@ -1,17 +1,16 @@
 //! `x-kubernetes-validations` of a CRD: what must be true of a rule's text, and what compiling and estimating says.
 
 use super::golang;
-use super::options::Preexisting;
+use super::options::Options;
 use super::structural;
-use crate::cel::env::{BaseEnv, STORED};
+use crate::cel::env::BaseEnv;
 use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::release::{Release, V1_34};
 use crate::rules::compile::{NO_TYPE, Place, compile};
 use crate::rules::escape::escape;
 use crate::rules::node::most_children;
 use crate::rules::{field_path, place};
 use crate::schema::Schema;
-use crate::value::Value;
-use crate::version::Version;
 use std::cell::OnceCell;
 
 /// The highest estimated cost of one expression.
@@ -22,7 +21,10 @@ pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// The faults of the rules of one node that need no compiling. `supported`: the schema can be made structural.
-pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+    // Before 1.34 these texts named the field.
+    let named =
+        |field: &str, text: &str| if release.since(V1_34) { text.to_owned() } else { format!("{field} {text}") };
     let path = path.child("x-kubernetes-validations");
     for (i, rule) in s.x_validations.iter().enumerate() {
         let path = path.index(i);
@@ -31,10 +33,10 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, errors: &mut Err
         if rule.rule.trim().is_empty() {
             errors.push(FieldError::required(&path.child("rule"), "rule is not specified"));
         } else if !rule.message.is_empty() && message.is_empty() {
-            let detail = "must be non-empty if specified";
+            let detail = named("message", "must be non-empty if specified");
             errors.push(FieldError::invalid(&path.child("message"), rule.message.as_str(), detail));
         } else if has_newline(message) {
-            let detail = "must not contain line breaks";
+            let detail = named("message", "must not contain line breaks");
             errors.push(FieldError::invalid(&path.child("message"), rule.message.as_str(), detail));
         } else if has_newline(rule.rule.trim()) && message.is_empty() {
             let detail = "message must be specified if rule contains line breaks";
@@ -51,7 +53,9 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, errors: &mut Err
             continue;
         }
         let path = path.child("fieldPath");
-        let mut invalid = |detail: &str| errors.push(FieldError::invalid(&path, rule.field_path.as_str(), detail));
+        let mut invalid = |detail: &str| {
+            errors.push(FieldError::invalid(&path, rule.field_path.as_str(), named("fieldPath", detail)));
+        };
         if rule.field_path.trim().is_empty() {
             invalid("must be non-empty if specified");
         }
@@ -198,7 +202,7 @@ fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
 pub fn expressions(
     s: &Schema,
     scope: &Scope<'_>,
-    preexisting: &Preexisting,
+    options: &Options,
     uncorrelatable: Option<&FieldPath<'_>>,
     path: &FieldPath<'_>,
     costs: &mut Costs,
@@ -216,7 +220,8 @@ pub fn expressions(
         return;
     }
     // Expressions of the old CRD may use every library, new ones only those of the compatibility version (one minor back).
-    let base = |known: bool| BaseEnv::of(if known { STORED } else { Version::CURRENT.compatibility() });
+    let (preexisting, release) = (&options.preexisting, options.release);
+    let base = |known: bool| if known { BaseEnv::for_stored(release) } else { BaseEnv::for_new(release) };
     for (i, rule) in s.x_validations.iter().enumerate() {
         let rule_base = base(preexisting.rules.contains(&rule.rule));
         let message_base = base(preexisting.message_expressions.contains(&rule.message_expression));
@@ -226,11 +231,11 @@ pub fn expressions(
         let cardinality = scope.cardinality.unwrap_or(compiled.max_cardinality);
         costs.observe("estimated rule cost", compiled.max_cost.saturating_mul(cardinality), &rule_path, errors);
         if let Some(error) = &compiled.error {
-            errors.push(FieldError::invalid(&rule_path, golang::rule(rule), error.as_str()));
+            errors.push(FieldError::invalid(&rule_path, golang::rule(rule, release), error.as_str()));
         }
         let message_path = path.child("messageExpression");
         if let Some(error) = &compiled.message_error {
-            errors.push(FieldError::invalid(&message_path, golang::rule(rule), error.as_str()));
+            errors.push(FieldError::invalid(&message_path, golang::rule(rule, release), error.as_str()));
         } else if compiled.message.is_some() {
             costs.observe("estimated messageExpression cost", compiled.message_max_cost, &message_path, errors);
         }
@@ -242,7 +247,7 @@ pub fn expressions(
             }
         } else if let Some(set) = rule.optional_old_self {
             let detail = "may not be set if oldSelf is not used in rule";
-            errors.push(FieldError::invalid(&path.child("optionalOldSelf"), Value::Bool(set), detail));
+            errors.push(FieldError::invalid(&path.child("optionalOldSelf"), set, detail));
         }
     }
 }

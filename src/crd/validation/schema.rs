@@ -5,6 +5,7 @@ use super::rules::{self, Costs};
 use super::{defaults, golang, lists, structural};
 use crate::crd::Validation;
 use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool, SchemaOrNames};
 
 /// The errors in the `schema` of a version, or in `validation`. `status` says whether the status subresource is enabled;
@@ -20,7 +21,7 @@ pub fn validate(
     let Some(schema) = validation.schema.as_deref() else { return };
     let before = errors.len();
     if status {
-        root_with_status(schema, path, errors);
+        root_with_status(schema, path, options.release, errors);
     }
     if schema.nullable {
         let detail = "nullable cannot be true at the root";
@@ -33,7 +34,7 @@ pub fn validate(
     if options.structural && unsupported.is_none() {
         let mut found = structural::validate(schema, &schema_path);
         if found.is_empty() {
-            found = defaults::validate_all(schema, options.pruned_defaults, &schema_path);
+            found = defaults::validate_all(schema, options.pruned_defaults, options.release, &schema_path);
         }
         rules_can_run = found.is_empty();
         errors.append(&mut found);
@@ -67,7 +68,7 @@ pub fn validate(
 }
 
 /// With a status subresource, what the root says about `status` must be in `properties`: few other fields are allowed.
-fn root_with_status(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
     let before_type = !s.id.is_empty() || !s.schema.is_empty() || s.reference.is_some();
     let after_type = s.nullable
@@ -101,7 +102,7 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
     } else if before_type || after_type {
         let detail =
             format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
-        errors.push(FieldError::invalid(&path.child("openAPIV3Schema"), golang::schema(s), detail));
+        errors.push(FieldError::invalid(&path.child("openAPIV3Schema"), golang::schema(s, release), detail));
     }
 }
 
@@ -155,23 +156,21 @@ impl Walk<'_> {
         self.items(s, place, path);
         if s.x_preserve_unknown_fields == Some(false) {
             let path = path.child("x-kubernetes-preserve-unknown-fields");
-            let bad = crate::value::Value::Bool(false);
-            self.errors.push(FieldError::invalid(&path, bad, "must be true or undefined"));
+            self.errors.push(FieldError::invalid(&path, false, "must be true or undefined"));
         }
         lists::validate(s, self.options, path, &mut self.errors);
         if s.x_validations.is_empty() {
             return;
         }
-        rules::texts(s, self.supported, path, &mut self.errors);
+        rules::texts(s, self.supported, path, self.options.release, &mut self.errors);
         // A fault of the schema, here or deeper, keeps the rules from being compiled.
         if let Some(scope) = &place.rules
             && self.errors.len() == before
         {
-            let preexisting = &self.options.preexisting;
             rules::expressions(
                 s,
                 scope,
-                preexisting,
+                self.options,
                 place.uncorrelatable,
                 path,
                 &mut self.costs,

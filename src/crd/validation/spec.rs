@@ -6,9 +6,10 @@ use super::schema;
 use crate::crd::{Column, CrdVersion, Names, Spec, Subresources, Validation};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::release::{Release, V1_34};
 use crate::rules::field_path;
 use crate::schema::Schema;
-use crate::value::{Value, quote};
+use crate::value::quote;
 use std::collections::BTreeSet;
 
 const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
@@ -35,7 +36,7 @@ pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &m
         options.structural = true;
         if spec.preserve_unknown_fields != Some(false) {
             let detail = "must be false in order to use defaults in the schema";
-            errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), Value::Bool(true), detail));
+            errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), true, detail));
         }
     }
     options.structural |= schemas(spec).any(|s| s.any(&mut has_extensions));
@@ -50,19 +51,27 @@ pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &m
         let unchanged = options.unchanged_versions.contains(&spec.version);
         schema::validate(validation, any_status, &options, unchanged, &path.child("validation"), errors);
     }
-    subresources(spec.subresources.as_ref(), &path.child("subresources"), errors);
+    subresources(spec.subresources.as_ref(), &path.child("subresources"), options.release, errors);
     columns(&spec.columns, &path.child("additionalPrinterColumns"), errors);
     if !spec.selectable_fields.is_empty() {
         let fields_path = path.child("selectableFields");
         match &spec.validation {
             None => {
-                let detail = "may only be set when validations.schema is included";
+                let subject = if options.release.since(V1_34) { "" } else { "selectableFields " };
+                let detail = format!("{subject}may only be set when validations.schema is included");
                 errors.push(FieldError::invalid(&fields_path, "", detail));
             }
             Some(Validation { schema }) => {
                 let many = options.many_selectable_fields.contains("");
                 let schema_path = path.child("schema.openAPIV3Schema");
-                selectable_fields(&spec.selectable_fields, schema.as_deref(), many, &fields_path, &schema_path, errors);
+                selectable_fields(
+                    &spec.selectable_fields,
+                    schema.as_deref(),
+                    many,
+                    (&fields_path, &schema_path),
+                    options.release,
+                    errors,
+                );
             }
         }
     }
@@ -98,7 +107,8 @@ fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPat
         let path = path.child("schema");
         let path = path.child("openAPIV3Schema");
         if options.schema {
-            errors.push(FieldError::required(&path, ""));
+            let detail = if options.release.since(V1_34) { "" } else { "schemas are required" };
+            errors.push(FieldError::required(&path, detail));
         } else if prunes && v.served {
             errors.push(FieldError::required(&path, "because otherwise all fields are pruned"));
         }
@@ -136,7 +146,7 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
     );
 
     let mut invalid = |detail: &str| {
-        errors.push(FieldError::invalid(&versions_path, golang::versions(spec), detail));
+        errors.push(FieldError::invalid(&versions_path, golang::versions(spec, options.release), detail));
     };
     let identical = |same: &dyn Fn(&CrdVersion, &CrdVersion) -> bool| {
         spec.versions.first().is_some_and(|first| spec.versions.iter().all(|v| same(v, first)))
@@ -176,12 +186,12 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
 }
 
 fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    deprecation_warning(v, &path.child("deprecationWarning"), errors);
+    deprecation_warning(v, &path.child("deprecationWarning"), options.release, errors);
     if let Some(validation) = &v.schema {
         let unchanged = options.unchanged_versions.contains(&v.name);
         schema::validate(validation, status, options, unchanged, &path.child("schema"), errors);
     }
-    subresources(v.subresources.as_ref(), &path.child("subresources"), errors);
+    subresources(v.subresources.as_ref(), &path.child("subresources"), options.release, errors);
     columns(&v.columns, &path.child("additionalPrinterColumns"), errors);
     if v.selectable_fields.is_empty() {
         return;
@@ -190,20 +200,31 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
     match v.schema.as_ref().and_then(|s| s.schema.as_deref()) {
         None => {
             // The server says "not".
-            let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
+            let detail = if options.release.since(V1_34) {
+                "may only be set when `version.schema.openAPIV3Schema` is not included"
+            } else {
+                "selectableFields may only be set when version.schema.openAPIV3Schema is not included"
+            };
             errors.push(FieldError::invalid(&fields_path, "", detail));
         }
         Some(schema) => {
             let many = options.many_selectable_fields.contains(&v.name);
             let schema_path = path.child("schema.openAPIV3Schema");
-            selectable_fields(&v.selectable_fields, Some(schema), many, &fields_path, &schema_path, errors);
+            selectable_fields(
+                &v.selectable_fields,
+                Some(schema),
+                many,
+                (&fields_path, &schema_path),
+                options.release,
+                errors,
+            );
         }
     }
 }
 
-fn deprecation_warning(v: &CrdVersion, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn deprecation_warning(v: &CrdVersion, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let Some(warning) = v.deprecation_warning.as_deref() else { return };
-    let mut invalid = |detail: String| errors.push(FieldError::invalid(path, golang::text(warning), detail));
+    let mut invalid = |detail: String| errors.push(FieldError::invalid(path, golang::text(warning, release), detail));
     if !v.deprecated {
         return invalid("can only be set for deprecated versions".to_owned());
     }
@@ -310,14 +331,15 @@ fn simple_path(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool
     fine
 }
 
-fn subresources(s: Option<&Subresources>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn subresources(s: Option<&Subresources>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let Some(scale) = s.and_then(|s| s.scale.as_ref()) else { return };
     let mut under = |name: &str, text: &str, prefixes: &[&str], place: &str| {
         let path = path.child(name);
         if text.is_empty() {
             errors.push(FieldError::required(&path, ""));
         } else if simple_path(text, &path, errors) && !prefixes.iter().any(|p| text.starts_with(p)) {
-            let shown = if name.ends_with("labelSelectorPath") { golang::text(text) } else { BadValue::from(text) };
+            let shown =
+                if name.ends_with("labelSelectorPath") { golang::text(text, release) } else { BadValue::from(text) };
             errors.push(FieldError::invalid(&path, shown, format!("should be a json path under {place}")));
         }
     };
@@ -332,8 +354,8 @@ fn selectable_fields(
     fields: &[String],
     schema: Option<&Schema>,
     many: bool,
-    path: &FieldPath<'_>,
-    schema_path: &FieldPath<'_>,
+    (path, schema_path): (&FieldPath<'_>, &FieldPath<'_>),
+    release: Release,
     errors: &mut ErrorList,
 ) {
     let nothing = Schema::default();
@@ -370,6 +392,6 @@ fn selectable_fields(
         }
     }
     if unique.len() > MAX_SELECTABLE_FIELDS && !many {
-        errors.push(FieldError::too_many(path, unique.len() as i64, MAX_SELECTABLE_FIELDS as i64));
+        errors.push(FieldError::too_many(path, unique.len() as i64, MAX_SELECTABLE_FIELDS as i64, release));
     }
 }

@@ -94,11 +94,11 @@ fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Error
     let int_or_string = "must be false if x-kubernetes-int-or-string is true";
     if s.x_int_or_string && s.preserves_unknown_fields() {
         let path = path.child("x-kubernetes-preserve-unknown-fields");
-        errors.push(FieldError::invalid(&path, crate::value::Value::Bool(true), int_or_string));
+        errors.push(FieldError::invalid(&path, true, int_or_string));
     }
     if s.x_int_or_string && s.x_embedded_resource {
         let path = path.child("x-kubernetes-embedded-resource");
-        errors.push(FieldError::invalid(&path, crate::value::Value::Bool(true), int_or_string));
+        errors.push(FieldError::invalid(&path, true, int_or_string));
     }
 
     let skip_first = s.all_of.first().is_some_and(is_int_or_string_any_of);

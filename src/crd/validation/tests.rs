@@ -13,8 +13,9 @@ fn definition(spec: &str) -> CustomResourceDefinition {
 
 fn created(spec: &str) -> Vec<String> {
     let mut crd = definition(spec);
-    strategy::prepare_create(&mut crd);
-    let mut errors: Vec<String> = validate_create(&crd).iter().map(ToString::to_string).collect();
+    strategy::prepare_create(&mut crd, crate::release::Release::NEWEST);
+    let mut errors: Vec<String> =
+        validate_create(&crd, crate::release::Release::NEWEST).iter().map(ToString::to_string).collect();
     errors.sort();
     errors
 }

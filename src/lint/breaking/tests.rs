@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::crd;
+use crate::release::Release;
 use crate::server::{Method, Request, Server, Timestamp};
 use crate::text::json;
 use crate::value::{Value, json::to_string};
@@ -23,7 +24,7 @@ fn definition(spec: &str) -> Value {
 
 /// The code of a merge patch of the object `spec`, stored before the CRD was `new`.
 fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
-    let server = Server::new(0);
+    let server = Server::new(Release::NEWEST, 0);
     server.seed_definition(new, Timestamp::default()).unwrap();
     let object =
         format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"k"}},"spec":{spec}}}"#);

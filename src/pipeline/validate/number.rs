@@ -4,6 +4,7 @@
 //! of an integer under `type: number` has the factor 0. A bound that does not fit the type is an error of every object.
 
 use super::report::{Outcome, Place, Report};
+use crate::field::BadValue;
 use crate::pipeline::compiled::{Checks, Type};
 use crate::value::{Value, number};
 
@@ -32,7 +33,9 @@ fn digits(x: f64) -> String {
 
 /// Whether a number fits the type and format of the schema.
 fn fits(text: &str, checks: &Checks) -> bool {
-    if checks.types.is_just(Type::Integer) {
+    if !checks.number_ranges {
+        true
+    } else if checks.types.is_just(Type::Integer) {
         if checks.format == "int32" { text.parse::<i32>().is_ok() } else { text.parse::<i64>().is_ok() }
     } else if checks.types.is_just(Type::Number) && checks.format == "float" {
         text.parse::<f32>().is_ok_and(f32::is_finite)
@@ -83,7 +86,7 @@ pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out
             }
         };
         if let Some(text) = complaint {
-            out.fail(report.invalid(place, bad, text));
+            out.fail(report.invalid(place, BadValue::Value(bad), text));
         }
     }
     if let Some(max) = checks.maximum {
@@ -94,7 +97,11 @@ pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out
         };
         if exceeds {
             let relation = if exclusive { "less than" } else { "less than or equal to" };
-            out.fail(report.invalid(place, bad, format!("{place} in body should be {relation} {bound}")));
+            out.fail(report.invalid(
+                place,
+                BadValue::Value(bad),
+                format!("{place} in body should be {relation} {bound}"),
+            ));
         }
     }
     if let Some(min) = checks.minimum {
@@ -105,7 +112,11 @@ pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out
         };
         if exceeds {
             let relation = if exclusive { "greater than" } else { "greater than or equal to" };
-            out.fail(report.invalid(place, bad, format!("{place} in body should be {relation} {bound}")));
+            out.fail(report.invalid(
+                place,
+                BadValue::Value(bad),
+                format!("{place} in body should be {relation} {bound}"),
+            ));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Places in kube-openapi's spelling, and its errors as field errors.
 
-use crate::field::{ErrorList, ErrorType, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
+use crate::release::Release;
 use crate::value::{Value, json, print};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
@@ -104,6 +105,8 @@ impl Outcome {
 pub struct Report {
     /// The rendered path.
     pub prefix: Option<String>,
+    /// The server's release.
+    pub release: Release,
 }
 
 impl Report {
@@ -127,7 +130,7 @@ impl Report {
         self.found(place, text.clone(), |path| FieldError::type_invalid(path, found, text))
     }
     /// Any error that shows its text.
-    pub fn invalid(&self, place: &Place<'_>, bad: Value, text: String) -> Found {
+    pub fn invalid(&self, place: &Place<'_>, bad: impl Into<BadValue>, text: String) -> Found {
         self.found(place, text.clone(), |path| FieldError::invalid(path, bad, text))
     }
     /// `Required value`
@@ -137,12 +140,12 @@ impl Report {
     /// `Too long`
     pub fn too_long(&self, place: &Place<'_>, max: i64) -> Found {
         let text = format!("{place} in body should be at most {max} chars long");
-        self.found(place, text, |path| FieldError::too_long(path, max))
+        self.found(place, text, |path| FieldError::longer_than(path, max, self.release))
     }
     /// `Too many`
     pub fn too_many(&self, place: &Place<'_>, size: i64, max: i64, what: &str) -> Found {
         let text = format!("{place} in body should have at most {max} {what}");
-        self.found(place, text, |path| FieldError::too_many(path, size, max))
+        self.found(place, text, |path| FieldError::too_many(path, size, max, self.release))
     }
     /// `Unsupported value`
     pub fn not_supported(&self, place: &Place<'_>, v: &Value, allowed: &[Value]) -> Found {
@@ -150,13 +153,12 @@ impl Report {
             allowed.iter().map(|a| a.as_str().map_or_else(|| json::to_string(a), str::to_owned)).collect();
         let shown: Vec<String> = allowed.iter().map(print::format_v).collect();
         let text = format!("{place} in body should be one of [{}]", shown.join(" "));
-        self.found(place, text, |path| FieldError::not_supported(path, v, &texts))
+        self.found(place, text, |path| FieldError::not_supported(path, BadValue::of(v, self.release), &texts))
     }
     /// An error without a place.
     pub fn unplaced(&self, text: String) -> Found {
         let field = self.field("");
-        let bad = Value::from("");
-        let error = FieldError { kind: ErrorType::Invalid, field, bad_value: bad.into(), detail: text.clone() };
+        let error = FieldError { kind: ErrorType::Invalid, field, bad_value: "".into(), detail: text.clone() };
         Found { text, error }
     }
 }

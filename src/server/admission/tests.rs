@@ -87,7 +87,7 @@ impl Plugin for Recorder {
 
 fn server() -> (Server, Calls) {
     let calls = Calls::default();
-    let mut server = Server::new(1);
+    let mut server = Server::new(crate::release::Release::NEWEST, 1);
     server.admission.push(Recorder(Arc::clone(&calls)));
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     (server, calls)
@@ -209,7 +209,11 @@ fn invalid_managed_fields_of_a_plugin_are_undone_with_a_warning() {
 
 #[test]
 fn nothing_is_created_in_a_namespace_that_does_not_exist() {
-    let server = Server::new(1).with_namespaces(crate::server::Namespaces::Created, &[], Timestamp::default());
+    let server = Server::new(crate::release::Release::NEWEST, 1).with_namespaces(
+        crate::server::Namespaces::Created,
+        &[],
+        Timestamp::default(),
+    );
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
     assert_eq!((refused.code, body(&refused).str_at(&["message"])), (404, Some("namespaces \"ns\" not found")));

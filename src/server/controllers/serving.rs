@@ -20,11 +20,11 @@ impl Server {
             }
             Some(b) => {
                 b.retire();
-                Serving::compile(definition, Arc::clone(&b.objects))
+                Serving::compile(definition, Arc::clone(&b.objects), self.release)
             }
             None => {
                 let objects = Collection::new(name, &self.keeping, self.revision.current());
-                Serving::compile(definition, Arc::new(objects))
+                Serving::compile(definition, Arc::new(objects), self.release)
             }
         };
         served.insert(name.to_owned(), Arc::new(next));

@@ -60,9 +60,10 @@ pub(super) fn read(
     let (kind, api_version) = types(&value);
     if kind != KIND || !matches!(api_version, VERSION | "apiextensions.k8s.io/v1beta1") {
         return Err(format!(
-            "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            "no kind {} is registered for version {} in scheme {}",
             quote::go_quote(kind),
-            quote::go_quote(api_version)
+            quote::go_quote(api_version),
+            ctx.release().scheme()
         ));
     }
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };

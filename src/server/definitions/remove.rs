@@ -3,6 +3,7 @@
 
 use super::{RESOURCE, select, typed};
 use crate::crd;
+use crate::release::{Release, V1_37};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::status::{Reason, Refusal};
@@ -38,7 +39,7 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
     let Some(stored) = server.definitions.objects.get(name) else {
         return Err(Refusal::not_found(RESOURCE, name));
     };
-    check_preconditions(&stored.raw(), name, options)?;
+    check_preconditions(&stored.raw(), name, options, ctx.release())?;
     let Some(mut definition) = typed(&stored) else {
         return Err(Refusal::internal("a stored definition is unreadable"));
     };
@@ -72,13 +73,14 @@ fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answ
     }
 }
 
-fn check_preconditions(existing: &Value, name: &str, options: &DeleteOptions) -> Result<(), Refusal> {
+fn check_preconditions(existing: &Value, name: &str, options: &DeleteOptions, release: Release) -> Result<(), Refusal> {
     for (what, wanted, have) in [
         ("UID", &options.uid, metadata::text(existing, "uid")),
         ("ResourceVersion", &options.resource_version, metadata::text(existing, "resourceVersion")),
     ] {
         if let Some(wanted) = wanted.as_deref().filter(|w| *w != have) {
-            let why = format!("precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}");
+            let failed = if release.since(V1_37) { "precondition failed" } else { "Precondition failed" };
+            let why = format!("{failed}: {what} in precondition: {wanted}, {what} in object meta: {have}");
             return Err(Refusal::conflict(RESOURCE, name, &why));
         }
     }

@@ -18,14 +18,13 @@ use crate::server::registry::rest::{
 };
 use crate::server::registry::revision::parse_revision;
 use crate::value::{Value, json};
-use crate::version::Version;
 use std::sync::{Arc, PoisonError};
 
 /// Answers a POST.
 pub(super) fn create(ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
     body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Create)?;
+    let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
     let mut definition = decode::request(ctx, input, &options)?;
     edit(&mut definition, |object| {
         metadata::wipe_system_fields(object);
@@ -49,9 +48,9 @@ fn store_new(
             metadata::set_text(object, "name", &ctx.server.random.name(&prefix));
         }
     });
-    strategy::prepare_create(&mut definition);
-    refuse(&definition, validation::validate_create(&definition))?;
-    for warning in strategy::warnings(&definition, None, Version::CURRENT) {
+    strategy::prepare_create(&mut definition, ctx.release());
+    refuse(&definition, validation::validate_create(&definition, ctx.release()))?;
+    for warning in strategy::warnings(&definition, None, ctx.release()) {
         ctx.warn(warning);
     }
     let name = definition.name().to_owned();
@@ -79,7 +78,7 @@ fn store_new(
 /// Answers a PUT.
 pub(super) fn put(ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
     body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Update)?;
+    let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
     let mut definition = decode::request(ctx, input, &options)?;
     let name = ctx.target.name.clone();
@@ -189,20 +188,20 @@ fn update(
     check_uid(RESOURCE, existing, &name, uid, options.dry_run)?;
     let Some(old) = typed(&stored) else { return Err(Refusal::internal("a stored definition is unreadable")) };
     let mut definition = transform(ctx, existing)?;
-    check_revision(RESOURCE, text(&definition, "resourceVersion"), stored.revision, &name)?;
+    check_revision(RESOURCE, text(&definition, "resourceVersion"), stored.revision, &name, ctx.release())?;
     let generation = old.generation();
     edit(&mut definition, |object| crate::server::registry::rest::set_generation(object, generation));
     if status {
         strategy::prepare_status_update(&mut definition, &old);
     } else {
-        strategy::prepare_update(&mut definition, &old);
+        strategy::prepare_update(&mut definition, &old, ctx.release());
     }
     edit(&mut definition, |object| keep_system_fields(object, existing));
     if status {
-        refuse(&definition, validation::validate_status_update(&definition, &old))?;
+        refuse(&definition, validation::validate_status_update(&definition, &old, ctx.release()))?;
     } else {
-        refuse(&definition, validation::validate_update(&definition, &old))?;
-        for warning in strategy::warnings(&definition, Some(&old), Version::CURRENT) {
+        refuse(&definition, validation::validate_update(&definition, &old, ctx.release()))?;
+        for warning in strategy::warnings(&definition, Some(&old), ctx.release()) {
             ctx.warn(warning);
         }
     }

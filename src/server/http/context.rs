@@ -1,5 +1,6 @@
 //! One request on its way: what was asked, what has been said so far, and how the answer is written.
 
+use crate::release::Release;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
@@ -77,6 +78,11 @@ impl<'a> Context<'a> {
     /// A request that was routed.
     pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
         Self { server, request, query, target, trace: Trace::default(), object: None, warnings: Vec::new() }
+    }
+
+    /// The release that answers.
+    pub fn release(&self) -> Release {
+        self.server.release
     }
 
     /// The object of the body, which must have a type.

@@ -1,6 +1,7 @@
 //! `DeleteOptions`: from the body, or from the query when there is none.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::release::Release;
 use crate::server::Body;
 use crate::server::http::body::{self, go_kind};
 use crate::server::http::context::Context;
@@ -62,7 +63,7 @@ impl DeleteOptions {
             Body::Value(_) => false,
         };
         let raw = if empty { from_query(&ctx.query)? } else { from_body(ctx)? };
-        raw.validate()
+        raw.validate(ctx.release())
     }
 
     /// The object must be the one that was meant. `kind` heads the refusal.
@@ -90,7 +91,7 @@ impl DeleteOptions {
 pub(in crate::server) fn collection_refuses_ignoring() -> Refusal {
     let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
     let text = "is not allowed with DELETECOLLECTION, try again after removing the option";
-    Refusal::invalid_options("DeleteOptions", vec![FieldError::invalid(&path, Value::Bool(true), text)])
+    Refusal::invalid_options("DeleteOptions", vec![FieldError::invalid(&path, true, text)])
 }
 
 fn from_query(query: &Query) -> Result<Raw, Refusal> {
@@ -116,9 +117,10 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     if !matches!(kind, "" | "DeleteOptions") {
         let version = if api_version.is_empty() { "meta.k8s.io/v1" } else { api_version };
         return Err(Refusal::bad_request(format!(
-            "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            "no kind {} is registered for version {} in scheme {}",
             crate::value::quote::go_quote(kind),
-            crate::value::quote::go_quote(version)
+            crate::value::quote::go_quote(version),
+            ctx.release().scheme()
         )));
     }
     let reader = Reader { value: &value, path: "DeleteOptions".to_owned(), json: String::new() };
@@ -183,7 +185,7 @@ impl<'v> Reader<'v> {
 
 impl Raw {
     /// `ValidateDeleteOptions`
-    fn validate(self) -> Result<DeleteOptions, Refusal> {
+    fn validate(self, release: Release) -> Result<DeleteOptions, Refusal> {
         let mut errors = ErrorList::new();
         let path = FieldPath::new("propagationPolicy");
         if let Some(policy) = &self.propagation
@@ -203,7 +205,7 @@ impl Raw {
                 None
             }
         };
-        let dry_run = shared::dry_run(&self.dry_run, &mut errors);
+        let dry_run = shared::dry_run(&self.dry_run, release, &mut errors);
         if self.ignore_read_errors == Some(true) {
             let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
             let others = [
@@ -214,7 +216,7 @@ impl Raw {
             ];
             for (_, name) in others.into_iter().filter(|(set, _)| *set) {
                 let text = format!("cannot be set together with .{name}");
-                errors.push(FieldError::invalid(&path, Value::Bool(true), text));
+                errors.push(FieldError::invalid(&path, true, text));
             }
         }
         if !errors.is_empty() {

@@ -1,5 +1,6 @@
 //! What is no resource: the index of paths, the version, health, discovery.
 
+use crate::release::{Release, V1_33};
 use crate::server::http::context::Context;
 use crate::server::http::page::{not_found_page, text};
 use crate::server::http::status::Refusal;
@@ -19,7 +20,7 @@ pub(in crate::server) fn handle(ctx: Context<'_>, parts: &[String]) -> Response 
         ["apis", group, version] => discovery::of_version(ctx, group, version),
         ["apis", ..] => not_found_page(),
         ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
-        ["version"] => version(),
+        ["version"] => version(ctx.release()),
         ["openapi", "v2"] => openapi::v2(&ctx),
         ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(&ctx),
         ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
@@ -57,19 +58,20 @@ pub(in crate::server) fn index(code: u16) -> Response {
     text(code, indented(&object([("paths", paths)]), "  "), "application/json")
 }
 
-/// The release whose answers are given; the mark behind it says who gives them.
-const GIT_VERSION: &str = "v1.37.2+crdx";
-
-/// `version.Info`
-fn version() -> Response {
-    let fields = [
-        ("major", "1"),
-        ("minor", "37"),
+/// `version.Info`. The suffix of `gitVersion` says that this is a simulation. The emulation and compatibility versions came
+/// with 1.33 (`k8s.io/apimachinery/pkg/version/types.go`).
+fn version(release: Release) -> Response {
+    let minor = release.minor().number().to_string();
+    let compatible = release.compatibility().number().to_string();
+    let git_version = format!("v{}+crdx", release.full_version());
+    let emulation = [
         ("emulationMajor", "1"),
-        ("emulationMinor", "37"),
+        ("emulationMinor", minor.as_str()),
         ("minCompatibilityMajor", "1"),
-        ("minCompatibilityMinor", "36"),
-        ("gitVersion", GIT_VERSION),
+        ("minCompatibilityMinor", compatible.as_str()),
+    ];
+    let fields = [
+        ("gitVersion", git_version.as_str()),
         ("gitCommit", ""),
         ("gitTreeState", ""),
         ("buildDate", "1970-01-01T00:00:00Z"),
@@ -77,6 +79,9 @@ fn version() -> Response {
         ("compiler", "rustc"),
         ("platform", ""),
     ];
-    let lines: Vec<String> = fields.iter().map(|(key, value)| format!("  \"{key}\": \"{value}\"")).collect();
+    let versions = [("major", "1"), ("minor", minor.as_str())];
+    let emulation = emulation.into_iter().filter(|_| release.since(V1_33));
+    let fields = versions.into_iter().chain(emulation).chain(fields);
+    let lines: Vec<String> = fields.map(|(key, value)| format!("  \"{key}\": \"{value}\"")).collect();
     text(200, format!("{{\n{}\n}}", lines.join(",\n")), "application/json")
 }

@@ -2,6 +2,7 @@
 //! query and validated (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
 
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
+use crate::release::Release;
 use crate::server::http::query::Query;
 use crate::server::http::selector::{FieldSelector, LabelSelector};
 use crate::server::http::status::Refusal;
@@ -55,7 +56,7 @@ pub(in crate::server) enum Write {
 }
 
 /// Reads and validates the options of a write.
-pub(in crate::server) fn write_options(query: &Query, write: Write) -> Result<WriteOptions, Refusal> {
+pub(in crate::server) fn write_options(query: &Query, write: Write, release: Release) -> Result<WriteOptions, Refusal> {
     let mut errors = ErrorList::new();
     let force = match write {
         Write::Patch | Write::Apply => query.first("force").map(boolean),
@@ -69,8 +70,8 @@ pub(in crate::server) fn write_options(query: &Query, write: Write) -> Result<Wr
     if write == Write::Patch && force.is_some() {
         errors.push(FieldError::forbidden(&FieldPath::new("force"), "may not be specified for non-apply patch"));
     }
-    check_field_manager(&field_manager, &path, &mut errors);
-    let dry_run = dry_run(&query.all("dryRun").map(str::to_owned).collect::<Vec<_>>(), &mut errors);
+    check_field_manager(&field_manager, &path, release, &mut errors);
+    let dry_run = dry_run(&query.all("dryRun").map(str::to_owned).collect::<Vec<_>>(), release, &mut errors);
     let word = query.first("fieldValidation").unwrap_or_default();
     let field_validation = match word {
         "Ignore" => FieldValidation::Ignore,
@@ -95,18 +96,18 @@ pub(in crate::server) fn write_options(query: &Query, write: Write) -> Result<Wr
 }
 
 /// `ValidateDryRun`: whether `All` is asked for.
-pub(in crate::server) fn dry_run(values: &[String], errors: &mut ErrorList) -> bool {
+pub(in crate::server) fn dry_run(values: &[String], release: Release, errors: &mut ErrorList) -> bool {
     if values.iter().any(|v| v != "All") {
-        let shown = Value::Array(values.iter().map(|v| Value::from(v.as_str())).collect());
+        let shown = BadValue::strings(values.iter().map(String::as_str), release);
         errors.push(FieldError::not_supported(&FieldPath::new("dryRun"), shown, &["All"]));
     }
     !values.is_empty()
 }
 
 /// `ValidateFieldManager`
-fn check_field_manager(manager: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn check_field_manager(manager: &str, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     if manager.len() > 128 {
-        errors.push(FieldError::too_long(path, 128));
+        errors.push(FieldError::too_long(path, 128, release));
     }
     for (i, c) in manager.char_indices() {
         if !quote::is_print(c) {
@@ -156,12 +157,12 @@ pub(in crate::server) struct ListOptions {
 }
 
 /// Reads and validates the options of a list or, with `watch=…`, of a watch.
-pub(in crate::server) fn list_options(query: &Query) -> Result<ListOptions, Refusal> {
+pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result<ListOptions, Refusal> {
     let text = |key: &str| query.first(key).unwrap_or_default().to_owned();
     let timeout_seconds = query.first("timeoutSeconds").map(integer).transpose().map_err(Refusal::bad_request)?;
     let limit = query.first("limit").map_or(Ok(0), integer).map_err(Refusal::bad_request)?;
     let mut options = ListOptions {
-        labels: LabelSelector::parse(&text("labelSelector")).map_err(Refusal::bad_request)?,
+        labels: LabelSelector::parse(&text("labelSelector"), release).map_err(Refusal::bad_request)?,
         fields: FieldSelector::parse(&text("fieldSelector")).map_err(Refusal::bad_request)?,
         limit,
         continue_: text("continue"),
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn bad_words_are_refused_together() {
         let query = Query::parse("dryRun=x&fieldValidation=y&fieldManager=a%00");
-        let refusal = write_options(&query, Write::Create).unwrap_err();
+        let refusal = write_options(&query, Write::Create, Release::NEWEST).unwrap_err();
         let texts: Vec<String> = refusal.errors.iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
@@ -307,7 +308,7 @@ mod tests {
 
     #[test]
     fn list_options_report_the_first_unreadable_one() {
-        let refusal = list_options(&Query::parse("limit=x&labelSelector=(")).unwrap_err();
+        let refusal = list_options(&Query::parse("limit=x&labelSelector=("), Release::NEWEST).unwrap_err();
         assert_eq!(refusal.message, "strconv.ParseInt: parsing \"x\": invalid syntax");
     }
 }

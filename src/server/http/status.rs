@@ -148,6 +148,10 @@ impl Refusal {
         let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
         Self::about(405, Reason::MethodNotAllowed, of, "", message)
     }
+    /// `NewMethodNotSupported` with a message of its own.
+    pub fn not_allowed(of: GroupResource<'_>, message: &str) -> Self {
+        Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
+    }
     /// `NewInternalError`
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();

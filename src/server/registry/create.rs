@@ -1,6 +1,8 @@
 //! POST: `endpoints/handlers/create.go` and `Store.Create` of `registry/generic/registry/store.go`.
 
 use crate::pipeline;
+use crate::release::V1_34;
+use crate::server::Method;
 use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
@@ -28,7 +30,7 @@ pub(in crate::server) fn create(
 ) -> Result<Answer, Refusal> {
     let input = negotiate::input_of_objects(ctx.request.content_type.as_deref(), !namespaces::are(serving))?;
     body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Create)?;
+    let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
     let mut object = decode::request_object(ctx, serving, version, input, &options)?;
     decode::check_group_version(&object, serving, version)?;
     metadata::wipe_system_fields(&mut object);
@@ -56,9 +58,13 @@ pub(in crate::server) fn admit_new(
     object: &mut Value,
     options: &WriteOptions,
 ) -> Result<Mutation, Refusal> {
-    if serving.terminating {
+    // Before 1.34 only the handler of creates refused.
+    if serving.terminating && (ctx.release().since(V1_34) || ctx.request.method == Method::Post) {
         let name = if ctx.target.name.is_empty() { metadata::text(object, "name") } else { &ctx.target.name };
         let why = "create not allowed while custom resource definition is terminating";
+        if !ctx.release().since(V1_34) {
+            return Err(Refusal::not_allowed(serving.resource(), why));
+        }
         return Err(Refusal::forbidden(serving.resource(), name, why));
     }
     review(serving, version, options).mutate(ctx, None, object)

@@ -120,6 +120,7 @@ pub(in crate::server) fn text(object: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Release;
     use crate::server::{Method, Request, ResponseBody};
     use crate::text::json;
     use std::collections::BTreeMap;
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_a_journal_kept_comes_back() {
-        let (server, journal) = (Server::new(1), Arc::new(Memory::default()));
+        let (server, journal) = (Server::new(Release::NEWEST, 1), Arc::new(Memory::default()));
         server.keep_in(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0, Timestamp::default());
         let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
             "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
@@ -175,7 +176,7 @@ mod tests {
         }
         assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/kites.toys.example.com"), "").0, 200);
         let (kept, last) = std::mem::take(&mut *journal.0.lock().unwrap());
-        let again = Server::new(2);
+        let again = Server::new(Release::NEWEST, 2);
         let journal = Arc::new(Memory::default());
         assert_eq!(again.keep_in(journal, kept.into_values().collect(), last, Timestamp::default()), [""; 0]);
         for path in [CRDS.to_owned(), format!("{CRDS}/kites.toys.example.com"), KITES.to_owned(), format!("{KITES}/a")]

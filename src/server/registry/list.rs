@@ -30,7 +30,7 @@ pub(in crate::server) fn options(
     serving: &Serving,
     version: &Version,
 ) -> Result<ListOptions, Refusal> {
-    let mut options = list_options(&ctx.query)?;
+    let mut options = list_options(&ctx.query, ctx.release())?;
     check_fields(&options.fields, serving, version)?;
     let name = &ctx.target.name;
     if !name.is_empty() {

@@ -6,6 +6,7 @@ mod merge;
 mod raw;
 
 use crate::field::{FieldError, FieldPath};
+use crate::release::{Release, V1_37};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{self, Write, WriteOptions};
@@ -78,7 +79,7 @@ pub(in crate::server) fn patch(
 pub(in crate::server) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
     body::check_size(&ctx.request.body)?;
     let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
-    let options = options::write_options(&ctx.query, write)?;
+    let options = options::write_options(&ctx.query, write, ctx.release())?;
     if kind == Kind::Apply {
         return Ok((None, options));
     }
@@ -88,7 +89,7 @@ pub(in crate::server) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<P
         Err(error) if error.message.starts_with("json: ") => {
             return Err(Refusal::bad_request(format!("error decoding patch: {}", error.message)));
         }
-        Err(_) => return Err(Refusal::bad_request("invalid JSON patch")),
+        Err(error) => return Err(Refusal::bad_request(unreadable(error.message, kind, &options, ctx.release()))),
     };
     let strict = if options.field_validation.looks() { document.errors } else { Vec::new() };
     // Only a test looks at the text.
@@ -155,6 +156,16 @@ fn decoded(
     decode::check_name(&object, &ctx.target.name)?;
     decode::dedup_owners(ctx, &mut object, true);
     Ok(object)
+}
+
+/// The message for a patch that is no JSON. Since 1.37 it is checked before anything else (`validateAndTranscodePatch`).
+fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Release) -> String {
+    match kind {
+        _ if release.since(V1_37) => "invalid JSON patch".to_owned(),
+        _ if options.field_validation.looks() => format!("error decoding patch: {error}"),
+        Kind::Json => error,
+        _ => "Invalid JSON Patch".to_owned(),
+    }
 }
 
 /// A 422 about a patch: it has neither kind nor name.

@@ -1,6 +1,7 @@
 //! What the verbs share: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
 
-use crate::field::{FieldError, FieldPath};
+use crate::field::{BadValue, FieldError, FieldPath};
+use crate::release::Release;
 use crate::server::http::body;
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::status::{GroupResource, Refusal};
@@ -119,12 +120,13 @@ pub(in crate::server) fn check_revision(
     wanted: &str,
     have: u64,
     name: &str,
+    release: Release,
 ) -> Result<(), Refusal> {
     match parse_revision(wanted).map_err(Refusal::unclassified)? {
         0 => {
             let metadata = FieldPath::new("metadata");
             let path = metadata.child("resourceVersion");
-            let error = FieldError::invalid(&path, Value::Int(0), "must be specified for an update");
+            let error = FieldError::invalid(&path, BadValue::unsigned(0, release), "must be specified for an update");
             Err(Refusal::invalid(resource, name, vec![error]))
         }
         wanted if wanted == have => Ok(()),

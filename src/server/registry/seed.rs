@@ -90,6 +90,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Release;
     use crate::server::{Method, Request, ResponseBody};
     use crate::text::json;
 
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_stored_object_may_be_one_that_would_be_refused() {
-        let server = Server::new(0);
+        let server = Server::new(Release::NEWEST, 0);
         server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
         let old = read(
             r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"k","resourceVersion":"70"},
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_could_not_have_been_stored_is_not() {
-        let server = Server::new(0);
+        let server = Server::new(Release::NEWEST, 0);
         server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
         let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err();
         assert_eq!(

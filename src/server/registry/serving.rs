@@ -5,6 +5,7 @@ use crate::apply::types::{self, Type, TypeRef};
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
+use crate::release::Release;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
@@ -63,10 +64,10 @@ pub(in crate::server) struct Version {
 
 impl Serving {
     /// Compiles a definition.
-    pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>) -> Self {
+    pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>, release: Release) -> Self {
         let spec = &crd.spec;
         let names = &crd.status.accepted_names;
-        let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id()));
+        let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id(), release));
         let versions = spec.versions.iter().map(|v| compile(&v.name)).collect();
         Self {
             group: spec.group.clone(),
@@ -192,7 +193,7 @@ impl Serving {
 }
 
 impl Version {
-    fn compile(crd: &CustomResourceDefinition, name: &str, tag: u64) -> Self {
+    fn compile(crd: &CustomResourceDefinition, name: &str, tag: u64, release: Release) -> Self {
         let spec = &crd.spec;
         let subresources = spec.subresources(name);
         let facts = Facts {
@@ -219,7 +220,7 @@ impl Version {
             name: name.to_owned(),
             served: version.is_some_and(|v| v.served),
             storage: version.is_some_and(|v| v.storage),
-            stages: Arc::new(ResourceVersion::compile(facts)),
+            stages: Arc::new(ResourceVersion::compile(facts, release)),
             columns: Columns::new(spec.columns(name)),
             selectable: selectable.collect(),
             deprecation: version
@@ -243,7 +244,8 @@ impl Version {
     /// How objects are merged and their owners told; made when first asked for.
     pub fn merge_type(&self) -> &Type {
         let facts = &self.stages.facts;
-        let compile = || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields);
+        let compile =
+            || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields, self.stages.release);
         self.merge_type.get_or_init(compile).resolve()
     }
 

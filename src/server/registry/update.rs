@@ -54,7 +54,7 @@ pub(in crate::server) fn put(
 ) -> Result<Answer, Refusal> {
     let name = ctx.name()?;
     body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Update)?;
+    let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
     let input = negotiate::input_of_objects(ctx.request.content_type.as_deref(), !namespaces::are(serving))?;
     let mut object = decode::request_object(ctx, serving, version, input, &options)?;
     decode::check_group_version(&object, serving, version)?;
@@ -112,7 +112,13 @@ impl Update<'_> {
             if self.part != Part::Scale {
                 decoded &= self.review().mutate(ctx, Some(&existing), &mut object)? == Mutation::Unchanged;
             }
-            check_revision(resource, metadata::text(&object, "resourceVersion"), stored.revision, &name)?;
+            check_revision(
+                resource,
+                metadata::text(&object, "resourceVersion"),
+                stored.revision,
+                &name,
+                ctx.release(),
+            )?;
             self.prepare_and_validate(ctx, &mut object, &existing)?;
             self.admit(ctx, &object, &existing)?;
             managed_fields::keep_times(&mut object, &existing);

@@ -52,7 +52,7 @@ impl Server {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
         if let Some(definition) = definition {
             let objects = Collection::new(NAME, &self.keeping, self.revision.current());
-            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects));
+            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release);
             self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
             self.namespaces = Some(rule);
             self.admission.push_front(NamespaceLifecycle);
@@ -135,11 +135,12 @@ fn complete(namespace: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Release;
     use crate::server::{Method, Request};
 
     #[test]
     fn clients_make_and_take_namespaces() {
-        let server = Server::new(1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
+        let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
         let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
         let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
         assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 201);

@@ -41,7 +41,7 @@ pub(in crate::server) fn get(ctx: &Context<'_>, serving: &Serving, version: &Ver
 pub(in crate::server) fn put(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
     let name = ctx.name()?;
     body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Update)?;
+    let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
     let mut scale = typed::request_scale(ctx, input, &options)?;
     decode::match_namespace(&mut scale, &ctx.target.namespace.clone())?;

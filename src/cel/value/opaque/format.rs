@@ -1,6 +1,7 @@
 //! The named formats of the `format` library.
 
 use super::{super::time, parse_request_uri};
+use crate::release::{Release, V1_30};
 use crate::value::names;
 
 /// `kubernetes.NamedFormat`
@@ -12,7 +13,7 @@ pub struct Format {
     pub name: &'static str,
     /// The length of its longest pattern, for the cost.
     pub pattern_length: u64,
-    check: fn(&str) -> Vec<String>,
+    check: fn(&str, Release) -> Vec<String>,
 }
 
 impl Format {
@@ -21,9 +22,14 @@ impl Format {
         FORMATS.iter().find(|format| format.function == name)
     }
 
+    /// Whether the text is of the format. Releases differ only in the wording of complaints.
+    pub fn accepts(&self, text: &str) -> bool {
+        self.complaints(text, Release::of(V1_30)).is_empty()
+    }
+
     /// The messages for an invalid text; none if it is valid.
-    pub fn complaints(&self, text: &str) -> Vec<String> {
-        (self.check)(text)
+    pub fn complaints(&self, text: &str, release: Release) -> Vec<String> {
+        (self.check)(text, release)
     }
 }
 
@@ -31,25 +37,25 @@ const fn format(
     function: &'static str,
     name: &'static str,
     pattern_length: u64,
-    check: fn(&str) -> Vec<String>,
+    check: fn(&str, Release) -> Vec<String>,
 ) -> Format {
     Format { function, name, pattern_length, check }
 }
 
 static FORMATS: [Format; 13] = [
-    format("byte", "byte", 84, |s| unless(is_base64(s), "invalid base64")),
-    format("date", "date", DATE_TIME_PATTERN, |s| unless(time::parse_date(s).is_ok(), "invalid date")),
-    format("datetime", "datetime", DATE_TIME_PATTERN, |s| unless(is_date_time(s), "invalid datetime")),
-    format("dns1035Label", "DNS1035Label", 30, |s| names::dns1035_label(s.as_bytes())),
-    format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |s| names::dns1035_label(&prefix(s))),
-    format("dns1123Label", "DNS1123Label", 30, |s| names::dns1123_label(s.as_bytes())),
-    format("dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |s| names::dns1123_label(&prefix(s))),
-    format("dns1123Subdomain", "DNS1123Subdomain", 60, |s| names::dns1123_subdomain(s.as_bytes())),
-    format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |s| names::dns1123_subdomain(&prefix(s))),
+    format("byte", "byte", 84, |s, _| unless(is_base64(s), "invalid base64")),
+    format("date", "date", DATE_TIME_PATTERN, |s, _| unless(time::parse_date(s).is_ok(), "invalid date")),
+    format("datetime", "datetime", DATE_TIME_PATTERN, |s, _| unless(is_date_time(s), "invalid datetime")),
+    format("dns1035Label", "DNS1035Label", 30, |s, _| names::dns1035_label(s.as_bytes())),
+    format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |s, _| names::dns1035_label(&prefix(s))),
+    format("dns1123Label", "DNS1123Label", 30, |s, _| names::dns1123_label(s.as_bytes())),
+    format("dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |s, _| names::dns1123_label(&prefix(s))),
+    format("dns1123Subdomain", "DNS1123Subdomain", 60, |s, _| names::dns1123_subdomain(s.as_bytes())),
+    format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |s, _| names::dns1123_subdomain(&prefix(s))),
     format("labelValue", "LabelValue", 40, names::label_value),
     format("qualifiedName", "QualifiedName", 60, names::qualified_name),
-    format("uri", "URI", 1103, |s| parse_request_uri(s).err().into_iter().collect()),
-    format("uuid", "uuid", UUID_PATTERN, |s| unless(is_uuid(s), "does not match the UUID format")),
+    format("uri", "URI", 1103, |s, _| parse_request_uri(s).err().into_iter().collect()),
+    format("uuid", "uuid", UUID_PATTERN, |s, _| unless(is_uuid(s), "does not match the UUID format")),
 ];
 
 /// The lengths of patterns the server takes for the cost.
@@ -130,7 +136,7 @@ mod tests {
     use super::*;
 
     fn good(format: &str, text: &str) -> bool {
-        Format::named(format).expect(format).complaints(text).is_empty()
+        Format::named(format).expect(format).complaints(text, Release::NEWEST).is_empty()
     }
 
     #[test]

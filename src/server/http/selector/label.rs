@@ -1,6 +1,7 @@
 //! Label selectors: `a=b,c in (d,e),!f` (`k8s.io/apimachinery/pkg/labels/selector.go`).
 
 use crate::field::{FieldError, FieldPath, ROOT, names};
+use crate::release::Release;
 use std::collections::BTreeSet;
 
 /// A parsed label selector.
@@ -45,8 +46,8 @@ enum Token {
 
 impl LabelSelector {
     /// Reads a selector; the error is the server's text.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser { tokens: scan(text), position: 0 };
+    pub fn parse(text: &str, release: Release) -> Result<Self, String> {
+        let mut parser = Parser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(Self { requirements })
@@ -146,6 +147,7 @@ fn scan_symbol(rest: &str) -> (Token, usize) {
 }
 
 struct Parser {
+    release: Release,
     tokens: Vec<(Token, String)>,
     position: usize,
 }
@@ -197,14 +199,14 @@ impl Parser {
         if token != Token::Identifier {
             return Err(format!("found '{key}', expected: identifier"));
         }
-        if let Some(error) = check_key(&key, &ROOT) {
+        if let Some(error) = check_key(&key, &ROOT, self.release) {
             return Err(error.to_string());
         }
         if negated {
-            return new_requirement(key, Operator::DoesNotExist, BTreeSet::new());
+            return new_requirement(key, Operator::DoesNotExist, BTreeSet::new(), self.release);
         }
         if matches!(self.ahead(true).0, Token::End | Token::Comma) {
-            return new_requirement(key, Operator::Exists, BTreeSet::new());
+            return new_requirement(key, Operator::Exists, BTreeSet::new(), self.release);
         }
         let (token, literal) = self.consume(false);
         let (operator, set) = match token {
@@ -217,7 +219,7 @@ impl Parser {
             _ => return Err(format!("found '{literal}', expected: in, notin, =, ==, !=, gt, lt")),
         };
         let values = if set { self.values()? } else { self.exact_value()? };
-        new_requirement(key, operator, values)
+        new_requirement(key, operator, values, self.release)
     }
 
     fn values(&mut self) -> Result<BTreeSet<String>, String> {
@@ -288,10 +290,15 @@ impl Parser {
     }
 }
 
-fn new_requirement(key: String, operator: Operator, values: BTreeSet<String>) -> Result<Requirement, String> {
+fn new_requirement(
+    key: String,
+    operator: Operator,
+    values: BTreeSet<String>,
+    release: Release,
+) -> Result<Requirement, String> {
     let path = FieldPath::new("values");
     let mut errors = Vec::new();
-    errors.extend(check_key(&key, &FieldPath::new("key")));
+    errors.extend(check_key(&key, &FieldPath::new("key"), release));
     if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
         for (i, value) in values.iter().enumerate() {
             if parse_int(value).is_none() {
@@ -301,7 +308,7 @@ fn new_requirement(key: String, operator: Operator, values: BTreeSet<String>) ->
         }
     }
     for (i, value) in values.iter().enumerate() {
-        let problems = names::label_value(value);
+        let problems = names::label_value(value, release);
         if !problems.is_empty() {
             errors.push(FieldError::invalid(&path.index(i).key(&key), value.as_str(), problems.join("; ")));
         }
@@ -312,8 +319,8 @@ fn new_requirement(key: String, operator: Operator, values: BTreeSet<String>) ->
     }
 }
 
-fn check_key(key: &str, path: &FieldPath<'_>) -> Option<FieldError> {
-    let problems = names::qualified_name(key);
+fn check_key(key: &str, path: &FieldPath<'_>, release: Release) -> Option<FieldError> {
+    let problems = names::qualified_name(key, release);
     (!problems.is_empty()).then(|| FieldError::invalid(path, key, problems.join("; ")))
 }
 
@@ -323,7 +330,7 @@ mod tests {
 
     fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
         let find = |key: &str| labels.iter().find(|(k, _)| *k == key).map(|(_, v)| *v);
-        LabelSelector::parse(selector).unwrap().matches(find)
+        LabelSelector::parse(selector, Release::NEWEST).unwrap().matches(find)
     }
 
     #[test]
@@ -350,9 +357,9 @@ mod tests {
                 "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
             ),
         ] {
-            assert_eq!(LabelSelector::parse(text).unwrap_err(), error);
+            assert_eq!(LabelSelector::parse(text, Release::NEWEST).unwrap_err(), error);
         }
-        let error = LabelSelector::parse("-a").unwrap_err();
+        let error = LabelSelector::parse("-a", Release::NEWEST).unwrap_err();
         assert!(
             error.starts_with("unable to parse requirement: <nil>: Invalid value: \"-a\": name part must consist of"),
             "{error}"

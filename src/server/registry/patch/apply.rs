@@ -1,6 +1,7 @@
 //! Server-side apply (`applyPatcher` of `endpoints/handlers/patch.go`): what it sends is read, applied, and stored as a
 //! patch is, or as a new object.
 
+use crate::release::V1_37;
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
@@ -50,24 +51,31 @@ pub(super) fn apply(
 }
 
 /// What an apply sends.
-pub(in crate::server) struct Config<'b>(&'b Body);
+pub(in crate::server) struct Config<'b> {
+    body: &'b Body,
+    /// What errors call it: before 1.37 only `YAML`.
+    called: &'static str,
+}
 
 impl<'b> Config<'b> {
     /// Of a request; what is not JSON at first sight must be YAML that JSON can hold.
     pub fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
+        let checked_first = ctx.release().since(V1_37);
         if let Body::Bytes(bytes) = &ctx.request.body
+            && checked_first
             && !text::looks_like_json(bytes)
         {
             text::yaml::read(bytes)
                 .map_err(|e| Refusal::bad_request(format!("error encoding patch: {}", e.message)))?;
         }
-        Ok(Self(&ctx.request.body))
+        Ok(Self { body: &ctx.request.body, called: if checked_first { "patch" } else { "YAML" } })
     }
 
     /// The object.
     pub fn value(&self) -> Result<Value, Refusal> {
-        let refused = |why: String| Refusal::bad_request(format!("error decoding patch: {why}"));
-        let value = match self.0 {
+        let what = self.called;
+        let refused = |why: String| Refusal::bad_request(format!("error decoding {what}: {why}"));
+        let value = match self.body {
             Body::Empty => Value::Null,
             Body::Value(value) => value.clone(),
             Body::Bytes(bytes) => {
@@ -89,11 +97,11 @@ impl<'b> Config<'b> {
         if !options.field_validation.looks() {
             return Ok(());
         }
-        let Body::Bytes(bytes) = self.0 else { return Ok(()) };
+        let Body::Bytes(bytes) = self.body else { return Ok(()) };
         let Some(error) = text::yaml::read_strict(bytes).ok().and_then(|read| read.error()) else { return Ok(()) };
         let error = format!("error converting YAML to JSON: {error}");
         if options.field_validation == FieldValidation::Strict {
-            return Err(Refusal::bad_request(format!("error strict decoding patch: {error}")));
+            return Err(Refusal::bad_request(format!("error strict decoding {}: {error}", self.called)));
         }
         ctx.warn_strict(&[error]);
         Ok(())

@@ -2,6 +2,7 @@
 //!
 //! Surprising: whatever is wrong with the body of a PUT, the server only says that it does not know the type.
 
+use crate::release::Release;
 use crate::server::http::body::{self, go_kind};
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -11,18 +12,17 @@ use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
-const UNKNOWN_TYPE: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
-
 /// The Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
     let read = body::object(&ctx.request.body, input, options.field_validation);
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
-        let read = check(body::or_empty(document.value))?;
+        let read = check(body::or_empty(document.value), ctx.release())?;
         document.strict.extend(read.unknown);
         ctx.strict_errors(&document.strict, options)?;
         Ok(read.scale)
     });
-    read.map_err(|_| Refusal::bad_request(UNKNOWN_TYPE))
+    let scheme = ctx.release().scheme();
+    read.map_err(|_| Refusal::bad_request(format!("no kind is registered for the type v1.Scale in scheme {scheme}")))
 }
 
 /// The Scale that a patch makes.
@@ -33,7 +33,7 @@ pub(super) fn patched_scale(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(&patched);
-    let read = body::interpret(&patched).and_then(|()| check(patched)).and_then(|read| {
+    let read = body::interpret(&patched).and_then(|()| check(patched, ctx.release())).and_then(|read| {
         if options.field_validation.looks() {
             strict.extend(read.unknown);
         }
@@ -49,16 +49,17 @@ struct Read {
 }
 
 /// The type must be Scale of autoscaling/v1, or not be told, and so must be the types of the fields.
-fn check(mut scale: Value) -> Result<Read, String> {
+fn check(mut scale: Value, release: Release) -> Result<Read, String> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();
     let kind = if kind.is_empty() { "Scale" } else { kind };
     let api_version = if api_version.is_empty() { "autoscaling/v1" } else { api_version };
     if (kind, api_version) != ("Scale", "autoscaling/v1") {
         return Err(format!(
-            "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            "no kind {} is registered for version {} in scheme {}",
             quote::go_quote(kind),
-            quote::go_quote(api_version)
+            quote::go_quote(api_version),
+            release.scheme()
         ));
     }
     let mut unknown = Vec::new();
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<String>, String> {
-        check(crate::text::json::read(text.as_bytes()).unwrap()).map(|r| r.unknown)
+        check(crate::text::json::read(text.as_bytes()).unwrap(), Release::NEWEST).map(|r| r.unknown)
     }
 
     #[test]

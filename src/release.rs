@@ -1,0 +1,314 @@
+//! The Kubernetes release whose API server is simulated. Whatever differs between releases is decided by a [`Release`].
+//!
+//! A difference is written once, beside the behaviour it changes, as a comparison with one of the [`Minor`] constants.
+//! Decide it when a schema, rule or server is built, not per object.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A Kubernetes minor version, 1.N: when a behaviour was introduced or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minor(pub u16);
+
+impl Minor {
+    /// Older than every release: for what has no date of introduction.
+    pub const ALWAYS: Self = Self(0);
+    /// Newer than every release.
+    pub const NEVER: Self = Self(u16::MAX);
+
+    /// N of 1.N.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The minor version before this one.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for Minor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
+}
+
+/// Kubernetes 1.30
+pub const V1_30: Minor = Minor(30);
+/// Kubernetes 1.31
+pub const V1_31: Minor = Minor(31);
+/// Kubernetes 1.32
+pub const V1_32: Minor = Minor(32);
+/// Kubernetes 1.33
+pub const V1_33: Minor = Minor(33);
+/// Kubernetes 1.34
+pub const V1_34: Minor = Minor(34);
+/// Kubernetes 1.35
+pub const V1_35: Minor = Minor(35);
+/// Kubernetes 1.36
+pub const V1_36: Minor = Minor(36);
+/// Kubernetes 1.37
+pub const V1_37: Minor = Minor(37);
+
+/// A simulated release: a minor version with the state of its feature gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    minor: Minor,
+    /// One bit per [`Gate`], set when the gate is enabled.
+    gates: u8,
+}
+
+impl Release {
+    /// The oldest release that can be simulated.
+    pub const OLDEST: Self = Self::of(V1_30);
+    /// The newest release that can be simulated.
+    pub const NEWEST: Self = Self::of(V1_37);
+
+    /// The release of one of the constants above, with the gates' defaults.
+    pub(crate) const fn of(minor: Minor) -> Self {
+        let mut gates = 0;
+        let mut i = 0;
+        while i < GATES.len() {
+            // A `for` loop is not const.
+            #[allow(clippy::indexing_slicing)]
+            let gate = &GATES[i];
+            if gate.on.0 <= minor.0 {
+                gates |= gate.gate.bit();
+            }
+            i += 1;
+        }
+        Self { minor, gates }
+    }
+
+    /// The release 1.`minor` with the gates' defaults, if it can be simulated.
+    pub fn new(minor: u16) -> Option<Self> {
+        (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).contains(&minor).then(|| Self::of(Minor(minor)))
+    }
+
+    /// Every release that can be simulated, oldest first.
+    pub fn known() -> impl Iterator<Item = Self> {
+        (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).map(|minor| Self::of(Minor(minor)))
+    }
+
+    /// The release that is simulated for a cluster of 1.`minor`: itself, or the nearest known one.
+    pub fn nearest(minor: u16) -> Self {
+        Self::of(Minor(minor.clamp(Self::OLDEST.minor.0, Self::NEWEST.minor.0)))
+    }
+
+    /// The minor version.
+    pub const fn minor(self) -> Minor {
+        self.minor
+    }
+
+    /// The patch release that was read and recorded: `1.37.2`.
+    pub fn full_version(self) -> String {
+        let patch = match self.minor {
+            V1_30 | V1_31 => 14,
+            V1_32 | V1_33 | V1_34 => 13,
+            V1_35 => 10,
+            V1_36 => 6,
+            _ => 2,
+        };
+        format!("{}.{patch}", self.minor)
+    }
+
+    /// The line of `k8s.io/apimachinery/pkg/runtime/scheme.go` that some error texts give as the name of a scheme.
+    pub fn scheme(self) -> String {
+        let line = match self.minor {
+            V1_30 | V1_31 | V1_32 => 100,
+            V1_33 | V1_34 => 110,
+            _ => 111,
+        };
+        format!("\"pkg/runtime/scheme.go:{line}\"")
+    }
+
+    /// Whether this release is `minor` or newer.
+    pub const fn since(self, minor: Minor) -> bool {
+        self.minor.0 >= minor.0
+    }
+
+    /// The version whose features new expressions and formats are limited to, so that the previous release can read
+    /// what is stored (`DefaultCompatibilityVersion`, `k8s.io/apiserver/pkg/cel/environment/base.go`).
+    pub const fn compatibility(self) -> Minor {
+        self.minor.previous()
+    }
+
+    /// Whether a feature gate is enabled.
+    pub const fn enables(self, gate: Gate) -> bool {
+        self.gates & gate.bit() != 0
+    }
+
+    /// The same release with a feature gate set by its name, as `--feature-gates` does.
+    ///
+    /// # Errors
+    /// When no gate of that name concerns custom resources in this release, or when the release has locked it.
+    pub fn with_gate(mut self, name: &str, enabled: bool) -> Result<Self, GateError> {
+        let known = || GATES.iter().filter(|gate| self.since(gate.introduced));
+        let Some(spec) = known().find(|gate| gate.name == name) else {
+            let known = known().map(|gate| gate.name).collect();
+            return Err(GateError::Unknown { name: name.to_owned(), release: self, known });
+        };
+        if self.since(spec.locked) && !enabled {
+            return Err(GateError::Locked { name: spec.name, release: self });
+        }
+        if enabled {
+            self.gates |= spec.gate.bit();
+        } else {
+            self.gates &= !spec.gate.bit();
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.minor.fmt(f)
+    }
+}
+
+/// `1.N` of a known release.
+impl FromStr for Release {
+    type Err = UnknownRelease;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok());
+        minor
+            .and_then(Self::new)
+            .filter(|release| release.to_string() == text)
+            .ok_or_else(|| UnknownRelease(text.to_owned()))
+    }
+}
+
+/// A version that cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownRelease(String);
+
+impl fmt::Display for UnknownRelease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<String> = Release::known().map(|release| release.to_string()).collect();
+        write!(f, "no Kubernetes version {:?} to simulate; use one of {}", self.0, known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownRelease {}
+
+/// A feature gate of the API server that concerns custom resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Errors in unchanged fields are tolerated.
+    CrdValidationRatcheting,
+    /// `selectableFields` of a definition, and field selectors on them.
+    CustomResourceFieldSelectors,
+    /// `observedGeneration` in the conditions of a definition.
+    CrdObservedGenerationTracking,
+}
+
+impl Gate {
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+struct GateSpec {
+    gate: Gate,
+    name: &'static str,
+    /// The release that brought it, disabled by default unless `on` is the same.
+    introduced: Minor,
+    /// The release that enabled it by default.
+    on: Minor,
+    /// The release that locked it to its default.
+    locked: Minor,
+}
+
+/// `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go`
+const GATES: [GateSpec; 3] = [
+    GateSpec {
+        gate: Gate::CrdObservedGenerationTracking,
+        name: "CRDObservedGenerationTracking",
+        introduced: V1_35,
+        on: V1_36,
+        locked: Minor::NEVER,
+    },
+    GateSpec {
+        gate: Gate::CrdValidationRatcheting,
+        name: "CRDValidationRatcheting",
+        introduced: V1_30,
+        on: V1_30,
+        locked: V1_33,
+    },
+    GateSpec {
+        gate: Gate::CustomResourceFieldSelectors,
+        name: "CustomResourceFieldSelectors",
+        introduced: V1_30,
+        on: V1_31,
+        locked: V1_32,
+    },
+];
+
+/// A feature gate that cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateError {
+    /// No such gate in the release, or none that concerns custom resources.
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The release.
+        release: Release,
+        /// The gates that the release has.
+        known: Vec<&'static str>,
+    },
+    /// The release does not allow disabling the gate.
+    Locked {
+        /// Its name.
+        name: &'static str,
+        /// The release.
+        release: Release,
+    },
+}
+
+impl fmt::Display for GateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, release, known } => write!(
+                f,
+                "Kubernetes {release} has no feature gate {name:?} for custom resources; use one of {}",
+                known.join(", ")
+            ),
+            Self::Locked { name, release } => {
+                write!(f, "cannot set feature gate {name} to false, feature is locked to true in Kubernetes {release}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GateError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_releases_are_read() {
+        assert_eq!("1.34".parse::<Release>().map(Release::minor), Ok(V1_34));
+        for unknown in ["1.29", "1.38", "34", "v1.34", "1.034", "2.34", ""] {
+            let error = unknown.parse::<Release>().unwrap_err().to_string();
+            assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"), "{error}");
+        }
+        assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::NEWEST));
+    }
+
+    #[test]
+    fn gates_follow_the_release() {
+        let release = |minor| Release::new(minor).unwrap();
+        assert!(!release(30).enables(Gate::CustomResourceFieldSelectors));
+        assert!(release(31).enables(Gate::CustomResourceFieldSelectors));
+        assert!(release(30).enables(Gate::CrdValidationRatcheting));
+        let off = release(31).with_gate("CRDValidationRatcheting", false).unwrap();
+        assert!(!off.enables(Gate::CrdValidationRatcheting));
+        let locked = release(34).with_gate("CRDValidationRatcheting", false).unwrap_err();
+        assert!(locked.to_string().contains("locked to true in Kubernetes 1.34"), "{locked}");
+        let unknown = release(34).with_gate("CRDObservedGenerationTracking", true).unwrap_err();
+        assert!(unknown.to_string().contains("CRDValidationRatcheting, CustomResourceFieldSelectors"), "{unknown}");
+    }
+}
