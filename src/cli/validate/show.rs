@@ -232,7 +232,7 @@ fn rank(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Rejected => 0,
         Verdict::CannotTell => 1,
-        Verdict::Accepted => 2,
+        Verdict::Accepted | Verdict::Decodes => 2,
         Verdict::Skipped => 3,
     }
 }
