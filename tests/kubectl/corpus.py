@@ -94,7 +94,7 @@ def validate(binary, work, count):
         return first
     seen, rounds = collections.Counter(), collections.defaultdict(list)
     for i in range(count):
-        names = {(item.get("apiVersion"), item.get("kind"), item.get("namespace"), item.get("name")) for item in first.get(i, [])}
+        names = {(item.get("apiVersion", "").split("/")[0], item.get("kind"), item.get("namespace"), item.get("name")) for item in first.get(i, [])}
         rounds[max((seen[n] for n in names), default=0)].append(i)
         seen.update(names)
     # The second object of a name would be an update of the first.
@@ -109,6 +109,19 @@ def validate(binary, work, count):
         for i in rounds[number]:
             first[i] = again.get(i, [])
     return first
+
+
+def errors(real, folder):
+    """What kubectl says of each file of a folder that it does not accept; None where an error names no file."""
+    found = collections.defaultdict(str)
+    unplaced = False
+    for line in real.kubectl("apply", "--dry-run=server", "-f", folder).stderr.split("\n"):
+        place = re.search(r"objects/(\d{5})\.yaml", line)
+        if place:
+            found[int(place[1])] += line
+        elif line.startswith(("error", "Error", "The ")):
+            unplaced = True
+    return None if unplaced else found
 
 
 def compare(a, root, name, crds, differences):
@@ -142,18 +155,19 @@ def compare(a, root, name, crds, differences):
             if isinstance(ours, str):
                 differences.append(f"{name}: validate: {ours}")
                 return counts
-            said = real.kubectl("apply", "--dry-run=server", "-f", f"{work}/objects").stderr
-            theirs = collections.defaultdict(str)
-            for line in said.split("\n"):
-                found = re.search(r"objects/(\d{5})\.yaml", line)
-                if found:
-                    theirs[int(found[1])] += line
-            if not theirs and any(line.lower().startswith("error") for line in said.split("\n")):
-                differences.append(f"{name}: kubectl: {said.strip()[:300]}")
+            theirs = errors(real, f"{work}/objects")
+            if theirs is None:
+                # A single error is printed without its file.
+                each = {i: real.kubectl("apply", "--dry-run=server", "-f", f"{work}/objects/{i:05}.yaml") for i in range(len(files))}
+                theirs = {i: answer.stderr.strip() for i, answer in each.items() if answer.returncode}
             for i, (place, _) in enumerate(files):
                 why = theirs.get(i, "")
                 if any(text in why for text in ("no matches for kind", "unable to recognize", "apiVersion not set", "kind not set", "is missing")):
                     counts["not served"] += 1
+                    continue
+                if "cannot use generate name with apply" in why:
+                    # validate sends these as kubectl create would.
+                    counts["without a name"] += 1
                     continue
                 if 'namespaces "' in why and "not found" in why:
                     counts["left out"] += 1
