@@ -119,6 +119,11 @@ impl<'a> Reader<'a> {
         Error::new(format!("invalid character {quoted} {context}"), Some(Position::of(self.text, self.at)))
     }
 
+    /// As [`Reader::end_or`], within a token that white space would break off: Go steps to a space at the end of the text.
+    fn cut_or(&self, context: &str) -> Error {
+        self.unexpected(self.peek().unwrap_or(b' '), context)
+    }
+
     fn end_or(&self, context: &str) -> Error {
         match self.peek() {
             Some(c) => self.unexpected(c, context),
@@ -270,7 +275,7 @@ impl<'a> Reader<'a> {
     fn literal(&mut self, word: &str, value: Value) -> Result<Value, Error> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
-                return Err(self.end_or(&format!("in literal {word} (expecting '{}')", char::from(expected))));
+                return Err(self.cut_or(&format!("in literal {word} (expecting '{}')", char::from(expected))));
             }
             self.at += 1;
         }
@@ -294,13 +299,13 @@ impl<'a> Reader<'a> {
         if self.peek() == Some(b'0') {
             self.at += 1;
         } else if !self.digits() {
-            return Err(self.end_or("in numeric literal"));
+            return Err(self.cut_or("in numeric literal"));
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
             has_fraction = true;
             if !self.digits() {
-                return Err(self.end_or("after decimal point in numeric literal"));
+                return Err(self.cut_or("after decimal point in numeric literal"));
             }
         }
         if let Some(b'e' | b'E') = self.peek() {
@@ -309,7 +314,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             if !self.digits() {
-                return Err(self.end_or("in exponent of numeric literal"));
+                return Err(self.cut_or("in exponent of numeric literal"));
             }
         }
         if self.syntax_only {
@@ -349,12 +354,12 @@ impl<'a> Reader<'a> {
                             self.at += 1;
                             for _ in 0..4 {
                                 if !self.peek().is_some_and(|c| c.is_ascii_hexdigit()) {
-                                    return Err(self.end_or("in \\u hexadecimal character escape"));
+                                    return Err(self.cut_or("in \\u hexadecimal character escape"));
                                 }
                                 self.at += 1;
                             }
                         }
-                        _ => return Err(self.end_or("in string escape code")),
+                        _ => return Err(self.cut_or("in string escape code")),
                     }
                 }
                 Some(0x20..) => self.at += 1,
@@ -502,6 +507,13 @@ mod tests {
             (b"trxe", "1:3 invalid character 'x' in literal true (expecting 'u')"),
             (b"'", "1:1 invalid character '\\'' looking for beginning of value"),
             (b"", "1:1 unexpected end of JSON input"),
+            (b"[tr", "1:4 invalid character ' ' in literal true (expecting 'u')"),
+            (b"\"\\", "1:3 invalid character ' ' in string escape code"),
+            (b"\"\\u12", "1:6 invalid character ' ' in \\u hexadecimal character escape"),
+            (b"-", "1:2 invalid character ' ' in numeric literal"),
+            (b"1.", "1:3 invalid character ' ' after decimal point in numeric literal"),
+            (b"1e+", "1:4 invalid character ' ' in exponent of numeric literal"),
+            (b"\"a", "1:3 unexpected end of JSON input"),
             (b"{\"a\":", "1:6 unexpected end of JSON input"),
             (b"[1e400]", "1:2 json: cannot unmarshal number 1e400 into Go value of type float64"),
             (b"[1e400", "1:7 unexpected end of JSON input"),
