@@ -37,13 +37,19 @@ pub fn of_types(
             let mut pages = list.map(|page| rows.page(resource, page));
             let read = pages.try_for_each(|page| page?.iter().try_for_each(|object| held.add(object)));
             failures.extend(read.err());
-            let mut add = |page: Vec<Value>| add_page(&mut table, &rows.table(source, resource, &page)?);
+            let mut add = |page: Vec<Value>| {
+                table.add(&rows.table(source, resource, &page)?, &[], &[]);
+                Ok(())
+            };
             in_pages(held.finish(), &mut add)
         } else {
             // A page becomes text before the next one is read.
             list.into_iter().try_for_each(|page| {
                 let page = rows.page(resource, page)?;
-                if page.is_empty() { Ok(()) } else { add_page(&mut table, &rows.table(source, resource, &page)?) }
+                if !page.is_empty() {
+                    table.add(&rows.table(source, resource, &page)?, &[], &[]);
+                }
+                Ok(())
             })
         };
         failures.extend(done.err());
@@ -88,11 +94,6 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
     }
     drop(objects);
     tables.nothing_found(get, namespaced, failures);
-    Ok(())
-}
-
-fn add_page(table: &mut TableText, page: &Value) -> Result<(), Failure> {
-    table.add(page, &[], &[]);
     Ok(())
 }
 
