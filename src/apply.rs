@@ -11,6 +11,7 @@
 //! updater     ownership after an update or an apply, and conflicts
 //! scale       the same for the /scale subresource
 //! client_side what `kubectl apply` sends when it merges by itself
+//! json_patch, raw                     JSON patches, and JSON as it was written
 //! identity, managed, field_manager    metadata.managedFields: read, written, capped; what a request makes of them
 //! ```
 
@@ -18,8 +19,10 @@ pub mod client_side;
 pub mod definition;
 pub mod field_manager;
 pub mod identity;
+pub mod json_patch;
 pub mod managed;
 pub mod path;
+pub mod raw;
 pub mod scale;
 pub mod set;
 pub mod typed;

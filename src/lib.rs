@@ -31,6 +31,8 @@ pub mod apply;
 
 pub mod crd;
 
+pub mod policies;
+
 pub mod server;
 
 pub mod kubectl;

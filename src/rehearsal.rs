@@ -278,6 +278,7 @@ fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
         content_type: content_type.map(str::to_owned),
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
+        user: None,
         body: if body.is_null() { Body::Empty } else { Body::Value(body) },
         now,
     }

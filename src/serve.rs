@@ -2,7 +2,7 @@
 //! reach it.
 //!
 //! ```
-//! use crdx::{server::Server, serve};
+//! use crdx::{release::Release, serve, server::Server};
 //! use std::sync::Arc;
 //!
 //! let running = serve::start(Arc::new(Server::new(Release::NEWEST, 1)), serve::Options::default())?;
@@ -22,6 +22,7 @@ mod connections;
 mod controllers;
 mod escape;
 mod http;
+mod impersonate;
 mod kubeconfig;
 mod read_only;
 mod record;

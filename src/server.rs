@@ -6,6 +6,7 @@
 //! serves CRDs themselves; [`controllers`] do what follows from a write of one.
 
 mod admission;
+mod builtin;
 mod controllers;
 mod definitions;
 pub mod http;
@@ -65,6 +66,8 @@ pub struct Request {
     pub accept: Option<String>,
     /// `User-Agent`, from which the field manager's default name comes.
     pub user_agent: Option<String>,
+    /// The user that sends it, where that is not the server's own ([`Server::with_user`]).
+    pub user: Option<UserInfo>,
     /// The body.
     pub body: Body,
     /// The time of the request.
@@ -92,6 +95,7 @@ impl Request {
             content_type: (method == Method::Patch).then(|| "application/merge-patch+json".to_owned()),
             accept: None,
             user_agent: None,
+            user: None,
             body: body.into(),
             now: Timestamp::default(),
         }

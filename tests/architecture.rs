@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline"],
     &["apply"],
     &["crd"],
+    &["policies"],
     &["server"],
     &["kubectl"],
     &["lint"],

@@ -70,6 +70,7 @@ impl Client for InProcess {
             content_type: content_type.map(str::to_owned),
             accept: Some(accept.to_owned()),
             user_agent: Some("conformance/1".to_owned()),
+            user: None,
             body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

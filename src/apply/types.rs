@@ -268,6 +268,11 @@ static SCALE: LazyLock<TypeRef> = LazyLock::new(|| {
     map(MapType { fields: of_scale, ..MapType::default() })
 });
 
+/// The merge type of `autoscaling/v1` Scale, to be kept.
+pub fn scale_type() -> TypeRef {
+    SCALE.clone()
+}
+
 /// The merge type of `autoscaling/v1` Scale.
 pub fn of_scale() -> &'static Type {
     SCALE.resolve()

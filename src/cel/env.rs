@@ -82,9 +82,9 @@ impl BaseEnv {
         Self::built(release.minor(), release.minor(), false)
     }
 
-    /// The same as [`Self::for_new`] for expressions that make patches.
+    /// The same as [`Self::for_stored`] for expressions of mutating policies.
     pub fn with_patch_types(release: Release) -> Arc<Self> {
-        Self::built(release.minor(), release.compatibility(), true)
+        Self::built(release.minor(), release.minor(), true)
     }
 
     fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {

@@ -6,10 +6,12 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::field::names;
+use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::{self, Options, Running, State};
-use crate::server::{Namespaces, Server};
-use std::fs::OpenOptions;
+use crate::server::{Namespaces, Server, Timestamp, UserInfo};
+use crate::text;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
@@ -38,6 +40,31 @@ pub fn run(args: &args::Serve) -> Exit {
     Exit::Fine
 }
 
+/// The server with the policies and the user that the flags ask for.
+fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Result<Server, String> {
+    if args.admission {
+        server = server.with_policies(Arc::new(authorizer(args.authorizer.as_deref())?), now);
+    }
+    if let Some(username) = &args.request_user {
+        let groups = args.request_group.clone();
+        server = server.with_user(UserInfo { username: username.clone(), groups, ..UserInfo::default() });
+    }
+    Ok(server)
+}
+
+/// What answers `authorizer`: `allow`, `deny` or the rules of a file.
+fn authorizer(given: Option<&str>) -> Result<Rules, String> {
+    match given {
+        None | Some("allow") => Ok(Rules::allow_all()),
+        Some("deny") => Ok(Rules::deny_all()),
+        Some(path) => {
+            let bytes = fs::read(path).map_err(|e| format!("--authorizer: cannot read {path}: {e}"))?;
+            let document = text::yaml::read(&bytes).map_err(|e| format!("--authorizer: {path}: {e}"))?;
+            Rules::read(&document).map_err(|e| format!("--authorizer: {path}: {e}"))
+        }
+    }
+}
+
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
@@ -55,7 +82,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
         server = server.with_namespaces(rule, names, now);
     }
-    let server = Arc::new(server);
+    let server = Arc::new(with_admission(server, args, now).map_err(one)?);
     let mut options = Options {
         address: args.address,
         port: args.port,

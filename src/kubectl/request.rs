@@ -30,6 +30,7 @@ pub fn read(path: &str, manner: Manner) -> Request {
         content_type: None,
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
+        user: None,
         body: Body::Empty,
         now: manner.now,
     }
@@ -66,6 +67,7 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
+        user: None,
         body: if json::is_longer_than(&object, LIMIT) {
             // The server refuses it by its length.
             Body::Bytes(json::to_string(&object).into_bytes())

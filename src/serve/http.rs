@@ -2,7 +2,7 @@
 
 use super::access::Refused;
 use super::stream::Stream;
-use super::{Service, read_only};
+use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
 use crate::server::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
 use crate::text;
@@ -79,6 +79,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         content_type: text(header::CONTENT_TYPE),
         accept: text(header::ACCEPT),
         user_agent: text(header::USER_AGENT),
+        user: impersonate::user(&parts.headers),
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

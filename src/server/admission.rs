@@ -8,19 +8,23 @@
 mod attributes;
 mod cluster;
 mod lifecycle;
+mod policies;
 mod review;
 #[cfg(test)]
 mod tests;
 
-use crate::server::Server;
+use crate::cel::value::Authorizer;
 use crate::server::http::status::Refusal;
+use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
 pub use attributes::UserInfo;
 pub(super) use attributes::{Attributes, GroupVersionKind, GroupVersionResource, Operation, OperationOptions};
 pub(super) use cluster::Cluster;
 pub(super) use lifecycle::NamespaceLifecycle;
-pub(super) use review::Review;
+use policies::Policies;
+pub(super) use review::{Review, validate_definition};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Whether a plugin changed the object it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +81,6 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Adds a plugin after those that are there.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the namespace plugin is first; no other plugin exists yet"))]
     pub fn push(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.push(Box::new(plugin));
     }
@@ -93,6 +96,19 @@ impl Chain {
 }
 
 impl Server {
+    /// The server with policies: it stores and serves them, namespaces and config maps, and enforces them on every write.
+    /// Their expressions ask `authorizer`. Without [`Server::with_namespaces`] objects may be created in namespaces that
+    /// do not exist, as long as no policy looks at the namespace.
+    #[must_use]
+    pub fn with_policies(mut self, authorizer: Arc<dyn Authorizer>, now: Timestamp) -> Self {
+        if self.namespaces.is_none() {
+            self = self.with_namespaces(Namespaces::Unchecked, &[], now);
+        }
+        self.serve_admission_kinds();
+        self.admission.push(Policies::new(authorizer));
+        self
+    }
+
     /// The server whose requests come from `user`, as admission sees it.
     #[must_use]
     pub fn with_user(mut self, user: UserInfo) -> Self {

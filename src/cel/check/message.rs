@@ -40,6 +40,9 @@ pub(super) fn declared_name(type_: &Type) -> String {
 pub(super) fn patch_field(message: &str, name: &str) -> Type {
     match name {
         "op" | "path" | "from" if message == JSON_PATCH => Type::String,
+        "value" => Type::Dyn,
+        // cel-go finds a field without a type, which nothing fits.
+        _ if message == JSON_PATCH => Type::Opaque("".into()),
         _ => Type::Dyn,
     }
 }

@@ -56,6 +56,22 @@ pub struct Serve {
     /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it is used
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
+    /// Store and enforce admission policies (validating and mutating); serve them, their bindings, namespaces and config maps
+    #[arg(long)]
+    pub admission: bool,
+    /// Store policies that a full API server refuses, such as those whose expressions do not compile; today
+    /// policies are never validated, with or without this flag
+    #[arg(long, requires = "admission")]
+    pub skip_policy_validation: bool,
+    /// The name of the user that sends the requests, as policies see it; `Impersonate-User` names another
+    #[arg(long, value_name = "NAME")]
+    pub request_user: Option<String>,
+    /// A group of that user; may be repeated
+    #[arg(long, value_name = "GROUP", requires = "request_user")]
+    pub request_group: Vec<String>,
+    /// What `authorizer` answers in policies: `allow` (the default), `deny`, or a YAML file with rules
+    #[arg(long, value_name = "allow|deny|FILE", requires = "admission")]
+    pub authorizer: Option<String>,
     /// Keep everything in this file from one run to the next
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,

@@ -18,7 +18,7 @@ pub(in crate::server) enum Operation {
 
 impl Operation {
     /// The word of policies and of `request.operation`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "policies match by it"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "webhooks match by it"))]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -86,7 +86,6 @@ impl Default for UserInfo {
 
 /// What admission knows of a request besides the object that is to be written.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "policies read all of it"))]
 pub(in crate::server) struct Attributes<'a> {
     /// What the request does.
     pub operation: Operation,
@@ -114,7 +113,6 @@ pub(in crate::server) struct Attributes<'a> {
 impl Attributes<'_> {
     /// `CreateOptions`, `UpdateOptions` or `DeleteOptions` as `request.options` shows them: a PATCH has those of the
     /// operation it turned out to be.
-    #[cfg_attr(not(test), expect(dead_code, reason = "policies read it"))]
     pub fn options_value(&self) -> Value {
         let kind = match self.operation {
             Operation::Create => "CreateOptions",

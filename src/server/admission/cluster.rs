@@ -2,6 +2,7 @@
 
 use super::{GroupVersionKind, GroupVersionResource};
 use crate::pipeline;
+use crate::release::Release;
 use crate::server::http::status::Refusal;
 use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::{metadata, store};
@@ -26,7 +27,6 @@ pub(in crate::server) struct Resource {
     version: Arc<Version>,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "policies ask for it"))]
 impl Resource {
     /// Group, version and resource.
     pub fn resource(&self) -> GroupVersionResource<'_> {
@@ -46,14 +46,25 @@ impl Resource {
     }
 
     /// Names and types as the published OpenAPI document has them.
-    pub fn merge_type(&self) -> &crate::apply::types::Type {
-        self.version.merge_type()
+    pub fn merge_type(&self) -> crate::apply::types::TypeRef {
+        self.version.merge_type_ref().clone()
+    }
+
+    /// Whether the version has the subresource; the empty one is the object itself.
+    pub fn has_subresource(&self, name: &str) -> bool {
+        match name {
+            "" => true,
+            "status" => self.version.has_status(),
+            "scale" => self.version.scale().is_some(),
+            _ => false,
+        }
     }
 
     /// An object of any version of the resource as one of this version.
     ///
     /// # Errors
     /// An object whose apiVersion the definition does not have.
+    #[cfg_attr(not(test), expect(dead_code, reason = "webhooks are sent converted objects"))]
     pub fn convert(&self, object: &Value) -> Result<Value, Refusal> {
         self.serving.convert(object.clone(), &self.version)
     }
@@ -90,8 +101,12 @@ impl<'a> Cluster<'a> {
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "policies ask for it"))]
 impl Cluster<'_> {
+    /// The release that is simulated.
+    pub fn release(&self) -> Release {
+        self.server.release()
+    }
+
     /// A served resource by its kind: custom resources, and those of the core group that the server has.
     pub fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
         self.find(version, |serving| serving.group == group && serving.kind == kind)
@@ -103,10 +118,24 @@ impl Cluster<'_> {
     }
 
     /// All served versions of a resource, in the definition's order.
+    #[cfg_attr(not(test), expect(dead_code, reason = "webhooks ask for it"))]
     pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
         let served = serving.versions.iter().filter(|version| version.served);
         served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
+    }
+
+    /// All versions of a resource, served or not: policies count them all as equivalent.
+    pub fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
+        let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
+        let all = serving.versions.iter();
+        all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
+    }
+
+    /// The stored objects of a resource in key order.
+    pub fn stored(&self, group: &str, plural: &str) -> store::Found {
+        let serving = self.server.serving_of(&format!("{plural}.{group}"));
+        serving.map(|serving| serving.objects.list("", "", &self.server.revision).0).unwrap_or_default()
     }
 
     /// The objects of a resource in key order; of all namespaces where `namespace` is empty.

@@ -2,8 +2,8 @@
 
 use super::{Attributes, Cluster, GroupVersionKind, GroupVersionResource, Mutation, Operation, OperationOptions};
 use crate::apply::managed::Managed;
+use crate::crd;
 use crate::pipeline;
-use crate::server::Server;
 use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
 use crate::server::registry::decode;
@@ -48,7 +48,7 @@ impl Review<'_> {
         let mut outcome = Mutation::Unchanged;
         for plugin in server.admission.handling(self.operation) {
             let (namespace, name) = self.address(ctx, Some(object));
-            let attributes = self.attributes(server, &namespace, &name, old);
+            let attributes = self.attributes(ctx, &namespace, &name, old);
             let mut warnings = Vec::new();
             let result = plugin.mutate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
             for warning in warnings {
@@ -79,7 +79,7 @@ impl Review<'_> {
         let (namespace, name) = self.address(ctx, object);
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            let attributes = self.attributes(server, &namespace, &name, old);
+            let attributes = self.attributes(ctx, &namespace, &name, old);
             let mut warnings = Vec::new();
             let result = plugin.validate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
             for warning in warnings {
@@ -102,7 +102,7 @@ impl Review<'_> {
 
     fn attributes<'r>(
         &'r self,
-        server: &'r Server,
+        ctx: &'r Context<'_>,
         namespace: &'r str,
         name: &'r str,
         old: Option<&'r Value>,
@@ -125,9 +125,48 @@ impl Review<'_> {
                 OperationOptions::Write(options) => options.dry_run,
                 OperationOptions::Delete(options) => options.dry_run,
             },
-            user: &server.admission.user,
+            user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
         }
     }
+}
+
+/// Shows the plugins a definition as it will be stored, or with `None` that the old one is deleted. Plugins do not change
+/// definitions.
+///
+/// # Errors
+/// The first refusal of a plugin.
+pub(in crate::server) fn validate_definition(
+    ctx: &mut Context<'_>,
+    (operation, options): (Operation, OperationOptions<'_>),
+    name: &str,
+    old: Option<&Value>,
+    object: Option<&Value>,
+) -> Result<(), Refusal> {
+    let server = ctx.server;
+    for plugin in server.admission.handling(operation) {
+        let attributes = Attributes {
+            operation,
+            resource: GroupVersionResource { group: crd::GROUP, version: "v1", resource: "customresourcedefinitions" },
+            subresource: &ctx.target.subresource,
+            kind: GroupVersionKind { group: crd::GROUP, version: "v1", kind: "CustomResourceDefinition" },
+            namespace: "",
+            name,
+            old_object: old,
+            options,
+            dry_run: match options {
+                OperationOptions::Write(options) => options.dry_run,
+                OperationOptions::Delete(options) => options.dry_run,
+            },
+            user: ctx.request.user.as_ref().unwrap_or(&server.admission.user),
+        };
+        let mut warnings = Vec::new();
+        let result = plugin.validate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
+        for warning in warnings {
+            ctx.warn(warning);
+        }
+        result?;
+    }
+    Ok(())
 }
 
 /// Undoes invalid managedFields of a plugin (`fieldmanager/admission.go`).

@@ -268,5 +268,5 @@ fn plugins_find_resources_and_objects() {
     kites.default(&mut found);
     assert_eq!(found.str_at(&["spec", "colour"]), Some("red"));
     assert_eq!(kites.convert(&found).unwrap().at(&["spec", "x"]), None);
-    assert!(kites.merge_type().map.is_some());
+    assert!(kites.merge_type().resolve().map.is_some());
 }

@@ -4,6 +4,7 @@
 use super::{RESOURCE, select, typed};
 use crate::crd;
 use crate::release::{Release, V1_37};
+use crate::server::admission::{Operation, OperationOptions, validate_definition};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::status::{Reason, Refusal};
@@ -33,13 +34,15 @@ pub(super) fn delete_collection(ctx: &mut Context<'_>) -> Result<Answer, Refusal
     Ok(Answer { code: 200, content: Content::List(list) })
 }
 
-fn remove(ctx: &Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answer, Refusal> {
+fn remove(ctx: &mut Context<'_>, name: &str, options: &DeleteOptions) -> Result<Answer, Refusal> {
     let server = ctx.server;
     let _writing = server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(stored) = server.definitions.objects.get(name) else {
         return Err(Refusal::not_found(RESOURCE, name));
     };
     check_preconditions(&stored.raw(), name, options, ctx.release())?;
+    let deletion = (Operation::Delete, OperationOptions::Delete(options));
+    validate_definition(ctx, deletion, name, Some(&stored.raw()), None)?;
     let Some(mut definition) = typed(&stored) else {
         return Err(Refusal::internal("a stored definition is unreadable"));
     };

@@ -3,6 +3,7 @@
 use super::{RESOURCE, decode, ownership, typed};
 use crate::crd::{self, CustomResourceDefinition, strategy, validation};
 use crate::field::ErrorList;
+use crate::server::admission::{Operation, OperationOptions, validate_definition};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate;
@@ -54,6 +55,8 @@ fn store_new(
         ctx.warn(warning);
     }
     let name = definition.name().to_owned();
+    let write = (Operation::Create, OperationOptions::Write(options));
+    validate_definition(ctx, write, &name, None, Some(&definition.to_value()))?;
     check_new_revision(text(&definition, "resourceVersion"), options.dry_run)?;
     let server = ctx.server;
     let _writing = server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,6 +209,8 @@ fn update(
         }
     }
     let mut object = definition.to_value();
+    let write = (Operation::Update, OperationOptions::Write(options));
+    validate_definition(ctx, write, &name, Some(existing), Some(&object))?;
     keep_times(&mut object, existing);
     if should_delete(&object, existing) {
         if !options.dry_run && server.definitions.objects.remove(&name, &stored, &server.revision).is_ok() {

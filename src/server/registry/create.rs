@@ -4,6 +4,7 @@ use crate::pipeline;
 use crate::release::V1_34;
 use crate::server::Method;
 use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
+use crate::server::builtin;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate;
@@ -67,7 +68,11 @@ pub(in crate::server) fn admit_new(
         }
         return Err(Refusal::forbidden(serving.resource(), name, why));
     }
-    review(serving, version, options).mutate(ctx, None, object)
+    let mutation = review(serving, version, options).mutate(ctx, None, object)?;
+    if mutation == Mutation::Changed {
+        decode::match_namespace(object, &ctx.target.namespace.clone())?;
+    }
+    Ok(mutation)
 }
 
 fn review<'a>(serving: &'a Serving, version: &'a Version, options: &'a WriteOptions) -> Review<'a> {
@@ -91,7 +96,7 @@ pub(in crate::server) fn store_new(
         metadata::set_text(&mut object, "name", &ctx.server.random.name(&prefix));
     }
     pipeline::prepare_create(&version.stages, &mut object);
-    namespaces::complete_new(serving, &mut object);
+    builtin::complete(serving, &mut object);
     let verdict = pipeline::validate_create(&version.stages, &object);
     for warning in verdict.warnings {
         ctx.warn(warning);

@@ -3,8 +3,8 @@
 pub(in crate::server) mod apply;
 mod json;
 mod merge;
-mod raw;
 
+use crate::apply::raw::Raw;
 use crate::field::{FieldError, FieldPath};
 use crate::release::{Release, V1_37};
 use crate::server::http::body;
@@ -16,7 +16,6 @@ use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::update::{Part, Update};
 use crate::text;
 use crate::value::{Value, json as json_text};
-use raw::Raw;
 use std::sync::Arc;
 
 const MEDIA_TYPES: [&str; 3] =

@@ -243,10 +243,15 @@ impl Version {
 
     /// How objects are merged and their owners told; made when first asked for.
     pub fn merge_type(&self) -> &Type {
+        self.merge_type_ref().resolve()
+    }
+
+    /// The same, to be kept.
+    pub fn merge_type_ref(&self) -> &TypeRef {
         let facts = &self.stages.facts;
         let compile =
             || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields, self.stages.release);
-        self.merge_type.get_or_init(compile).resolve()
+        self.merge_type.get_or_init(compile)
     }
 
     /// The scale subresource's paths.

@@ -3,6 +3,7 @@
 
 use crate::pipeline;
 use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
+use crate::server::builtin;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate;
@@ -112,13 +113,10 @@ impl Update<'_> {
             if self.part != Part::Scale {
                 decoded &= self.review().mutate(ctx, Some(&existing), &mut object)? == Mutation::Unchanged;
             }
-            check_revision(
-                resource,
-                metadata::text(&object, "resourceVersion"),
-                stored.revision,
-                &name,
-                ctx.release(),
-            )?;
+            let wanted = metadata::text(&object, "resourceVersion");
+            if !(builtin::allows_unconditional_update(serving) && matches!(wanted, "" | "0")) {
+                check_revision(resource, wanted, stored.revision, &name, ctx.release())?;
+            }
             self.prepare_and_validate(ctx, &mut object, &existing)?;
             self.admit(ctx, &object, &existing)?;
             managed_fields::keep_times(&mut object, &existing);
@@ -177,6 +175,7 @@ impl Update<'_> {
             Part::Status => pipeline::prepare_status_update(stages, object, existing),
         }
         keep_system_fields(object, existing);
+        builtin::complete(self.serving, object);
         let verdict = match self.part {
             Part::Object | Part::Scale => pipeline::validate_update(stages, object, existing),
             Part::Status => pipeline::validate_status_update(stages, object, existing),

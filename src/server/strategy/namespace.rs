@@ -43,6 +43,8 @@ pub enum Namespaces {
     OnDemand,
     /// Those that were created, and no others: nothing can be created elsewhere.
     Created,
+    /// Those that were created; objects may be in others, too, and stay when theirs is deleted.
+    Unchecked,
 }
 
 impl Server {
@@ -86,7 +88,6 @@ impl Server {
                     ("name", Value::from(name)),
                     ("uid", self.random.uid().into()),
                     ("creationTimestamp", time::format(now).into()),
-                    ("generation", Value::Int(1)),
                 ]),
             ),
         ]);
@@ -97,7 +98,7 @@ impl Server {
 
     /// A namespace was deleted: all that is in it goes too, except what finalizers hold.
     pub(in crate::server) fn empty_namespace(&self, serving: &Serving, name: &str, now: Timestamp) {
-        if !are(serving) {
+        if !are(serving) || self.namespaces == Some(Namespaces::Unchecked) {
             return;
         }
         let all: Vec<Arc<Serving>> =

@@ -11,7 +11,6 @@ pub(in crate::server) enum Reason {
     /// 400
     BadRequest,
     /// 401
-    #[expect(dead_code, reason = "an admission policy can choose it")]
     Unauthorized,
     /// 403
     Forbidden,
@@ -36,12 +35,10 @@ pub(in crate::server) enum Reason {
     /// 500
     InternalError,
     /// 503
-    #[expect(dead_code, reason = "admission answers it for a schema that is not published yet")]
     ServiceUnavailable,
     /// 504
     Timeout,
     /// A reason that an admission policy names and Kubernetes does not know.
-    #[expect(dead_code, reason = "an admission policy can choose any text")]
     Other(String),
 }
 

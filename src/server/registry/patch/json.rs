@@ -4,19 +4,17 @@
 //! null; what stands before the first slash of a path is ignored; indexes may be negative. Why a patch does not apply is
 //! never told.
 
-use super::raw::Raw;
+use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unescape};
+use crate::apply::raw::Raw;
 use crate::server::http::body::go_kind;
 use crate::server::http::status::Refusal;
-use crate::value::{Value, json};
+use crate::value::Value;
 use std::fmt::Write as _;
 
 /// The most operations of one patch.
 const MOST: usize = 10_000;
 /// The most bytes that the copies of one patch may add.
 const COPY_LIMIT: usize = 3 * 1024 * 1024;
-
-/// A patch does not apply.
-struct Failed;
 
 const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
@@ -98,14 +96,20 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Pat
             operations.len()
         )));
     }
-    let mut copied = 0;
+    let mut applied = Patch::with_copy_limit(COPY_LIMIT);
     let mut placed = Vec::new();
     for (i, operation) in operations.iter().enumerate() {
         if let Some(place) = place(operation, &document) {
             placed.push((i, place));
         }
         let written = raw.item(i).and_then(|o| o.get("value"));
-        step(operation, written, &mut document, &mut copied).map_err(|Failed| Refusal::patch_does_not_apply())?;
+        let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
+        let op = text("op").unwrap_or_default();
+        let value = operation.get("value").cloned();
+        let path = text("path").ok_or_else(|| NO_PATH.to_owned());
+        let from = text("from").ok_or_else(|| NO_FROM.to_owned());
+        let operation = Operation { op, path, from, value };
+        applied.step(&operation, written, &mut document).map_err(|_| Refusal::patch_does_not_apply())?;
     }
     Ok(Patched { document, placed })
 }
@@ -131,161 +135,6 @@ fn place(operation: &Value, document: &Value) -> Option<String> {
     Some(out.trim_start_matches('.').to_owned())
 }
 
-fn step(operation: &Value, written: Option<&Raw>, document: &mut Value, copied: &mut usize) -> Result<(), Failed> {
-    let text = |key: &str| operation.str_at(&[key]).ok_or(Failed);
-    let value = || operation.get("value").cloned().unwrap_or_default();
-    match text("op")? {
-        "add" => {
-            let (container, key) = find(document, text("path")?)?;
-            add(container, &key, value())
-        }
-        "remove" => {
-            let (container, key) = find(document, text("path")?)?;
-            remove(container, &key).map(|_| ())
-        }
-        "replace" => {
-            let path = text("path")?;
-            if path.is_empty() {
-                let new = value();
-                return match new {
-                    Value::Object(_) | Value::Array(_) => {
-                        *document = new;
-                        Ok(())
-                    }
-                    _ => Err(Failed),
-                };
-            }
-            let (container, key) = find(document, path)?;
-            match container {
-                Value::Array(items) => {
-                    let at = index(&key, items.len())?;
-                    *items.get_mut(at).ok_or(Failed)? = value();
-                }
-                Value::Object(members) => {
-                    members.insert(key, value());
-                }
-                _ => return Err(Failed),
-            }
-            Ok(())
-        }
-        "move" => {
-            let (container, key) = find(document, text("from")?)?;
-            let moved = remove(container, &key)?;
-            let (container, key) = find(document, text("path")?)?;
-            add(container, &key, moved)
-        }
-        "copy" => {
-            let (container, key) = find(document, text("from")?)?;
-            let copy = get(container, &key)?.cloned().unwrap_or_default();
-            *copied += json::to_string(&copy).len();
-            if *copied > COPY_LIMIT {
-                return Err(Failed);
-            }
-            let (container, key) = find(document, text("path")?)?;
-            add(container, &key, copy)
-        }
-        "test" => {
-            let path = text("path")?;
-            let holds = if path.is_empty() {
-                written.is_some_and(|w| w.is(document))
-            } else {
-                let (container, key) = find(document, path)?;
-                match (get(container, &key)?.unwrap_or(&Value::Null), written) {
-                    (Value::Null, None | Some(Raw::Null)) => true,
-                    (have, Some(wanted)) => wanted.is(have),
-                    (_, None) => false,
-                }
-            };
-            if holds { Ok(()) } else { Err(Failed) }
-        }
-        _ => Err(Failed),
-    }
-}
-
-/// The container a path leads to, and the key in it.
-fn find<'d>(document: &'d mut Value, path: &str) -> Result<(&'d mut Value, String), Failed> {
-    let mut parts = path.split('/');
-    parts.next();
-    let mut parts: Vec<String> = parts.map(unescape).collect();
-    let key = parts.pop().ok_or(Failed)?;
-    let mut at = document;
-    for part in parts {
-        at = match at {
-            Value::Object(members) => members.get_mut(&part),
-            Value::Array(items) => {
-                let i = index(&part, items.len())?;
-                items.get_mut(i)
-            }
-            _ => None,
-        }
-        .ok_or(Failed)?;
-    }
-    if matches!(at, Value::Object(_) | Value::Array(_)) { Ok((at, key)) } else { Err(Failed) }
-}
-
-fn unescape(part: &str) -> String {
-    let mut out = String::with_capacity(part.len());
-    let mut chars = part.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, chars.peek()) {
-            ('~', Some('1')) => out.push('/'),
-            ('~', Some('0')) => out.push('~'),
-            _ => {
-                out.push(c);
-                continue;
-            }
-        }
-        chars.next();
-    }
-    out
-}
-
-/// `strconv.Atoi`
-fn number(text: &str) -> Result<i64, Failed> {
-    text.parse().map_err(|_| Failed)
-}
-
-/// An index of an existing item; negative ones count from the end.
-fn index(text: &str, length: usize) -> Result<usize, Failed> {
-    let i = number(text)?;
-    let i = if i < 0 { i + length as i64 } else { i };
-    usize::try_from(i).ok().filter(|i| *i < length).ok_or(Failed)
-}
-
-fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, Failed> {
-    match container {
-        Value::Object(members) => Ok(members.get(key)),
-        Value::Array(items) => Ok(items.get(index(key, items.len())?)),
-        _ => Err(Failed),
-    }
-}
-
-fn add(container: &mut Value, key: &str, value: Value) -> Result<(), Failed> {
-    match container {
-        Value::Object(members) => {
-            members.insert(key.to_owned(), value);
-        }
-        Value::Array(items) if key == "-" => items.push(value),
-        Value::Array(items) => {
-            let at = index(key, items.len() + 1)?;
-            items.insert(at, value);
-        }
-        _ => return Err(Failed),
-    }
-    Ok(())
-}
-
-fn remove(container: &mut Value, key: &str) -> Result<Value, Failed> {
-    match container {
-        Value::Object(members) => members.remove(key).ok_or(Failed),
-        Value::Array(items) => {
-            let at = index(key, items.len())?;
-            Ok(items.remove(at))
-        }
-        _ => Err(Failed),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +142,9 @@ mod tests {
 
     fn patched(document: &str, patch: &str) -> Option<String> {
         let read = |text: &str| read(text.as_bytes()).unwrap();
-        apply(&read(patch), &Raw::read(patch).unwrap(), read(document)).ok().map(|v| json::to_string(&v.document))
+        apply(&read(patch), &Raw::read(patch).unwrap(), read(document))
+            .ok()
+            .map(|v| crate::value::json::to_string(&v.document))
     }
 
     #[test]

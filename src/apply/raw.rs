@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A JSON text whose scalars were not read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Raw {
+pub enum Raw {
     /// `null`
     Null,
     /// A string, number or boolean, as written.

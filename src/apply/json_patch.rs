@@ -1,0 +1,375 @@
+//! JSON patches (RFC 6902) as `evanphx/json-patch` 4 applies them, with its error texts.
+//!
+//! The library's own ways are kept: `replace` adds a member that the object does not have; `copy` of a missing member adds
+//! null; a missing `value` is null; text before the first slash of a path is ignored; indexes may be negative.
+
+use super::raw::Raw;
+use crate::value::{Value, json};
+use std::fmt;
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// `op`
+    pub op: String,
+    /// `path`, or why it cannot be read.
+    pub path: Result<String, String>,
+    /// `from`, or why it cannot be read.
+    pub from: Result<String, String>,
+    /// `value`
+    pub value: Option<Value>,
+}
+
+/// Why an operation does not apply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchError {
+    message: String,
+    failed_test: bool,
+}
+
+impl PatchError {
+    fn new(message: String) -> Self {
+        Self { message, failed_test: false }
+    }
+
+    /// Whether a `test` found another value.
+    pub fn is_failed_test(&self) -> bool {
+        self.failed_test
+    }
+}
+
+impl fmt::Display for PatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PatchError {}
+
+/// A patch that is being applied.
+#[derive(Clone, Debug, Default)]
+pub struct Patch {
+    copied: usize,
+    copy_limit: Option<usize>,
+}
+
+impl Patch {
+    /// A patch whose copies may add this many bytes at most.
+    pub fn with_copy_limit(limit: usize) -> Self {
+        Self { copied: 0, copy_limit: Some(limit) }
+    }
+
+    /// Applies an operation whose value was computed.
+    ///
+    /// # Errors
+    /// The library's text.
+    pub fn apply(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
+        let written = if operation.op == "test" {
+            operation.value.as_ref().and_then(|value| Raw::read(&json::to_string(value)))
+        } else {
+            None
+        };
+        self.step(operation, written.as_ref(), document)
+    }
+
+    /// Applies an operation; `written` is the value of a `test` as the request has it, since texts are compared.
+    ///
+    /// # Errors
+    /// The library's text.
+    pub fn step(
+        &mut self,
+        operation: &Operation,
+        written: Option<&Raw>,
+        document: &mut Value,
+    ) -> Result<(), PatchError> {
+        let value = || operation.value.clone().unwrap_or_default();
+        match operation.op.as_str() {
+            "add" => {
+                let path = path_of(operation, Some(MISSING))?;
+                let (container, key) = find(document, path).ok_or_else(|| {
+                    PatchError::new(format!("add operation does not apply: doc is missing path: \"{path}\": {MISSING}"))
+                })?;
+                add(container, &key, value())
+                    .map_err(|e| PatchError::new(format!("error in add for path: '{path}': {e}")))
+            }
+            "remove" => {
+                let path = path_of(operation, Some(MISSING))?;
+                let (container, key) = find(document, path).ok_or_else(|| {
+                    PatchError::new(format!(
+                        "remove operation does not apply: doc is missing path: \"{path}\": {MISSING}"
+                    ))
+                })?;
+                let removed = remove(container, &key);
+                removed.map(|_| ()).map_err(|e| PatchError::new(format!("error in remove for path: '{path}': {e}")))
+            }
+            "replace" => replace(document, path_of(operation, None)?, value()),
+            "move" => {
+                let from = from_of(operation)?;
+                let (container, key) = find(document, from).ok_or_else(|| {
+                    PatchError::new(format!(
+                        "move operation does not apply: doc is missing from path: {from}: {MISSING}"
+                    ))
+                })?;
+                let moved = remove(container, &key)
+                    .map_err(|e| PatchError::new(format!("error in move for path: '{key}': {e}")))?;
+                let path = path_of(operation, None)?;
+                let (container, key) = find(document, path).ok_or_else(|| {
+                    let why =
+                        format!("move operation does not apply: doc is missing destination path: {path}: {MISSING}");
+                    PatchError::new(why)
+                })?;
+                add(container, &key, moved)
+                    .map_err(|e| PatchError::new(format!("error in move for path: '{path}': {e}")))
+            }
+            "copy" => self.copy(operation, document),
+            "test" => test(operation, written, document),
+            other => Err(PatchError::new(format!("Unexpected kind: {other}"))),
+        }
+    }
+
+    fn copy(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
+        let from = from_of(operation)?;
+        let (container, key) = find(document, from).ok_or_else(|| {
+            PatchError::new(format!("copy operation does not apply: doc is missing from path: {from}: {MISSING}"))
+        })?;
+        let found =
+            get(container, &key).map_err(|e| PatchError::new(format!("error in copy for from: '{from}': {e}")))?;
+        let copy = found.cloned().unwrap_or_default();
+        let path = path_of(operation, Some(MISSING))?;
+        let (container, key) = find(document, path).ok_or_else(|| {
+            PatchError::new(format!(
+                "copy operation does not apply: doc is missing destination path: {path}: {MISSING}"
+            ))
+        })?;
+        self.copied = self.copied.saturating_add(json::to_string(&copy).len());
+        if let Some(limit) = self.copy_limit.filter(|limit| self.copied > *limit) {
+            return Err(PatchError::new(format!(
+                "Unable to complete the copy, the accumulated size increase of copy is {}, exceeding the limit {limit}",
+                self.copied
+            )));
+        }
+        add(container, &key, copy).map_err(|e| PatchError::new(format!("error while adding value during copy: {e}")))
+    }
+}
+
+const MISSING: &str = "missing value";
+/// The error of an operation without a path.
+pub const NO_PATH: &str = "operation missing path field: missing value";
+/// The error of an operation without a source.
+pub const NO_FROM: &str = "operation, missing from field: missing value";
+
+/// The path; some operations do not tell why it cannot be read.
+fn path_of<'o>(operation: &'o Operation, instead: Option<&str>) -> Result<&'o str, PatchError> {
+    operation.path.as_deref().map_err(|why| {
+        let why = instead.unwrap_or(why);
+        PatchError::new(format!("{} operation failed to decode path: {why}", operation.op))
+    })
+}
+
+fn from_of(operation: &Operation) -> Result<&str, PatchError> {
+    let failed = |why: &String| PatchError::new(format!("{} operation failed to decode from: {why}", operation.op));
+    operation.from.as_ref().map(String::as_str).map_err(failed)
+}
+
+fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), PatchError> {
+    if path.is_empty() {
+        return match value {
+            Value::Object(_) | Value::Array(_) => {
+                *document = value;
+                Ok(())
+            }
+            _ => Err(PatchError::new("replace operation value must be object or array: %!w(<nil>)".to_owned())),
+        };
+    }
+    let missing = |what: &str| {
+        PatchError::new(format!("replace operation does not apply: doc is missing {what}: {path}: {MISSING}"))
+    };
+    let (container, key) = find(document, path).ok_or_else(|| missing("path"))?;
+    get(container, &key).map_err(|_| missing("key"))?;
+    match container {
+        Value::Array(items) => {
+            let at = index(&key, items.len()).map_err(|_| missing("key"))?;
+            *items.get_mut(at).ok_or_else(|| missing("key"))? = value;
+        }
+        Value::Object(members) => {
+            members.insert(key, value);
+        }
+        _ => return Err(missing("path")),
+    }
+    Ok(())
+}
+
+fn test(operation: &Operation, written: Option<&Raw>, document: &mut Value) -> Result<(), PatchError> {
+    let path = path_of(operation, None)?;
+    let holds = if path.is_empty() {
+        written.is_some_and(|w| w.is(document))
+    } else {
+        let (container, key) = find(document, path).ok_or_else(|| {
+            PatchError::new(format!("test operation does not apply: is missing path: {path}: {MISSING}"))
+        })?;
+        let found =
+            get(container, &key).map_err(|e| PatchError::new(format!("error in test for path: '{path}': {e}")))?;
+        match (found.unwrap_or(&Value::Null), written) {
+            (Value::Null, None | Some(Raw::Null)) => true,
+            (have, Some(wanted)) => wanted.is(have),
+            (_, None) => false,
+        }
+    };
+    if holds {
+        return Ok(());
+    }
+    Err(PatchError { message: format!("testing value {path} failed: test failed"), failed_test: true })
+}
+
+/// The container a path leads to, and the key in it.
+fn find<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, String)> {
+    let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
+    let key = parts.pop()?;
+    let mut at = document;
+    for part in parts {
+        at = match at {
+            Value::Object(members) => members.get_mut(&part),
+            Value::Array(items) => {
+                let i = index(&part, items.len()).ok()?;
+                items.get_mut(i)
+            }
+            _ => None,
+        }?;
+    }
+    matches!(at, Value::Object(_) | Value::Array(_)).then_some((at, key))
+}
+
+/// A part of a path without its escapes.
+pub fn unescape(part: &str) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut chars = part.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('~', Some('1')) => out.push('/'),
+            ('~', Some('0')) => out.push('~'),
+            _ => {
+                out.push(c);
+                continue;
+            }
+        }
+        chars.next();
+    }
+    out
+}
+
+/// `strconv.Atoi`
+fn number(text: &str) -> Result<i64, String> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let why = if is_number { "value out of range" } else { "invalid syntax" };
+    let failed = || format!("strconv.Atoi: parsing {}: {why}", crate::value::quote::go_quote(text));
+    text.parse().map_err(|_| failed())
+}
+
+/// An index of an existing item; negative ones count from the end.
+///
+/// # Errors
+/// The library's text.
+pub fn index(text: &str, length: usize) -> Result<usize, String> {
+    let number = number(text)?;
+    let i = if number < 0 { number.saturating_add(length as i64) } else { number };
+    let invalid = || format!("Unable to access invalid index: {number}: invalid index referenced");
+    usize::try_from(i).ok().filter(|i| *i < length).ok_or_else(invalid)
+}
+
+fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
+    match container {
+        Value::Object(members) => Ok(members.get(key)),
+        Value::Array(items) => Ok(items.get(index(key, items.len())?)),
+        _ => Err(MISSING.to_owned()),
+    }
+}
+
+fn add(container: &mut Value, key: &str, value: Value) -> Result<(), String> {
+    match container {
+        Value::Object(members) => {
+            members.insert(key.to_owned(), value);
+        }
+        Value::Array(items) if key == "-" => items.push(value),
+        Value::Array(items) => {
+            number(key).map_err(|e| format!("value was not a proper array index: '{key}': {e}"))?;
+            let at = index(key, items.len() + 1)?;
+            items.insert(at, value);
+        }
+        _ => return Err(MISSING.to_owned()),
+    }
+    Ok(())
+}
+
+fn remove(container: &mut Value, key: &str) -> Result<Value, String> {
+    match container {
+        Value::Object(members) => {
+            members.remove(key).ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}"))
+        }
+        Value::Array(items) => {
+            let at = index(key, items.len())?;
+            Ok(items.remove(at))
+        }
+        _ => Err(MISSING.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read;
+
+    fn error(op: &str, path: &str, from: &str) -> String {
+        let mut document = read(br#"{"a":{"b":[1,2]},"n":null}"#).unwrap();
+        let from = if from.is_empty() { Err(NO_FROM.to_owned()) } else { Ok(from.to_owned()) };
+        let value = Some(Value::Int(1));
+        let operation = Operation { op: op.to_owned(), path: Ok(path.to_owned()), from, value };
+        Patch::default().apply(&operation, &mut document).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn errors_are_those_of_the_library() {
+        for (op, path, from, expected) in [
+            ("add", "/x/y", "", "add operation does not apply: doc is missing path: \"/x/y\": missing value"),
+            (
+                "add",
+                "/a/b/4",
+                "",
+                "error in add for path: '/a/b/4': Unable to access invalid index: 4: invalid index referenced",
+            ),
+            (
+                "add",
+                "/a/b/x",
+                "",
+                "error in add for path: '/a/b/x': value was not a proper array index: 'x': strconv.Atoi: parsing \"x\": invalid syntax",
+            ),
+            ("remove", "/x", "", "error in remove for path: '/x': Unable to remove nonexistent key: x: missing value"),
+            ("replace", "/a/b/2", "", "replace operation does not apply: doc is missing key: /a/b/2: missing value"),
+            ("move", "/y", "", "move operation failed to decode from: operation, missing from field: missing value"),
+            (
+                "copy",
+                "/y/z",
+                "/a",
+                "copy operation does not apply: doc is missing destination path: /y/z: missing value",
+            ),
+            ("nope", "/a", "", "Unexpected kind: nope"),
+        ] {
+            assert_eq!(error(op, path, from), expected, "{op} {path}");
+        }
+    }
+
+    #[test]
+    fn a_test_compares_and_says_so() {
+        let mut document = read(br#"{"a":1}"#).unwrap();
+        let test = |value: i64| Operation {
+            op: "test".to_owned(),
+            path: Ok("/a".to_owned()),
+            from: Err(NO_FROM.to_owned()),
+            value: Some(Value::Int(value)),
+        };
+        assert_eq!(Patch::default().apply(&test(1), &mut document), Ok(()));
+        let error = Patch::default().apply(&test(2), &mut document).unwrap_err();
+        assert!(error.is_failed_test());
+        assert_eq!(error.to_string(), "testing value /a failed: test failed");
+    }
+}

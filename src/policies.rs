@@ -1,0 +1,32 @@
+//! Admission policies: what validating ones refuse and mutating ones change
+//! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
+//!
+//! Pure functions over a [`request::Request`] and a [`request::Cluster`]:
+//!
+//! ```text
+//! model, selector        policies and bindings as typed values
+//! environment, compile   the CEL environments of a policy, and its expressions compiled
+//! source                 the policies of a server, compiled, with their bindings
+//! matching, params       which policies and bindings apply to a request, and with which params
+//! evaluate               expressions, their variables and budgets, match conditions
+//! validating, mutating   decisions and changes, in the server's order
+//! authorizer             answers to `authorizer` that the caller gives
+//! denial                 the parts of the Status of a refusal
+//! ```
+
+pub mod authorizer;
+pub mod compile;
+pub mod denial;
+pub mod environment;
+pub mod evaluate;
+pub mod matching;
+pub mod model;
+pub mod mutating;
+pub mod params;
+pub mod request;
+pub mod selector;
+pub mod source;
+pub mod validating;
+
+/// The error of a policy without `matchConstraints`.
+const NO_CONSTRAINTS: &str = "policy contained no match constraints, a required field";

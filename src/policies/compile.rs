@@ -1,0 +1,123 @@
+//! Compiling the expressions of a policy (`CompileCELExpression`, `validating/plugin.go`, `mutating/compilation.go`).
+//!
+//! An expression that does not compile is kept with its error: it fails when it is evaluated.
+
+use super::environment::{Declarations, Environments};
+use super::model::{Mutation, Policy};
+use crate::cel::{
+    env::Env,
+    eval::Program,
+    types::Type,
+    value::message::{JSON_PATCH, OBJECT},
+};
+use crate::release::Release;
+
+/// An expression ready to run, or why it is not.
+#[derive(Debug)]
+pub struct Expression {
+    /// The source.
+    pub source: String,
+    /// The program, or the server's words for what is wrong.
+    pub program: Result<Program, String>,
+    /// The variables its environment has.
+    pub declarations: Declarations,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The expression.
+    pub expression: Expression,
+}
+
+/// A patch.
+#[derive(Debug)]
+pub enum Patch {
+    /// An apply configuration.
+    Apply(Expression),
+    /// A JSON patch.
+    Json(Expression),
+}
+
+/// The expressions of a policy.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The variables, in their order.
+    pub variables: Vec<Variable>,
+    /// The match conditions.
+    pub match_conditions: Vec<Expression>,
+    /// The validations.
+    pub validations: Vec<Expression>,
+    /// The message expressions, of validations that have one.
+    pub messages: Vec<Option<Expression>>,
+    /// The values of audit annotations.
+    pub audit_annotations: Vec<Expression>,
+    /// The mutations.
+    pub mutations: Vec<Patch>,
+}
+
+/// Compiles a policy.
+pub fn compile(policy: &Policy, release: Release) -> Compiled {
+    let all = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
+    let mut environments = Environments::new(release);
+    let mut variables = Vec::new();
+    for variable in &policy.variables {
+        let (expression, type_) = expression(&variable.expression, &environments.env(all), all, &[]);
+        environments.add_variable(&variable.name, type_.as_ref());
+        variables.push(Variable { name: variable.name.clone(), expression });
+    }
+    let env = environments.env(all);
+    let of = |source: &str, types: &[Type]| expression(source, &env, all, types).0;
+    let for_messages = Declarations { authorizer: false, ..all };
+    let message_env = environments.env(for_messages);
+    let message = |source: &str| expression(source, &message_env, for_messages, &[Type::String]).0;
+    let for_patches = Declarations { patch_types: true, ..all };
+    let patch_env = environments.env(for_patches);
+    let patch = |source: &str, type_| expression(source, &patch_env, for_patches, &[type_]).0;
+    let texts = [Type::String, Type::Null];
+    Compiled {
+        match_conditions: policy.match_conditions.iter().map(|source| of(source, &[Type::Bool])).collect(),
+        validations: policy.validations.iter().map(|v| of(&v.expression, &[Type::Bool])).collect(),
+        messages: policy
+            .validations
+            .iter()
+            .map(|v| (!v.message_expression.is_empty()).then(|| message(&v.message_expression)))
+            .collect(),
+        audit_annotations: policy.audit_annotations.iter().map(|a| of(&a.value_expression, &texts)).collect(),
+        mutations: policy
+            .mutations
+            .iter()
+            .map(|mutation| match mutation {
+                Mutation::ApplyConfiguration(source) => Patch::Apply(patch(source, Type::Object(OBJECT.into()))),
+                Mutation::JsonPatch(source) => Patch::Json(patch(source, Type::list(Type::Object(JSON_PATCH.into())))),
+            })
+            .collect(),
+        variables,
+    }
+}
+
+/// Compiles an expression that must be of one of these types (of any if there are none); also gives its type.
+fn expression(source: &str, env: &Env, declarations: Declarations, types: &[Type]) -> (Expression, Option<Type>) {
+    let compiled = program(source, env, types);
+    let type_ = compiled.as_ref().ok().map(|(_, type_)| type_.clone());
+    let program = compiled.map(|(program, _)| program);
+    (Expression { source: source.to_owned(), program, declarations }, type_)
+}
+
+fn program(source: &str, env: &Env, types: &[Type]) -> Result<(Program, Type), String> {
+    let checked = env.compile(source).map_err(|issues| format!("compilation failed: {}", issues.display()))?;
+    let found = checked.result_type();
+    match types {
+        [] => {}
+        _ if types.contains(found) => {}
+        [wanted] => return Err(format!("must evaluate to {wanted} but got {found}")),
+        several => {
+            let several: Vec<String> = several.iter().map(ToString::to_string).collect();
+            return Err(format!("must evaluate to one of [{}] but got {found}", several.join(" ")));
+        }
+    }
+    let program = Program::plan(&checked, env).map_err(|error| format!("program instantiation failed: {error}"))?;
+    Ok((program, found.clone()))
+}

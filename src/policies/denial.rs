@@ -1,0 +1,88 @@
+//! Why policies refuse a request.
+
+use super::request::Request;
+use crate::value::Value;
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// A policy denied the request.
+    Denied(Box<Denial>),
+    /// The namespace of the request does not exist (404).
+    NamespaceNotFound(String),
+    /// The server cannot handle it now (503).
+    Unavailable(String),
+    /// The server failed (500, `Internal error occurred: …`).
+    Internal(String),
+}
+
+/// A denial by a policy: the parts of its Status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// The HTTP status.
+    pub code: u16,
+    /// `reason`
+    pub reason: String,
+    /// `message`
+    pub message: String,
+    /// `details.name`
+    pub name: String,
+    /// The messages of `details.causes`.
+    pub causes: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// The part of a policy that a finding is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The policy.
+    pub policy: String,
+    /// The binding; empty if the policy itself cannot be used.
+    pub binding: String,
+    /// The index of the validation, if it is one that failed.
+    pub validation: Option<usize>,
+    /// The message without the names of policy and binding.
+    pub message: String,
+}
+
+impl Denial {
+    /// The denial of a validating policy.
+    pub fn validating(request: &Request<'_>, object: Option<&Value>, reason: Option<&str>, origin: Origin) -> Self {
+        let Origin { policy, binding, message: why, .. } = &origin;
+        let with = if binding.is_empty() { String::new() } else { format!(" with binding '{binding}'") };
+        let cause = format!("ValidatingAdmissionPolicy '{policy}'{with} denied request: {why}");
+        let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or("Invalid");
+        let name = request.shown_name(object);
+        let message = format!("{} \"{name}\" is forbidden: {cause}", request.resource.group_resource());
+        let code = match reason {
+            "Forbidden" => 403,
+            "Unauthorized" => 401,
+            "RequestEntityTooLarge" => 413,
+            _ => 422,
+        };
+        Self { code, reason: reason.to_owned(), message, name, causes: vec![cause], origin }
+    }
+
+    /// The denial of mutating policies: `errors` with their reasons, which must not be empty.
+    pub fn mutating(request: &Request<'_>, object: Option<&Value>, errors: Vec<(Origin, &'static str)>) -> Self {
+        let cause = |origin: &Origin| {
+            let Origin { policy, binding, message, .. } = origin;
+            if binding.is_empty() {
+                format!("policy \"{policy}\" denied request: {message}")
+            } else {
+                format!("policy '{policy}' with binding '{binding}' denied request: {message}")
+            }
+        };
+        let causes: Vec<String> = errors.iter().map(|(origin, _)| cause(origin)).collect();
+        let (origin, reason) = errors.into_iter().next().unwrap_or_default();
+        Self {
+            code: 403,
+            reason: reason.to_owned(),
+            message: causes.first().cloned().unwrap_or_default(),
+            name: request.shown_name(object),
+            causes,
+            origin,
+        }
+    }
+}

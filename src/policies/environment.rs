@@ -1,0 +1,152 @@
+//! The variables and types that expressions of policies know (`admission/plugin/cel/compile.go`, `composition.go`).
+
+use crate::cel::{
+    decl::{DeclField, DeclType, Shape},
+    env::{BaseEnv, Env, Objects},
+    types::Type,
+};
+use crate::release::Release;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+/// The name of the type of `variables`.
+const VARIABLES: &str = "kubernetes.variables";
+
+/// Which variables an expression may name besides those that all know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declarations {
+    /// `params`
+    pub params: bool,
+    /// `authorizer` and `authorizer.requestResource`
+    pub authorizer: bool,
+    /// `Object`, `JSONPatch` and `jsonpatch.escapeKey`
+    pub patch_types: bool,
+}
+
+/// The environments of one policy; they grow with its variables.
+#[derive(Clone, Debug)]
+pub struct Environments {
+    release: Release,
+    variables: BTreeMap<String, Type>,
+}
+
+impl Environments {
+    /// The environments of a policy without variables.
+    pub fn new(release: Release) -> Self {
+        Self { release, variables: BTreeMap::new() }
+    }
+
+    /// Lets later expressions use a variable; one that did not compile is of any type.
+    pub fn add_variable(&mut self, name: &str, type_: Option<&Type>) {
+        self.variables.insert(name.to_owned(), type_.map_or(Type::Dyn, declared));
+    }
+
+    /// The environment of an expression. Its variables come in the order of [`super::evaluate`].
+    pub fn env(&self, declarations: Declarations) -> Env {
+        let base = if declarations.patch_types {
+            BaseEnv::with_patch_types(self.release)
+        } else {
+            BaseEnv::for_stored(self.release)
+        };
+        let object = |name: &str| Type::Object(name.into());
+        let mut env = Env::new(base)
+            .with_variable("object", Type::Dyn)
+            .with_variable("oldObject", Type::Dyn)
+            .with_variable("namespaceObject", object("kubernetes.Namespace"))
+            .with_variable("request", object("kubernetes.AdmissionRequest"));
+        if declarations.params {
+            env = env.with_variable("params", Type::Dyn);
+        }
+        if declarations.authorizer {
+            env = env
+                .with_variable("authorizer", object("kubernetes.authorization.Authorizer"))
+                .with_variable("authorizer.requestResource", object("kubernetes.authorization.ResourceCheck"));
+        }
+        env = env.with_variable("variables", object(VARIABLES));
+        let mut objects = OBJECTS.clone();
+        let fields = self.variables.iter().map(|(name, type_)| (name.as_str(), type_.clone()));
+        declare(&mut objects, VARIABLES, fields);
+        env.objects = Arc::new(objects);
+        env
+    }
+}
+
+/// The type that `variables` declares for an expression of this type: objects and the like are of any type.
+fn declared(type_: &Type) -> Type {
+    match type_ {
+        Type::Any
+        | Type::Bool
+        | Type::Bytes
+        | Type::Double
+        | Type::Duration
+        | Type::Int
+        | Type::Null
+        | Type::String
+        | Type::Timestamp
+        | Type::Uint => type_.clone(),
+        Type::List(item) => Type::list(declared(item)),
+        Type::Map(key, value) => Type::map(declared(key), declared(value)),
+        _ => Type::Dyn,
+    }
+}
+
+fn declare<'n>(objects: &mut Objects, name: &str, fields: impl IntoIterator<Item = (&'n str, Type)>) {
+    let fields = fields.into_iter().map(|(field, type_)| {
+        let type_ = Arc::new(scalar(type_));
+        (field.to_owned(), DeclField { json_name: field.to_owned(), required: true, type_ })
+    });
+    let declared = DeclType { shape: Shape::Object(fields.collect()), ..scalar(Type::Object(name.into())) };
+    objects.insert(name.into(), Arc::new(declared));
+}
+
+/// Only the types of fields are asked for: policies are not priced before they run.
+fn scalar(cel_type: Type) -> DeclType {
+    DeclType { cel_type, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 0, nullable: true }
+}
+
+/// `request` and `namespaceObject`.
+static OBJECTS: LazyLock<Objects> = LazyLock::new(|| {
+    let mut objects = Objects::new();
+    let object = |name: &str| Type::Object(name.into());
+    let texts = || Type::list(Type::String);
+    let labels = || Type::map(Type::String, Type::String);
+    let mut put = |name: &str, fields: Vec<(&str, Type)>| declare(&mut objects, name, fields);
+    let of_text = |names: &[&'static str]| names.iter().map(|name| (*name, Type::String)).collect::<Vec<_>>();
+    put("kubernetes.GroupVersionKind", of_text(&["group", "version", "kind"]));
+    put("kubernetes.GroupVersionResource", of_text(&["group", "version", "resource"]));
+    let extra = Type::map(Type::String, texts());
+    let mut user = of_text(&["username", "uid"]);
+    user.extend([("groups", texts()), ("extra", extra)]);
+    put("kubernetes.UserInfo", user);
+    let mut request = of_text(&["subResource", "requestSubResource", "name", "namespace", "operation"]);
+    request.extend([
+        ("kind", object("kubernetes.GroupVersionKind")),
+        ("resource", object("kubernetes.GroupVersionResource")),
+        ("requestKind", object("kubernetes.GroupVersionKind")),
+        ("requestResource", object("kubernetes.GroupVersionResource")),
+        ("userInfo", object("kubernetes.UserInfo")),
+        ("dryRun", Type::Bool),
+        ("options", Type::Dyn),
+    ]);
+    put("kubernetes.AdmissionRequest", request);
+    put("kubernetes.NamespaceSpec", vec![("finalizers", texts())]);
+    let mut condition = of_text(&["status", "type", "message", "reason"]);
+    condition.push(("lastTransitionTime", Type::Timestamp));
+    put("kubernetes.NamespaceCondition", condition);
+    let conditions = Type::list(object("kubernetes.NamespaceCondition"));
+    put("kubernetes.NamespaceStatus", vec![("conditions", conditions), ("phase", Type::String)]);
+    let mut metadata = of_text(&["name", "generateName", "namespace", "UID", "resourceVersion"]);
+    metadata.extend([
+        ("labels", labels()),
+        ("annotations", labels()),
+        ("creationTimestamp", Type::Timestamp),
+        ("deletionGracePeriodSeconds", Type::Int),
+        ("deletionTimestamp", Type::Timestamp),
+        ("generation", Type::Int),
+        ("finalizers", texts()),
+    ]);
+    put("kubernetes.NamespaceMetadata", metadata);
+    let parts = [("metadata", "NamespaceMetadata"), ("spec", "NamespaceSpec"), ("status", "NamespaceStatus")];
+    put("kubernetes.Namespace", parts.map(|(field, name)| (field, object(&format!("kubernetes.{name}")))).into());
+    objects
+});

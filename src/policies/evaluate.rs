@@ -1,0 +1,242 @@
+//! Evaluating expressions of a policy within their budgets (`admission/plugin/cel/activation.go`, `composition.go`).
+
+use super::compile::{Expression, Variable};
+use super::environment::Declarations;
+use super::model::FailurePolicy;
+use super::request::Request;
+use crate::cel::{
+    eval::{Fields, PER_CALL_LIMIT},
+    value::{Authorizer, Error, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
+};
+use crate::value::{Value, quote};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// What the validations of a policy may cost together, its audit annotations, or one mutation.
+pub const BUDGET: i64 = 10_000_000;
+/// What the match conditions of a policy may cost together.
+const MATCH_CONDITIONS_BUDGET: i64 = BUDGET / 4;
+/// The error of whoever exceeds a budget.
+pub const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
+
+/// The budget is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfBudget;
+
+/// What expressions see of a request.
+#[derive(Clone, Debug)]
+pub struct Inputs<'a> {
+    /// `object`
+    pub object: Option<&'a Value>,
+    /// `oldObject`
+    pub old_object: Option<&'a Value>,
+    /// `params`
+    pub params: Option<&'a Value>,
+    /// `request`
+    pub request: &'a Value,
+    /// `namespaceObject`
+    pub namespace: Option<&'a Value>,
+    /// `authorizer` and `authorizer.requestResource`; without one, reading either is an error.
+    pub authorizers: Option<&'a Authorizers>,
+}
+
+/// The values behind `authorizer`.
+#[derive(Clone, Debug)]
+pub struct Authorizers {
+    authorizer: Arc<Opaque>,
+    request_resource: Arc<Opaque>,
+}
+
+impl Authorizers {
+    /// Those of a request.
+    pub fn new(request: &Request<'_>, authorizer: Arc<dyn Authorizer>) -> Self {
+        let user = User { name: request.user.username.clone(), groups: request.user.groups.clone() };
+        let subject = Subject { user: Arc::new(user), authorizer };
+        let check = ResourceCheck {
+            subject: subject.clone(),
+            group: request.resource.group.clone(),
+            resource: request.resource.resource.clone(),
+            subresource: request.subresource.to_owned(),
+            namespace: request.namespace.to_owned(),
+            name: request.name.to_owned(),
+        };
+        Self {
+            authorizer: Arc::new(Opaque::Authorizer(subject)),
+            request_resource: Arc::new(Opaque::ResourceCheck(check)),
+        }
+    }
+}
+
+/// The value of a variable, once it was computed.
+#[derive(Clone, Debug)]
+enum Computed<'a> {
+    Not,
+    /// It needs its own value.
+    Running,
+    Done(Result<CelValue<'a>, Error>),
+}
+
+/// The inputs of several expressions, and the variables they share.
+pub struct Activation<'a> {
+    inputs: Inputs<'a>,
+    variables: &'a [Variable],
+    values: RefCell<Vec<Computed<'a>>>,
+    /// What variables cost since the last expression.
+    cost: Cell<u64>,
+}
+
+/// What an expression gave.
+#[derive(Clone, Debug)]
+pub enum Evaluation<'a> {
+    /// A value.
+    Value(CelValue<'a>),
+    /// An error, in the server's words.
+    Error(String),
+}
+
+impl<'a> Activation<'a> {
+    /// An activation whose variables were not computed yet.
+    pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
+        let values = RefCell::new(vec![Computed::Not; variables.len()]);
+        Self { inputs, variables, values, cost: Cell::new(0) }
+    }
+
+    /// Evaluates an expression and takes what it costs from `budget`.
+    ///
+    /// # Errors
+    /// The budget does not suffice.
+    pub fn evaluate(&self, expression: &'a Expression, budget: &mut i64) -> Result<Evaluation<'a>, OutOfBudget> {
+        let program = match &expression.program {
+            Ok(program) => program,
+            Err(why) => return Ok(Evaluation::Error(format!("compilation error: {why}"))),
+        };
+        let outcome = program.run_with(self.slots(expression.declarations), self, PER_CALL_LIMIT);
+        charge(budget, self.cost.take())?;
+        charge(budget, outcome.cost)?;
+        Ok(match outcome.result {
+            Ok(value) => Evaluation::Value(value),
+            Err(error) => Evaluation::Error(format!("expression '{}' resulted in error: {error}", expression.source)),
+        })
+    }
+
+    /// The values of the variables of an environment, in its order.
+    fn slots(&self, declarations: Declarations) -> Vec<Result<CelValue<'a>, Error>> {
+        let inputs = &self.inputs;
+        let json = |value: Option<&'a Value>| Ok(value.map_or(CelValue::Null, CelValue::untyped));
+        let mut slots = vec![json(inputs.object), json(inputs.old_object), json(inputs.namespace)];
+        slots.push(json(Some(inputs.request)));
+        if declarations.params {
+            slots.push(json(inputs.params));
+        }
+        if declarations.authorizer {
+            let missing = |name: &str| Error::new(format!("no such attribute(s): {name}"));
+            let value = |of: &Arc<Opaque>| CelValue::Opaque(Arc::clone(of));
+            slots.push(inputs.authorizers.map(|a| value(&a.authorizer)).ok_or_else(|| missing("authorizer")));
+            let check = inputs.authorizers.map(|a| value(&a.request_resource));
+            slots.push(check.ok_or_else(|| missing("authorizer.requestResource")));
+        }
+        slots.push(Ok(CelValue::Map(Map::Lazy)));
+        slots
+    }
+
+    fn compute(&self, variable: &'a Variable) -> Result<CelValue<'a>, Error> {
+        let name = quote::go_quote(&variable.name);
+        let program = variable
+            .expression
+            .program
+            .as_ref()
+            .map_err(|why| Error::new(format!("composited variable {name} fails to compile: {why}")))?;
+        let outcome = program.run_with(self.slots(variable.expression.declarations), self, PER_CALL_LIMIT);
+        self.cost.set(self.cost.get().saturating_add(outcome.cost));
+        outcome.result.map_err(|error| Error::new(format!("composited variable {name} fails to evaluate: {error}")))
+    }
+}
+
+impl<'a> Fields<'a> for Activation<'a> {
+    fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
+        // Of variables of the same name the last one counts.
+        let index = self.variables.iter().rposition(|variable| variable.name == name)?;
+        let variable = self.variables.get(index)?;
+        let set = |computed: Computed<'a>| {
+            if let Some(slot) = self.values.borrow_mut().get_mut(index) {
+                *slot = computed;
+            }
+        };
+        let known = self.values.borrow().get(index).cloned()?;
+        Some(match known {
+            Computed::Done(value) => value,
+            Computed::Running => Err(Error::new(format!("variable {} depends on itself", quote::go_quote(name)))),
+            Computed::Not => {
+                set(Computed::Running);
+                let value = self.compute(variable);
+                set(Computed::Done(value.clone()));
+                value
+            }
+        })
+    }
+}
+
+fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
+    let left = i64::try_from(cost).ok().map(|cost| *budget - cost).filter(|left| *left >= 0);
+    *budget = left.ok_or(OutOfBudget)?;
+    Ok(())
+}
+
+/// Whether the match conditions of a policy let it be evaluated (`webhook/matchconditions/matcher.go`).
+///
+/// # Errors
+/// The server's words for conditions that failed, unless the policy ignores failures.
+pub fn match_conditions<'a>(
+    activation: &Activation<'a>,
+    conditions: &'a [Expression],
+    failure_policy: &FailurePolicy,
+) -> Result<bool, String> {
+    let mut budget = MATCH_CONDITIONS_BUDGET;
+    let results: Result<Vec<Evaluation<'a>>, OutOfBudget> =
+        conditions.iter().map(|condition| activation.evaluate(condition, &mut budget)).collect();
+    let results = match results {
+        Ok(results) => results,
+        Err(OutOfBudget) => return failed(OUT_OF_BUDGET.to_owned(), failure_policy),
+    };
+    if results.iter().any(|result| matches!(result, Evaluation::Value(CelValue::Bool(false)))) {
+        return Ok(false);
+    }
+    let mut errors: Vec<String> = Vec::new();
+    for result in results {
+        if let Evaluation::Error(error) = result
+            && !errors.contains(&error)
+        {
+            errors.push(error);
+        }
+    }
+    match &*errors {
+        [] => Ok(true),
+        [one] => failed(one.clone(), failure_policy),
+        many => failed(format!("[{}]", many.join(", ")), failure_policy),
+    }
+}
+
+fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, String> {
+    match failure_policy {
+        FailurePolicy::Fail => Err(error),
+        FailurePolicy::Ignore => Ok(false),
+        // The server handles the two words it knows and goes on otherwise.
+        FailurePolicy::Other(_) => Ok(true),
+    }
+}
+
+/// `namespaceObject` of a Namespace (`CreateNamespaceObject`): what expressions are shown of it.
+pub fn namespace_object(namespace: &Value) -> Value {
+    let mut shown = namespace.clone();
+    if let Some(members) = shown.as_object_mut() {
+        members.remove("apiVersion");
+        members.remove("kind");
+        if let Some(metadata) = members.get_mut("metadata").and_then(Value::as_object_mut) {
+            for hidden in ["managedFields", "ownerReferences", "selfLink"] {
+                metadata.remove(hidden);
+            }
+        }
+    }
+    shown
+}

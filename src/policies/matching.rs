@@ -1,0 +1,135 @@
+//! Whether a policy or binding matches a request (`policy/matching/matching.go`, `webhook/predicates`).
+
+use super::model::{MatchResources, Rule};
+use super::request::{Cluster, Kind, Request, Resource};
+use crate::value::{Map, Value};
+
+/// The resource and kind that a policy matched: those of the request, or of an equivalent version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// The resource.
+    pub resource: Resource,
+    /// The kind.
+    pub kind: Kind,
+}
+
+/// Whether a request is matched, and as what.
+///
+/// # Errors
+/// The server's words for what keeps it from telling: a wrong selector, a namespace that does not exist.
+pub fn matches(
+    criteria: &MatchResources,
+    request: &Request<'_>,
+    object: Option<&Value>,
+    cluster: &dyn Cluster,
+) -> Result<Option<Matched>, String> {
+    let namespace = namespace_matches(criteria, request, object, cluster);
+    if namespace == Ok(false) {
+        return Ok(None);
+    }
+    let selected = object_matches(criteria, request, object);
+    if selected == Ok(false) {
+        return Ok(None);
+    }
+    let equivalent = criteria.equivalent;
+    if find(&criteria.exclude_rules, equivalent, request, cluster).is_some() {
+        return Ok(None);
+    }
+    let matched = if criteria.rules.is_empty() {
+        Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() })
+    } else {
+        find(&criteria.rules, equivalent, request, cluster)
+    };
+    // An error of a selector counts only for requests that match otherwise.
+    if matched.is_some() {
+        namespace?;
+        selected?;
+    }
+    Ok(matched)
+}
+
+fn internal(why: &str) -> String {
+    format!("Internal error occurred: {why}")
+}
+
+fn namespace_matches(
+    criteria: &MatchResources,
+    request: &Request<'_>,
+    object: Option<&Value>,
+    cluster: &dyn Cluster,
+) -> Result<bool, String> {
+    let of_namespaces = request.resource.resource == "namespaces";
+    if request.namespace.is_empty() && !of_namespaces {
+        return Ok(true);
+    }
+    let selector = &criteria.namespace_selector;
+    selector.check().map_err(|why| internal(&why))?;
+    if selector.is_empty() {
+        return Ok(true);
+    }
+    if of_namespaces
+        && request.subresource.is_empty()
+        && let Some(object) = object
+    {
+        return Ok(selector.matches(labels(object)));
+    }
+    match cluster.namespace(request.namespace) {
+        Some(namespace) => Ok(selector.matches(labels(&namespace))),
+        None => Err(namespace_not_found(request.namespace)),
+    }
+}
+
+/// `namespaces "x" not found`
+pub fn namespace_not_found(name: &str) -> String {
+    format!("namespaces \"{name}\" not found")
+}
+
+fn object_matches(criteria: &MatchResources, request: &Request<'_>, object: Option<&Value>) -> Result<bool, String> {
+    let selector = &criteria.object_selector;
+    selector.check().map_err(|why| internal(&why))?;
+    if selector.is_empty() {
+        return Ok(true);
+    }
+    Ok(object.into_iter().chain(request.old_object).any(|object| selector.matches(labels(object))))
+}
+
+/// The labels of an object.
+pub fn labels(object: &Value) -> Option<&Map> {
+    object.at(&["metadata", "labels"]).and_then(Value::as_object)
+}
+
+fn find(rules: &[Rule], equivalent: bool, request: &Request<'_>, cluster: &dyn Cluster) -> Option<Matched> {
+    let named = |rule: &Rule| rule.resource_names.is_empty() || rule.resource_names.iter().any(|n| n == request.name);
+    if rules.iter().any(|rule| rule_matches(rule, request, &request.resource) && named(rule)) {
+        return Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() });
+    }
+    if !equivalent || rules.is_empty() {
+        return None;
+    }
+    let equivalents = cluster.equivalents(&request.resource, request.subresource);
+    rules.iter().find_map(|rule| {
+        let mut others = equivalents.iter().filter(|(resource, _)| *resource != request.resource);
+        let found = others.find(|(resource, _)| rule_matches(rule, request, resource) && named(rule));
+        found.map(|(resource, kind)| Matched { resource: resource.clone(), kind: kind.clone() })
+    })
+}
+
+fn rule_matches(rule: &Rule, request: &Request<'_>, resource: &Resource) -> bool {
+    let in_namespace = !request.namespace.is_empty();
+    let of_namespaces = resource.group.is_empty() && resource.version == "v1" && resource.resource == "namespaces";
+    let scope = match rule.scope.as_deref() {
+        None | Some("*") => true,
+        Some("Namespaced") => !of_namespaces && in_namespace,
+        Some("Cluster") => of_namespaces || !in_namespace,
+        Some(_) => false,
+    };
+    let listed = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);
+    scope
+        && listed(&rule.operations, request.operation.as_str())
+        && listed(&rule.api_groups, &resource.group)
+        && listed(&rule.api_versions, &resource.version)
+        && rule.resources.iter().any(|entry| {
+            let (name, subresource) = entry.split_once('/').unwrap_or((entry, ""));
+            (name == "*" || name == resource.resource) && (subresource == "*" || subresource == request.subresource)
+        })
+}

@@ -1,0 +1,382 @@
+//! `MutatingAdmissionPolicy`: what policies change, in turn, and when they run again (`policy/mutating/dispatcher.go`,
+//! `admission/reinvocation.go`).
+
+mod apply;
+mod json_patch;
+mod native;
+
+use super::compile::Patch;
+use super::denial::{Denial, Origin, Refused};
+use super::evaluate::{
+    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, match_conditions, namespace_object,
+};
+use super::matching::{Matched, matches};
+use super::model::{Binding, FailurePolicy, Policy};
+use super::params::{self, Param};
+use super::request::{Cluster, Kind, Request};
+use super::source::Hook;
+use super::validating::namespace_of;
+use crate::cel::value::Value as CelValue;
+use crate::value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A policy that changed the object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The policy.
+    pub policy: String,
+    /// The binding.
+    pub binding: String,
+    /// The object before, in the version the policy matched.
+    pub before: Value,
+    /// The object after it.
+    pub after: Value,
+}
+
+/// Why a mutation failed.
+#[derive(Debug)]
+enum Failure {
+    /// The failure policy decides what it means.
+    OfPolicy(String),
+    /// The request is refused in any case.
+    OfServer(Refused),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::OfPolicy(why)
+    }
+}
+
+/// Lets all policies change the object of a create or update; `changes` tells which did.
+///
+/// # Errors
+/// The refusal of the request.
+pub fn mutate(
+    hooks: &[Hook],
+    request: &Request<'_>,
+    object: &mut Value,
+    cluster: &dyn Cluster,
+    changes: &mut Vec<Change>,
+) -> Result<bool, Refused> {
+    let before = object.clone();
+    let mut reinvocation = Reinvocation::default();
+    admit(hooks, request, object, cluster, changes, &mut reinvocation)?;
+    if reinvocation.requested {
+        reinvocation.running = true;
+        admit(hooks, request, object, cluster, changes, &mut reinvocation)?;
+    }
+    Ok(*object != before)
+}
+
+/// What is remembered between the two rounds (`policyReinvokeContext`).
+#[derive(Debug, Default)]
+struct Reinvocation {
+    /// Whether this is the second round.
+    running: bool,
+    /// Whether there is to be one.
+    requested: bool,
+    /// The object after the last round.
+    output: Option<Value>,
+    /// The policies that ran and may run again.
+    invoked: BTreeSet<Key>,
+    /// Those that run again.
+    again: BTreeSet<Key>,
+}
+
+impl Reinvocation {
+    fn require(&mut self) {
+        self.again.append(&mut self.invoked);
+    }
+}
+
+/// What identifies an invocation: policy, binding, and namespace and name of the param.
+type Key = (String, String, String, String);
+
+/// A policy and a binding that apply to the request, with a param.
+struct Invocation<'h> {
+    hook: &'h Hook,
+    binding: &'h Binding,
+    matched: Matched,
+    param: Param,
+}
+
+impl Invocation<'_> {
+    fn key(&self) -> Key {
+        let param = |key: &str| {
+            let text = self.param.as_ref().and_then(|param| param.str_at(&["metadata", key]));
+            text.unwrap_or_default().to_owned()
+        };
+        (self.hook.policy.name.clone(), self.binding.name.clone(), param("namespace"), param("name"))
+    }
+}
+
+/// The object in one of the versions that policies matched.
+struct Versioned {
+    object: Value,
+    old_object: Option<Value>,
+    changed: bool,
+}
+
+/// Errors with the failure policies that decide about them.
+type Errors = Vec<(Origin, &'static str, FailurePolicy)>;
+
+/// One round over all policies.
+fn admit(
+    hooks: &[Hook],
+    request: &Request<'_>,
+    object: &mut Value,
+    cluster: &dyn Cluster,
+    changes: &mut Vec<Change>,
+    reinvocation: &mut Reinvocation,
+) -> Result<(), Refused> {
+    let mut round = Round { request, cluster, errors: Vec::new(), versions: BTreeMap::new() };
+    let invocations = round.collect(hooks, object);
+    if !invocations.is_empty() {
+        round.invoke(&invocations, object, changes, reinvocation)?;
+    }
+    let errors = round.errors.into_iter().filter(|(_, _, policy)| *policy != FailurePolicy::Ignore);
+    let errors: Vec<(Origin, &'static str)> = errors.map(|(origin, reason, _)| (origin, reason)).collect();
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Refused::Denied(Box::new(Denial::mutating(request, Some(object), errors))))
+}
+
+struct Round<'r> {
+    request: &'r Request<'r>,
+    cluster: &'r dyn Cluster,
+    errors: Errors,
+    versions: BTreeMap<Kind, Versioned>,
+}
+
+impl Round<'_> {
+    fn error(&mut self, policy: &Policy, binding: Option<&Binding>, reason: &'static str, message: String) {
+        let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
+        let origin = Origin { policy: policy.name.clone(), binding, validation: None, message };
+        self.errors.push((origin, reason, policy.failure_policy.clone()));
+    }
+
+    fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, why: &str) {
+        let what = if binding.is_some() { "binding" } else { "policy" };
+        self.error(policy, binding, "Forbidden", format!("failed to configure {what}: {why}"));
+    }
+
+    /// The policies and bindings that match, with their params (`policyDispatcher.Dispatch`).
+    fn collect<'h>(&mut self, hooks: &'h [Hook], object: &Value) -> Vec<Invocation<'h>> {
+        let mut invocations = Vec::new();
+        for hook in hooks {
+            let policy = &*hook.policy;
+            let Some(constraints) = &policy.match_constraints else {
+                self.configuration_error(policy, None, super::NO_CONSTRAINTS);
+                continue;
+            };
+            let matched = match matches(constraints, self.request, Some(object), self.cluster) {
+                Ok(Some(matched)) => matched,
+                Ok(None) => continue,
+                Err(why) => {
+                    self.configuration_error(policy, None, &why);
+                    continue;
+                }
+            };
+            let kind = match params::kind_of(policy, self.cluster) {
+                Ok(kind) => kind,
+                Err(why) => {
+                    self.configuration_error(policy, None, &why);
+                    continue;
+                }
+            };
+            for binding in &hook.bindings {
+                if let Some(resources) = &binding.match_resources {
+                    match matches(resources, self.request, Some(object), self.cluster) {
+                        Ok(Some(_)) => {}
+                        Ok(None) => continue,
+                        Err(why) => {
+                            self.configuration_error(policy, Some(binding), &why);
+                            continue;
+                        }
+                    }
+                }
+                if let Err(why) = self.convert(&matched, object) {
+                    self.configuration_error(policy, None, &why);
+                    continue;
+                }
+                match params::collect(kind.as_ref(), binding, self.request, self.cluster) {
+                    Ok(params) => invocations.extend(params.into_iter().map(|param| Invocation {
+                        hook,
+                        binding,
+                        matched: matched.clone(),
+                        param,
+                    })),
+                    Err(why) => self.configuration_error(policy, Some(binding), &why),
+                }
+            }
+        }
+        invocations
+    }
+
+    /// Prepares the object in the version that a policy matched.
+    fn convert(&mut self, matched: &Matched, object: &Value) -> Result<(), String> {
+        if self.versions.contains_key(&matched.kind) {
+            return Ok(());
+        }
+        let same = matched.kind == self.request.kind;
+        let convert = |object: &Value| {
+            if same { Ok(object.clone()) } else { self.cluster.convert(object, &matched.resource, &matched.kind) }
+        };
+        let old_object = self.request.old_object.map(convert).transpose()?;
+        let versioned = Versioned { object: convert(object)?, old_object, changed: false };
+        self.versions.insert(matched.kind.clone(), versioned);
+        Ok(())
+    }
+
+    /// `dispatchInvocations`
+    fn invoke(
+        &mut self,
+        invocations: &[Invocation<'_>],
+        object: &mut Value,
+        changes: &mut Vec<Change>,
+        reinvocation: &mut Reinvocation,
+    ) -> Result<(), Refused> {
+        if reinvocation.running && reinvocation.output.as_ref() != Some(object) {
+            reinvocation.require();
+        }
+        let namespace = namespace_of(self.request, self.cluster)?;
+        let shown = namespace.as_deref().map(namespace_object);
+        let authorizers = Authorizers::new(self.request, self.cluster.authorizer());
+        let mut last = None;
+        for invocation in invocations {
+            let mutated = self.invoke_one(invocation, shown.as_ref(), &authorizers, changes, reinvocation)?;
+            if mutated {
+                last = Some(invocation.matched.kind.clone());
+            }
+        }
+        // Only the version that was looked at last is written back.
+        if let Some(versioned) = last.and_then(|kind| self.versions.get(&kind)).filter(|versioned| versioned.changed) {
+            reinvocation.require();
+            reinvocation.requested = true;
+            let request = self.request;
+            let have = versioned.object.str_at(&["apiVersion"]).unwrap_or_default();
+            *object = if have == request.kind.api_version() {
+                versioned.object.clone()
+            } else {
+                let back = self.cluster.convert(&versioned.object, &request.resource, &request.kind);
+                back.map_err(|why| Refused::Internal(format!("failed to convert object: {why}")))?
+            };
+        }
+        reinvocation.output = Some(object.clone());
+        Ok(())
+    }
+
+    /// Runs one policy; whether any of its mutations was tried.
+    fn invoke_one(
+        &mut self,
+        invocation: &Invocation<'_>,
+        namespace: Option<&Value>,
+        authorizers: &Authorizers,
+        changes: &mut Vec<Change>,
+        reinvocation: &mut Reinvocation,
+    ) -> Result<bool, Refused> {
+        let (policy, compiled) = (&*invocation.hook.policy, &*invocation.hook.compiled);
+        let typed = params::typed_kind(policy, self.cluster);
+        let param = invocation.param.as_deref().map(|param| params::bare(param, typed.as_ref()));
+        let (request, cluster, matched) = (self.request, self.cluster, &invocation.matched);
+        let value = request.to_value(&matched.kind, &matched.resource);
+        let Some(versioned) = self.versions.get(&matched.kind) else { return Ok(false) };
+        if !compiled.match_conditions.is_empty() {
+            let condition_value = request.to_value(&matched.kind, &request.resource);
+            let inputs = Inputs {
+                object: Some(&versioned.object),
+                old_object: versioned.old_object.as_ref(),
+                params: param.as_deref(),
+                request: &condition_value,
+                namespace: None,
+                authorizers: Some(authorizers),
+            };
+            let activation = Activation::new(inputs, &compiled.variables);
+            match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(why) => {
+                    self.error(policy, Some(invocation.binding), "Invalid", why);
+                    return Ok(false);
+                }
+            }
+        }
+        let key = invocation.key();
+        if reinvocation.running && !reinvocation.again.contains(&key) {
+            return Ok(false);
+        }
+        let before = versioned.object.clone();
+        let mut failures = Vec::new();
+        for patch in &compiled.mutations {
+            let Some(versioned) = self.versions.get_mut(&matched.kind) else { break };
+            let inputs = Inputs {
+                object: Some(&versioned.object),
+                old_object: versioned.old_object.as_ref(),
+                params: param.as_deref(),
+                request: &value,
+                namespace,
+                authorizers: Some(authorizers),
+            };
+            match patched(patch, &inputs, invocation, cluster) {
+                Ok(mut patched) => {
+                    cluster.default(&matched.resource, &matched.kind, &mut patched);
+                    versioned.object = patched;
+                    versioned.changed = true;
+                }
+                Err(Failure::OfPolicy(why)) => failures.push(why),
+                Err(Failure::OfServer(refused)) => return Err(refused),
+            }
+        }
+        for why in failures {
+            self.error(policy, Some(invocation.binding), "Invalid", why);
+        }
+        if let Some(versioned) = self.versions.get(&matched.kind).filter(|versioned| versioned.object != before) {
+            reinvocation.require();
+            reinvocation.requested = true;
+            changes.push(Change {
+                policy: policy.name.clone(),
+                binding: invocation.binding.name.clone(),
+                before,
+                after: versioned.object.clone(),
+            });
+        }
+        if policy.reinvoked_if_needed {
+            reinvocation.invoked.insert(key);
+        }
+        Ok(!compiled.mutations.is_empty())
+    }
+}
+
+/// `dispatchOne`: the object that a mutation makes of another.
+fn patched(
+    patch: &Patch,
+    inputs: &Inputs<'_>,
+    invocation: &Invocation<'_>,
+    cluster: &dyn Cluster,
+) -> Result<Value, Failure> {
+    let matched = &invocation.matched;
+    let Some(types) = cluster.merge_type(&matched.resource, &matched.kind) else {
+        return Err(Failure::OfServer(Refused::Unavailable(format!(
+            "Resource kind {} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.",
+            matched.kind.text()
+        ))));
+    };
+    let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
+    if let Err(why) = &expression.program {
+        return Err(Failure::OfPolicy(why.clone()));
+    }
+    let activation = Activation::new(inputs.clone(), &invocation.hook.compiled.variables);
+    let mut budget = BUDGET;
+    let value: CelValue<'_> = match activation.evaluate(expression, &mut budget) {
+        Err(OutOfBudget) => return Err(Failure::OfPolicy(OUT_OF_BUDGET.to_owned())),
+        Ok(Evaluation::Error(why)) => return Err(Failure::OfPolicy(why)),
+        Ok(Evaluation::Value(value)) => value,
+    };
+    let object = inputs.object.unwrap_or(&Value::Null);
+    match patch {
+        Patch::Apply(_) => apply::apply(&value, object, types.resolve()).map_err(Failure::OfPolicy),
+        Patch::Json(_) => json_patch::apply(&value, object),
+    }
+}

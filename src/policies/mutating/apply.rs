@@ -1,0 +1,143 @@
+//! Apply configurations: merged into the object by the types of the published schema (`mutating/patch/smd.go`).
+
+use super::native::{self, Foreign, Step};
+use crate::apply::path::PathElement;
+use crate::apply::typed::{errors_text, merge::merge, validate::validate};
+use crate::apply::types::{Choice, ListRelation, Scalar, Type};
+use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
+use crate::value::{Value, quote};
+
+/// The object with the configuration applied.
+///
+/// # Errors
+/// The server's words for a configuration that cannot be applied.
+pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type) -> Result<Value, String> {
+    let CelValue::Message(message) = value else {
+        return Err(format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name()));
+    };
+    let mut errors = Vec::new();
+    check_names(value, &mut vec![OBJECT.to_owned()], &mut errors);
+    if !errors.is_empty() {
+        return Err(format!("type mismatch: {}", errors.join("\n")));
+    }
+    merged(message, object, types)
+}
+
+/// `CheckTypeNamesMatchFieldPathNames`: the name of a type is that of the way to it.
+pub fn check_names(value: &CelValue<'_>, path: &mut Vec<String>, errors: &mut Vec<String>) {
+    match value {
+        CelValue::Message(message) if message.is_object() => {
+            let expected = path.join(".");
+            if *message.type_name != expected {
+                errors.push(format!(
+                    "unexpected type name {}, expected {}, which matches field name path from root Object type",
+                    quote::go_quote(&message.type_name),
+                    quote::go_quote(&expected)
+                ));
+            }
+            for (name, field) in &message.fields {
+                path.push(name.to_string());
+                check_names(field, path, errors);
+                path.pop();
+            }
+        }
+        CelValue::List(list) => {
+            for item in list.iter().flatten() {
+                check_names(&item, path, errors);
+            }
+        }
+        CelValue::Map(map) => {
+            for (_, item) in map.entries().unwrap_or_default() {
+                check_names(&item, path, errors);
+            }
+        }
+        CelValue::Optional(Some(inner)) => check_names(inner, path, errors),
+        _ => {}
+    }
+}
+
+fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, String> {
+    let mut foreign = Vec::new();
+    let mut patch = native::object(message, &mut foreign).map_err(|why| format!("invalid return type: {why}"))?;
+    for key in ["apiVersion", "kind"] {
+        if let Some(own) = object.get(key) {
+            patch.insert(key.to_owned(), own.clone());
+        }
+    }
+    let patch = Value::Object(patch);
+    let failed = |what: &str, why: String| format!("error applying patch: {what}: {why}");
+    let mut errors = validate(types, &patch, false);
+    errors.extend(foreign.iter().filter_map(|foreign| foreign_error(types, &patch, foreign)));
+    if !errors.is_empty() {
+        return Err(failed("failed to convert patch object to typed object", errors_text(&errors)));
+    }
+    let mut atomics = Vec::new();
+    find_atomics(types, &patch, String::new(), &mut atomics);
+    if !atomics.is_empty() {
+        let why = format!("may not mutate atomic arrays, maps or structs: {}", atomics.join(", "));
+        return Err(failed("invalid ApplyConfiguration", why));
+    }
+    let errors = validate(types, object, true);
+    if !errors.is_empty() {
+        return Err(failed("failed to convert original object to typed object", errors_text(&errors)));
+    }
+    merge(types, object, &patch).map_err(|errors| failed("failed to merge patch", errors_text(&errors)))
+}
+
+/// The error of a Go value that JSON has no word for, where the schema wants a value of a type.
+fn foreign_error(types: &Type, patch: &Value, foreign: &Foreign) -> Option<crate::apply::typed::TypeError> {
+    let mut path = String::new();
+    let (mut at, mut value) = (types, patch);
+    for step in &foreign.path {
+        match (at.choice_for(value)?, step) {
+            (Choice::Map(map), Step::Key(key)) => {
+                path.push_str(&PathElement::Field(key.clone()).to_string());
+                at = map.type_of(key)?;
+                value = value.get(key)?;
+            }
+            (Choice::List(list), Step::Index(index)) => {
+                path.push_str(&PathElement::Index(*index).to_string());
+                at = list.items.resolve();
+                value = value.as_array()?.get(*index)?;
+            }
+            _ => return None,
+        }
+    }
+    let wrapped = format!("&value.valueUnstructured{{Value:{}}}", foreign.sharp);
+    let message = match at.choice_for(&Value::Null)? {
+        Choice::Map(_) => format!("expected map, got &{{{}}}", foreign.shown),
+        Choice::List(_) => format!("expected list, got &{{{}}}", foreign.shown),
+        Choice::Scalar(Scalar::Numeric) => format!("expected numeric (int or float), got {}", foreign.go_type),
+        Choice::Scalar(Scalar::String) => format!("expected string, got {wrapped}"),
+        Choice::Scalar(Scalar::Boolean) => format!("expected boolean, got {wrapped}"),
+        Choice::Scalar(Scalar::Untyped) => return None,
+    };
+    Some(crate::apply::typed::TypeError { path, message })
+}
+
+/// The paths of atomic lists, maps and structs that a configuration sets: it would remove what it does not name.
+fn find_atomics(types: &Type, value: &Value, path: String, found: &mut Vec<String>) {
+    match (types.choice_for(value), value) {
+        (Some(Choice::Map(map)), Value::Object(members)) => {
+            for (name, member) in members {
+                if let Some(field) = map.fields.get(name) {
+                    let path = format!("{path}{}", PathElement::Field(name.clone()));
+                    find_atomics(field.type_.resolve(), member, path, found);
+                }
+            }
+            if map.atomic {
+                found.insert(0, path);
+            }
+        }
+        (Some(Choice::List(list)), Value::Array(items)) => {
+            if list.relation == ListRelation::Atomic {
+                found.push(path.clone());
+            }
+            for (index, item) in items.iter().enumerate() {
+                let path = format!("{path}{}", PathElement::Index(index));
+                find_atomics(list.items.resolve(), item, path, found);
+            }
+        }
+        _ => {}
+    }
+}

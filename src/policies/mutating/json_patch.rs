@@ -1,0 +1,92 @@
+//! JSON patches that expressions make (`mutating/patch/json_patch.go`).
+
+use super::native;
+use super::{Failure, apply::check_names};
+use crate::apply::json_patch::{NO_FROM, Operation, Patch};
+use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
+use crate::policies::denial::Refused;
+use crate::value::{Value, json as json_text, quote};
+
+/// The object with the operations applied; unchanged if one of them is a test that fails.
+///
+/// # Errors
+/// The server's words for an operation that cannot be read or applied, or for what is left being no object.
+pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
+    let CelValue::List(list) = value else {
+        return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned().into());
+    };
+    let mut operations = Vec::new();
+    for item in list.iter() {
+        let item = item.map_err(|error| error.to_string())?;
+        let CelValue::Message(message) = &item else {
+            let why = "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch";
+            return Err(why.to_owned().into());
+        };
+        operations.push(operation(message)?);
+    }
+    let mut document = object.clone();
+    let mut patch = Patch::default();
+    for operation in &operations {
+        match patch.apply(operation, &mut document) {
+            Ok(()) => {}
+            Err(error) if error.is_failed_test() => return Ok(object.clone()),
+            Err(error) => return Err(format!("JSON Patch: {error}").into()),
+        }
+    }
+    let kind = document.str_at(&["kind"]).unwrap_or_default();
+    if kind.is_empty() {
+        let text = json_text::to_string(&document);
+        return Err(Failure::OfServer(Refused::Internal(format!("Object 'Kind' is missing in '{text}'"))));
+    }
+    Ok(document)
+}
+
+fn operation(message: &Message<'_>) -> Result<Operation, String> {
+    let text = |name: &str| match message.fields.get(name) {
+        Some(CelValue::String(text)) => text.to_string(),
+        _ => String::new(),
+    };
+    let from = text("from");
+    let value = match message.fields.get("value") {
+        None => None,
+        Some(value) => {
+            if matches!(value, CelValue::Message(message) if message.is_object()) {
+                let mut errors = Vec::new();
+                check_names(value, &mut vec![own_name(value)], &mut errors);
+                if !errors.is_empty() {
+                    return Err(format!("type mismatch: {}", errors.join("\n")));
+                }
+            }
+            let value = native::json(value).map_err(|why| {
+                format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {why}")
+            })?;
+            Some(value)
+        }
+    };
+    let from = if from.is_empty() { Err(NO_FROM.to_owned()) } else { through_go(from) };
+    let op = through_go(text("op")).unwrap_or_else(|_| "unknown".to_owned());
+    Ok(Operation { op, path: through_go(text("path")), from, value })
+}
+
+/// The text as JSON reads what Go quoted: some of Go's escapes are none of JSON's.
+fn through_go(text: String) -> Result<String, String> {
+    let quoted = quote::go_quote(&text);
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\'
+            && let Some(escape) = chars.next()
+            && !matches!(escape, '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 'u')
+        {
+            return Err(format!("invalid character '{escape}' in string escape code"));
+        }
+    }
+    Ok(text)
+}
+
+/// A value may begin anywhere in the object.
+fn own_name(value: &CelValue<'_>) -> String {
+    match value {
+        CelValue::Message(message) => message.type_name.to_string(),
+        _ => OBJECT.to_owned(),
+    }
+}

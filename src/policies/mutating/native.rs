@@ -1,0 +1,302 @@
+//! CEL values as the Go values and the JSON that patches make of them (`cel/mutation/dynamic`, `structpb`).
+
+use crate::cel::value::{List, Message, Opaque, Value as CelValue};
+use crate::value::{Map, Value, quote};
+
+/// A Go value that JSON has no word for, where an apply configuration holds one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The keys and indexes that lead there.
+    pub path: Vec<Step>,
+    /// `%v` of the value.
+    pub shown: String,
+    /// `%#v` of the value.
+    pub sharp: String,
+    /// `%T` of the value.
+    pub go_type: &'static str,
+}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A member of an object.
+    Key(String),
+    /// An item of a list.
+    Index(usize),
+}
+
+/// The object of an apply configuration (`ObjectVal.ConvertToNative`), with a null in place of each foreign value.
+///
+/// # Errors
+/// A key of a map that is no string.
+pub fn object(message: &Message<'_>, foreign: &mut Vec<Foreign>) -> Result<Map, String> {
+    let mut path = Vec::new();
+    members(message, &mut path, foreign)
+}
+
+type Path = Vec<Step>;
+
+fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Map, String> {
+    let mut out = Map::new();
+    for (name, value) in &message.fields {
+        path.push(Step::Key(name.to_string()));
+        let converted = field(value, path, foreign)
+            .map_err(|why| format!("fail to convert field {}: {why}", quote::go_quote(name)))?;
+        path.pop();
+        out.insert(name.to_string(), converted);
+    }
+    Ok(out)
+}
+
+/// `convertField`
+fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
+    match value {
+        CelValue::Optional(Some(inner)) => field(inner, path, foreign),
+        // The items of a list that an expression made become what Go has behind them; other lists are walked.
+        CelValue::List(list) => {
+            let shallow = matches!(list, List::Shared(_) | List::Constant(_));
+            let mut out = Vec::new();
+            for (index, item) in list.iter().enumerate() {
+                let item = item.map_err(|error| error.to_string())?;
+                path.push(Step::Index(index));
+                out.push(if shallow { raw(&item, path, foreign)? } else { field(&item, path, foreign)? });
+                path.pop();
+            }
+            Ok(Value::Array(out))
+        }
+        CelValue::Map(map) => {
+            let shallow = matches!(map, crate::cel::value::Map::Shared(_) | crate::cel::value::Map::Constant(_));
+            let mut out = Map::new();
+            for (key, value) in map.entries().map_err(|error| error.to_string())? {
+                let CelValue::String(key) = &key else {
+                    let (shown, type_) = (quoted(&key), go_type(&key));
+                    return Err(format!("map key {shown} is of type {type_}, not string"));
+                };
+                path.push(Step::Key(key.to_string()));
+                let value = if shallow { raw(&value, path, foreign)? } else { field(&value, path, foreign)? };
+                path.pop();
+                out.insert(key.to_string(), value);
+            }
+            Ok(Value::Object(out))
+        }
+        other => raw(other, path, foreign),
+    }
+}
+
+/// `Value()` of a value: lists and maps that an expression made stay Go's own.
+fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
+    let (shown, sharp, go_type) = match value {
+        CelValue::Bool(b) => return Ok(Value::Bool(*b)),
+        CelValue::Int(i) => return Ok(Value::Int(*i)),
+        CelValue::Double(d) => return Ok(Value::Float(*d)),
+        CelValue::String(s) => return Ok(Value::from(&**s)),
+        CelValue::Type(name) => return Ok(Value::from(name.as_ref())),
+        CelValue::Optional(Some(inner)) => return raw(inner, path, foreign),
+        CelValue::Optional(None) => return Ok(Value::Null),
+        CelValue::Message(message) => return members(message, path, foreign).map(Value::Object),
+        CelValue::List(List::Untyped(items)) => return Ok(Value::Array(items.to_vec())),
+        CelValue::Map(crate::cel::value::Map::Untyped(members)) => return Ok(Value::Object((*members).clone())),
+        CelValue::List(list) if matches!(list, List::Joined(_)) => {
+            // The elements of joined lists are taken out of them.
+            let mut out = Vec::new();
+            for (index, item) in list.iter().enumerate() {
+                path.push(Step::Index(index));
+                out.push(raw(&item.map_err(|error| error.to_string())?, path, foreign)?);
+                path.pop();
+            }
+            return Ok(Value::Array(out));
+        }
+        CelValue::Null => ("NULL_VALUE".to_owned(), "0".to_owned(), "structpb.NullValue"),
+        CelValue::Uint(u) => (u.to_string(), format!("{u:#x}"), "uint64"),
+        CelValue::Bytes(bytes) => {
+            let shown: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            let sharp: Vec<String> = bytes.iter().map(|b| format!("{b:#x}")).collect();
+            (format!("[{}]", shown.join(" ")), format!("[]uint8{{{}}}", sharp.join(", ")), "[]uint8")
+        }
+        CelValue::Timestamp(time) => (time.to_utc_text(), go_time(&time.to_utc_text()), "time.Time"),
+        CelValue::Duration(duration) => (duration.to_go_text(), duration.0.to_string(), "time.Duration"),
+        CelValue::List(list) => {
+            let items: Vec<CelValue<'_>> = list.iter().flatten().collect();
+            let plain: Vec<String> = items.iter().map(CelValue::plain).collect();
+            let sharp: Vec<String> = items.iter().map(sharp_of).collect();
+            let (plain, sharp) = (plain.join(" "), sharp.join(", "));
+            (format!("[{plain}]"), format!("[]ref.Val{{{sharp}}}"), "[]ref.Val")
+        }
+        CelValue::Map(map) => {
+            let mut entries = map.entries().unwrap_or_default();
+            entries.sort_by_cached_key(|(key, _)| key.plain());
+            let plain: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{}", k.plain(), v.plain())).collect();
+            let sharp: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{}", sharp_of(k), sharp_of(v))).collect();
+            let (plain, sharp) = (plain.join(" "), sharp.join(", "));
+            (format!("map[{plain}]"), format!("map[ref.Val]ref.Val{{{sharp}}}"), "map[ref.Val]ref.Val")
+        }
+        other => (other.plain(), other.plain(), "*types.Err"),
+    };
+    foreign.push(Foreign { path: path.clone(), shown, sharp, go_type });
+    Ok(Value::Null)
+}
+
+/// `%#v` of a scalar.
+fn sharp_of(value: &CelValue<'_>) -> String {
+    match value {
+        CelValue::String(text) => quote::go_quote(text),
+        other => other.plain(),
+    }
+}
+
+/// `%#v` of a time, from its text in UTC.
+fn go_time(text: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let numbers: Vec<u64> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+    let fraction = text.split_once('.').map(|(_, rest)| rest.trim_end_matches('Z')).unwrap_or_default();
+    let nanos: u64 = format!("{fraction:0<9}").parse().unwrap_or_default();
+    match *numbers.as_slice() {
+        [year, month, day, hour, minute, second, ..] => {
+            let month = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)).unwrap_or(&"January");
+            format!("time.Date({year}, time.{month}, {day}, {hour}, {minute}, {second}, {nanos}, time.UTC)")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn quoted(key: &CelValue<'_>) -> String {
+    match key {
+        CelValue::Int(i) => char::from_u32(u32::try_from(*i).unwrap_or(u32::MAX))
+            .map_or_else(|| format!("'{}'", char::REPLACEMENT_CHARACTER), |c| format!("'{c}'")),
+        other => quote::go_quote(&other.plain()),
+    }
+}
+
+fn go_type(value: &CelValue<'_>) -> &'static str {
+    match value {
+        CelValue::Bool(_) => "types.Bool",
+        CelValue::Int(_) => "types.Int",
+        CelValue::Uint(_) => "types.Uint",
+        CelValue::Double(_) => "types.Double",
+        _ => "ref.Val",
+    }
+}
+
+/// The value of a JSON patch operation (`ConvertToNative` to `structpb.Value`, and that as JSON).
+///
+/// # Errors
+/// The server's words for a value that JSON has no word for.
+pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
+    match value {
+        CelValue::Null => Ok(Value::Null),
+        CelValue::Bool(b) => Ok(Value::Bool(*b)),
+        CelValue::Int(i) => Ok(if i.unsigned_abs() <= SAFE { Value::Int(*i) } else { Value::from(i.to_string()) }),
+        CelValue::Uint(u) => {
+            let small = i64::try_from(*u).ok().filter(|_| *u <= SAFE);
+            Ok(small.map_or_else(|| Value::from(u.to_string()), Value::Int))
+        }
+        CelValue::Double(d) => Ok(double(*d)),
+        CelValue::String(s) => Ok(Value::from(&**s)),
+        CelValue::Bytes(bytes) => Ok(Value::from(base64(bytes))),
+        CelValue::Timestamp(time) => Ok(Value::from(time.to_text())),
+        CelValue::Duration(duration) => Ok(Value::from(duration.to_text())),
+        CelValue::List(list) => {
+            let items = list.iter().map(|item| json(&item.map_err(|error| error.to_string())?));
+            Ok(Value::Array(items.collect::<Result<_, String>>()?))
+        }
+        CelValue::Map(map) => {
+            let mut out = Map::new();
+            for (key, value) in map.entries().map_err(|error| error.to_string())? {
+                let CelValue::String(key) = &key else { return Err(wrong_key(&key)) };
+                out.insert(key.to_string(), json(&value)?);
+            }
+            Ok(Value::Object(out))
+        }
+        CelValue::Optional(Some(inner)) => json(inner),
+        CelValue::Optional(None) => Err("optional.none() dereference".to_owned()),
+        CelValue::Message(message) if message.is_object() => {
+            let mut foreign = Vec::new();
+            let members = object(message, &mut foreign)?;
+            match foreign.first() {
+                None => Ok(through_doubles(Value::Object(members))),
+                Some(_) => Err("proto: invalid type: structpb.NullValue".to_owned()),
+            }
+        }
+        CelValue::Message(_) => Err("cannot convert to native type: *structpb.Value".to_owned()),
+        CelValue::Type(_) => Err("type conversion not supported for 'type'".to_owned()),
+        CelValue::Opaque(o) => Err(match &**o {
+            Opaque::Quantity { .. } => unconverted("Quantity"),
+            Opaque::Url(_) => unconverted("URL"),
+            Opaque::Ip(_) => unconverted("IP"),
+            Opaque::Cidr(_) => unconverted("CIDR"),
+            Opaque::Semver(_) => unconverted("Semver"),
+            Opaque::Format(_) => unconverted("Format"),
+            other => unconverted(other.type_name()),
+        }),
+    }
+}
+
+fn unconverted(type_: &str) -> String {
+    format!("type conversion error from '{type_}' to '*structpb.Value'")
+}
+
+fn wrong_key(key: &CelValue<'_>) -> String {
+    match key {
+        CelValue::Int(_) => "unsupported type conversion from 'int' to string".to_owned(),
+        CelValue::Uint(_) => "unsupported type conversion from 'uint' to string".to_owned(),
+        CelValue::Double(_) => "type conversion error from Double to 'string'".to_owned(),
+        CelValue::Bool(_) => "type conversion error from bool to 'string'".to_owned(),
+        CelValue::Bytes(_) => "type conversion error from Bytes to 'string'".to_owned(),
+        other => format!("type conversion error from '{}' to 'string'", other.type_name()),
+    }
+}
+
+/// The largest integer that JSON numbers carry exactly.
+const SAFE: u64 = (1 << 53) - 1;
+
+/// A double as JSON writes and reads it: an integral one becomes an integer.
+fn double(d: f64) -> Value {
+    if d.is_nan() {
+        return Value::from("NaN");
+    }
+    if d.is_infinite() {
+        return Value::from(if d > 0.0 { "Infinity" } else { "-Infinity" });
+    }
+    let whole = (d.fract() == 0.0 && d.abs() < 1e21).then_some(d as i64).filter(|i| *i as f64 == d && *i != i64::MAX);
+    whole.map_or(Value::Float(d), Value::Int)
+}
+
+/// The numbers of objects go through doubles.
+fn through_doubles(value: Value) -> Value {
+    match value {
+        Value::Int(i) => double(i as f64),
+        Value::Float(f) => double(f),
+        Value::Array(items) => Value::Array(items.into_iter().map(through_doubles).collect()),
+        Value::Object(members) => {
+            Value::Object(members.into_iter().map(|(key, value)| (key, through_doubles(value))).collect())
+        }
+        other => other,
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or_default());
+        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (position, shift) in [18, 12, 6, 0].into_iter().enumerate() {
+            let digit = DIGITS.get((group >> shift & 63) as usize).copied().unwrap_or(b'=');
+            out.push(if position <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}

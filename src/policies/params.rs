@@ -1,0 +1,98 @@
+//! The params a binding evaluates its policy with (`policy/generic/policy_dispatcher.go`, `CollectParams`).
+
+use super::matching::labels;
+use super::model::{Binding, Policy};
+use super::request::{Cluster, Kind, Request};
+use crate::value::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A param, or none for a policy without params.
+pub type Param = Option<Arc<Value>>;
+
+/// The kind of a policy's params; `None` if it has none.
+///
+/// # Errors
+/// A kind that nothing serves.
+pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, String> {
+    let Some(wanted) = &policy.param_kind else { return Ok(None) };
+    let (group, version) = wanted.api_version.split_once('/').unwrap_or(("", &wanted.api_version));
+    let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: wanted.kind.clone() };
+    if cluster.param_scope(&kind).is_none() {
+        return Err(format!("failed to find resource referenced by paramKind: '{}'", kind.text()));
+    }
+    Ok(Some(kind))
+}
+
+/// The params of a binding: the policy is evaluated once with each.
+///
+/// # Errors
+/// A paramRef that cannot be used, or that finds nothing although it must.
+pub fn collect(
+    kind: Option<&Kind>,
+    binding: &Binding,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+) -> Result<Vec<Param>, String> {
+    let (Some(kind), Some(reference)) = (kind, &binding.param_ref) else { return Ok(vec![None]) };
+    let Some(scope) = cluster.param_scope(kind) else { return Ok(vec![None]) };
+    let namespace = if scope.namespaced {
+        let namespace = if reference.namespace.is_empty() { request.namespace } else { &reference.namespace };
+        if namespace.is_empty() {
+            let why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
+            return Err(why.to_owned());
+        }
+        Some(namespace)
+    } else if reference.namespace.is_empty() {
+        None
+    } else {
+        return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".to_owned());
+    };
+    let found = if !reference.name.is_empty() {
+        if reference.selector.is_some() {
+            return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned());
+        }
+        cluster.params(kind, namespace, Some(&reference.name))
+    } else if let Some(selector) = &reference.selector {
+        selector.check()?;
+        let mut all = cluster.params(kind, namespace, None);
+        all.retain(|param| selector.matches(labels(param)));
+        all
+    } else {
+        return Err("one of name or selector must be provided".to_owned());
+    };
+    if found.is_empty() && reference.deny_if_not_found {
+        return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
+    }
+    Ok(found.into_iter().map(Some).collect())
+}
+
+/// The kind of params that have a Go type on the server, whose objects know neither apiVersion nor kind.
+pub fn typed_kind(policy: &Policy, cluster: &dyn Cluster) -> Option<Kind> {
+    let kind = kind_of(policy, cluster).ok()??;
+    cluster.param_scope(&kind).filter(|scope| scope.typed).map(|_| kind)
+}
+
+/// A param as validating policies see it: one of a typed kind is given apiVersion and kind of the policy's paramKind.
+pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
+    let Some(kind) = typed else { return Cow::Borrowed(param) };
+    let mut param = param.clone();
+    if let Some(members) = param.as_object_mut() {
+        members.insert("apiVersion".to_owned(), kind.api_version().into());
+        members.insert("kind".to_owned(), kind.kind.as_str().into());
+    }
+    Cow::Owned(param)
+}
+
+/// A param as mutating policies see it: one of a typed kind has neither apiVersion nor kind.
+pub fn bare<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
+    if typed.is_none() {
+        return Cow::Borrowed(param);
+    }
+    let mut param = param.clone();
+    if let Some(members) = param.as_object_mut() {
+        members.remove("apiVersion");
+        members.remove("kind");
+    }
+    Cow::Owned(param)
+}

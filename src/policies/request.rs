@@ -1,0 +1,217 @@
+//! What policies know of a request, and what they ask of the cluster.
+
+use crate::apply::types::TypeRef;
+use crate::cel::value::Authorizer;
+use crate::value::{Map, Value, object};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a request does with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The object is new.
+    Create,
+    /// The object or one of its subresources changes.
+    Update,
+    /// The object is deleted.
+    Delete,
+}
+
+impl Operation {
+    /// The word of policies.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A group, version and resource (plural).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The group, empty for the core group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The plural.
+    pub resource: String,
+}
+
+/// A group, version and kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind {
+    /// The group, empty for the core group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
+}
+
+impl Kind {
+    /// `apiVersion` of objects of the kind.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `schema.GroupVersionKind.String`
+    pub fn text(&self) -> String {
+        format!("{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
+
+    fn to_value(&self) -> Value {
+        object([("group", self.group.as_str()), ("version", &self.version), ("kind", &self.kind)])
+    }
+}
+
+impl Resource {
+    fn to_value(&self) -> Value {
+        object([("group", self.group.as_str()), ("version", &self.version), ("resource", &self.resource)])
+    }
+
+    /// `schema.GroupResource.String`
+    pub fn group_resource(&self) -> String {
+        if self.group.is_empty() { self.resource.clone() } else { format!("{}.{}", self.resource, self.group) }
+    }
+}
+
+/// The sender of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub username: String,
+    /// The UID, empty for none.
+    pub uid: String,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// Further facts.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    fn to_value(&self) -> Value {
+        let mut out = Map::new();
+        for (key, text) in [("username", &self.username), ("uid", &self.uid)] {
+            if !text.is_empty() {
+                out.insert(key.to_owned(), text.as_str().into());
+            }
+        }
+        let texts = |list: &[String]| Value::Array(list.iter().map(|text| text.as_str().into()).collect());
+        if !self.groups.is_empty() {
+            out.insert("groups".to_owned(), texts(&self.groups));
+        }
+        if !self.extra.is_empty() {
+            let extra = self.extra.iter().map(|(key, values)| (key.clone(), texts(values)));
+            out.insert("extra".to_owned(), Value::Object(extra.collect()));
+        }
+        Value::Object(out)
+    }
+}
+
+/// A request, without the object that is to be written.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// What it does.
+    pub operation: Operation,
+    /// The resource of the URL.
+    pub resource: Resource,
+    /// `status`, `scale`, or empty.
+    pub subresource: &'a str,
+    /// The kind of the object.
+    pub kind: Kind,
+    /// The namespace, empty for none; of a namespace its own name.
+    pub namespace: &'a str,
+    /// The name, or empty.
+    pub name: &'a str,
+    /// The object before the request.
+    pub old_object: Option<&'a Value>,
+    /// `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
+    pub options: Value,
+    /// Whether nothing is stored.
+    pub dry_run: bool,
+    /// Who sent it.
+    pub user: User,
+}
+
+impl Request<'_> {
+    /// `request` as expressions see it, for a policy that matched `kind` and `resource` (`CreateAdmissionRequest`).
+    pub fn to_value(&self, kind: &Kind, resource: &Resource) -> Value {
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        put("uid", "".into());
+        put("kind", kind.to_value());
+        put("resource", resource.to_value());
+        put("requestKind", self.kind.to_value());
+        put("requestResource", self.resource.to_value());
+        put("operation", self.operation.as_str().into());
+        put("userInfo", self.user.to_value());
+        put("dryRun", self.dry_run.into());
+        put("options", self.options.clone());
+        for (key, text) in [
+            ("subResource", self.subresource),
+            ("requestSubResource", self.subresource),
+            ("name", self.name),
+            ("namespace", self.namespace),
+        ] {
+            if !text.is_empty() {
+                put(key, text.into());
+            }
+        }
+        Value::Object(out)
+    }
+
+    /// Whether the request is about a Namespace object.
+    pub fn is_namespace(&self) -> bool {
+        self.kind.group.is_empty() && self.kind.version == "v1" && self.kind.kind == "Namespace"
+    }
+
+    /// The name that refusals give the object (`admission.NewForbidden`).
+    pub fn shown_name(&self, object: Option<&Value>) -> String {
+        if !self.name.is_empty() {
+            return self.name.to_owned();
+        }
+        let text = |key: &str| object?.str_at(&["metadata", key]).filter(|text| !text.is_empty());
+        text("name").or_else(|| text("generateName")).unwrap_or("Unknown").to_owned()
+    }
+}
+
+/// A kind that params may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamScope {
+    /// Whether its objects are in namespaces.
+    pub namespaced: bool,
+    /// Whether the server has a Go type for it: its objects then have neither apiVersion nor kind in the server's cache.
+    pub typed: bool,
+}
+
+/// What policies ask of the cluster. Everything is in memory.
+pub trait Cluster {
+    /// A Namespace object.
+    fn namespace(&self, name: &str) -> Option<Arc<Value>>;
+
+    /// What is known of a kind of params; `None` if nothing serves it.
+    fn param_scope(&self, kind: &Kind) -> Option<ParamScope>;
+
+    /// The params of a kind in a namespace (`None` for a cluster-scoped kind), by name or all of them.
+    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>>;
+
+    /// Every version of a resource that has the subresource, with the kind of its objects, in the definition's order.
+    fn equivalents(&self, resource: &Resource, subresource: &str) -> Vec<(Resource, Kind)>;
+
+    /// An object as one of another version.
+    ///
+    /// # Errors
+    /// The server's words for a version the resource does not have.
+    fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, String>;
+
+    /// Sets the defaults of an object of this kind.
+    fn default(&self, resource: &Resource, kind: &Kind, object: &mut Value);
+
+    /// The types of a kind in the published OpenAPI document, if it is there.
+    fn merge_type(&self, resource: &Resource, kind: &Kind) -> Option<TypeRef>;
+
+    /// Answers `authorizer`.
+    fn authorizer(&self) -> Arc<dyn Authorizer>;
+}

@@ -1,0 +1,83 @@
+//! The policies of a server, compiled, with their bindings (`policy/generic/policy_source.go`).
+
+use super::compile::{Compiled, compile};
+use super::model::{Binding, Family, Policy};
+use crate::release::Release;
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A policy with its expressions and bindings.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// Its expressions.
+    pub compiled: Arc<Compiled>,
+    /// Its bindings, by name.
+    pub bindings: Vec<Arc<Binding>>,
+}
+
+/// The policies and bindings of one kind, by name. The server evaluates them in an order that changes; here they are
+/// evaluated by name.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    policies: BTreeMap<String, (Arc<Policy>, Arc<Compiled>)>,
+    bindings: BTreeMap<String, Arc<Binding>>,
+}
+
+impl Source {
+    /// Adds or replaces a policy.
+    pub fn put_policy(&mut self, object: &Value, release: Release) {
+        let policy = Policy::read(object, release);
+        let compiled = compile(&policy, release);
+        self.policies.insert(policy.name.clone(), (Arc::new(policy), Arc::new(compiled)));
+    }
+
+    /// Removes a policy.
+    pub fn remove_policy(&mut self, name: &str) {
+        self.policies.remove(name);
+    }
+
+    /// Adds or replaces a binding.
+    pub fn put_binding(&mut self, object: &Value, release: Release) {
+        let binding = Binding::read(object, release);
+        self.bindings.insert(binding.name.clone(), Arc::new(binding));
+    }
+
+    /// Removes a binding.
+    pub fn remove_binding(&mut self, name: &str) {
+        self.bindings.remove(name);
+    }
+
+    /// The policies that have bindings.
+    pub fn hooks(&self) -> Vec<Hook> {
+        let hook = |(policy, compiled): &(Arc<Policy>, Arc<Compiled>)| {
+            let bindings: Vec<Arc<Binding>> =
+                self.bindings.values().filter(|b| b.policy_name == policy.name).map(Arc::clone).collect();
+            let hook =
+                || Hook { policy: Arc::clone(policy), compiled: Arc::clone(compiled), bindings: bindings.clone() };
+            (!bindings.is_empty()).then(hook)
+        };
+        self.policies.values().filter_map(hook).collect()
+    }
+}
+
+/// The policies of a server, of both kinds.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// Those that validate.
+    pub validating: Source,
+    /// Those that mutate.
+    pub mutating: Source,
+}
+
+impl Sources {
+    /// The policies of a kind.
+    pub fn of_mut(&mut self, family: Family) -> &mut Source {
+        match family {
+            Family::Validating => &mut self.validating,
+            Family::Mutating => &mut self.mutating,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The user that impersonation headers name (`endpoints/filters/impersonation`).
+
+use crate::server::UserInfo;
+use http::HeaderMap;
+use std::collections::BTreeMap;
+
+const AUTHENTICATED: &str = "system:authenticated";
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+
+/// The impersonated user, if there is one. Everyone may impersonate anyone here.
+pub(super) fn user(headers: &HeaderMap) -> Option<UserInfo> {
+    let text = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let username = text("impersonate-user").filter(|name| !name.is_empty())?;
+    let mut groups: Vec<String> = headers
+        .get_all("impersonate-group")
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .collect();
+    if groups.is_empty()
+        && let Some((namespace, _)) =
+            username.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'))
+    {
+        groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
+    }
+    let anonymous = username == "system:anonymous";
+    let has = |wanted: &str| groups.iter().any(|group| group == wanted);
+    if anonymous && !has(UNAUTHENTICATED) {
+        groups.push(UNAUTHENTICATED.to_owned());
+    } else if !anonymous && !has(AUTHENTICATED) && !has(UNAUTHENTICATED) {
+        groups.push(AUTHENTICATED.to_owned());
+    }
+    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in headers {
+        if let Some(key) = name.as_str().strip_prefix("impersonate-extra-") {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            extra.entry(key.replace("%2f", "/").replace("%2F", "/")).or_default().push(value);
+        }
+    }
+    Some(UserInfo { username, uid: text("impersonate-uid").unwrap_or_default(), groups, extra })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn an_impersonated_user_is_authenticated() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(user(&headers), None);
+        headers.insert("impersonate-user", HeaderValue::from_static("jane"));
+        assert_eq!(user(&headers).unwrap().groups, [AUTHENTICATED]);
+        headers.append("impersonate-group", HeaderValue::from_static("dev"));
+        assert_eq!(user(&headers).unwrap().groups, ["dev", AUTHENTICATED]);
+        headers.insert("impersonate-user", HeaderValue::from_static("system:serviceaccount:ns:robot"));
+        headers.remove("impersonate-group");
+        let groups = ["system:serviceaccounts", "system:serviceaccounts:ns", AUTHENTICATED];
+        assert_eq!(user(&headers).unwrap().groups, groups);
+    }
+}

@@ -1,0 +1,247 @@
+//! The kinds of other API servers that admission needs: policies and their bindings, and config maps.
+//!
+//! Like namespaces they are compiled from definitions of their own, so that reads, writes, tables and watches are those of
+//! any other object. What their strategies do besides is here.
+
+use super::Server;
+use crate::crd;
+use crate::server::registry::metadata;
+use crate::server::registry::serving::Serving;
+use crate::server::registry::store::Collection;
+use crate::server::strategy::namespace as namespaces;
+use crate::text::json;
+use crate::value::{Map, Value, object};
+use std::sync::{Arc, PoisonError};
+
+/// The group of policies.
+pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
+
+/// A kind.
+struct Kind {
+    group: &'static str,
+    plural: &'static str,
+    name: &'static str,
+    scope: &'static str,
+    short_names: &'static [&'static str],
+    /// The properties besides metadata, as JSON; `SPEC` has what [`fill`] knows.
+    properties: &'static str,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        group: "",
+        plural: "configmaps",
+        name: "ConfigMap",
+        scope: "Namespaced",
+        short_names: &["cm"],
+        properties: r#"{"data":TEXTS,"binaryData":TEXTS,"immutable":{"type":"boolean"}}"#,
+    },
+    Kind {
+        group: ADMISSION,
+        plural: "validatingadmissionpolicies",
+        name: "ValidatingAdmissionPolicy",
+        scope: "Cluster",
+        short_names: &[],
+        properties: r#"{"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"spec":{"type":"object","properties":{
+            POLICY,
+            "validations":{"type":"array","items":{"type":"object","properties":{"expression":TEXT,"message":TEXT,"reason":TEXT,"messageExpression":TEXT}}},
+            "auditAnnotations":{"type":"array","items":{"type":"object","properties":{"key":TEXT,"valueExpression":TEXT}}}}}}"#,
+    },
+    Kind {
+        group: ADMISSION,
+        plural: "validatingadmissionpolicybindings",
+        name: "ValidatingAdmissionPolicyBinding",
+        scope: "Cluster",
+        short_names: &[],
+        properties: r#"{"spec":{"type":"object","properties":{BINDING,"validationActions":{"type":"array","items":TEXT}}}}"#,
+    },
+    Kind {
+        group: ADMISSION,
+        plural: "mutatingadmissionpolicies",
+        name: "MutatingAdmissionPolicy",
+        scope: "Cluster",
+        short_names: &[],
+        properties: r#"{"spec":{"type":"object","properties":{
+            POLICY,
+            "mutations":{"type":"array","items":{"type":"object","properties":{"patchType":TEXT,"applyConfiguration":EXPRESSION,"jsonPatch":EXPRESSION}}},
+            "reinvocationPolicy":TEXT}}}"#,
+    },
+    Kind {
+        group: ADMISSION,
+        plural: "mutatingadmissionpolicybindings",
+        name: "MutatingAdmissionPolicyBinding",
+        scope: "Cluster",
+        short_names: &[],
+        properties: r#"{"spec":{"type":"object","properties":{BINDING}}}"#,
+    },
+];
+
+/// Parts of the schemas; each may use those after it.
+const PARTS: [(&str, &str); 11] = [
+    (
+        "POLICY",
+        r#""paramKind":{"type":"object","properties":{"apiVersion":TEXT,"kind":TEXT}},
+        "matchConstraints":MATCH,
+        "failurePolicy":{"type":"string","default":"Fail"},
+        "matchConditions":{"type":"array","items":{"type":"object","properties":{"name":TEXT,"expression":TEXT}}},
+        "variables":{"type":"array","items":{"type":"object","properties":{"name":TEXT,"expression":TEXT}}}"#,
+    ),
+    (
+        "BINDING",
+        r#""policyName":TEXT,
+        "paramRef":{"type":"object","properties":{"name":TEXT,"namespace":TEXT,"selector":SELECTOR,"parameterNotFoundAction":TEXT}},
+        "matchResources":MATCH"#,
+    ),
+    (
+        "MATCH",
+        r#"{"type":"object","properties":{"namespaceSelector":DEFAULT_SELECTOR,"objectSelector":DEFAULT_SELECTOR,
+        "resourceRules":RULES,"excludeResourceRules":RULES,"matchPolicy":{"type":"string","default":"Equivalent"}}}"#,
+    ),
+    (
+        "RULES",
+        r#"{"type":"array","items":{"type":"object","properties":{"resourceNames":LIST,"operations":LIST,"apiGroups":LIST,
+        "apiVersions":LIST,"resources":LIST,"scope":{"type":"string","default":"*"}}}}"#,
+    ),
+    ("DEFAULT_SELECTOR", r#"{"type":"object","default":{},"properties":SELECTED}"#),
+    ("SELECTOR", r#"{"type":"object","properties":SELECTED}"#),
+    (
+        "SELECTED",
+        r#"{"matchLabels":TEXTS,"matchExpressions":{"type":"array","items":{"type":"object","properties":{"key":TEXT,
+        "operator":TEXT,"values":LIST}}}}"#,
+    ),
+    ("EXPRESSION", r#"{"type":"object","properties":{"expression":TEXT}}"#),
+    ("LIST", r#"{"type":"array","items":TEXT}"#),
+    ("TEXTS", r#"{"type":"object","additionalProperties":TEXT}"#),
+    ("TEXT", r#"{"type":"string"}"#),
+];
+
+fn fill(properties: &str) -> String {
+    PARTS.iter().fold(properties.to_owned(), |text, (name, part)| text.replace(name, part))
+}
+
+impl Kind {
+    fn full_name(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
+    fn definition(&self) -> Option<crd::CustomResourceDefinition> {
+        let properties = json::read(fill(self.properties).as_bytes()).ok()?;
+        let short_names: Vec<Value> = self.short_names.iter().map(|name| Value::from(*name)).collect();
+        let names = object([
+            ("plural", Value::from(self.plural)),
+            ("singular", self.name.to_lowercase().into()),
+            ("kind", self.name.into()),
+            ("listKind", format!("{}List", self.name).into()),
+            ("shortNames", short_names.into()),
+        ]);
+        let condition = |type_: &str| object([("type", type_), ("status", "True")]);
+        let schema = object([("type", Value::from("object")), ("properties", properties)]);
+        let version = object([
+            ("name", Value::from("v1")),
+            ("served", true.into()),
+            ("storage", true.into()),
+            ("schema", object([("openAPIV3Schema", schema)])),
+        ]);
+        let spec = object([
+            ("group", Value::from(self.group)),
+            ("scope", self.scope.into()),
+            ("names", names.clone()),
+            ("versions", vec![version].into()),
+        ]);
+        let conditions = vec![condition("NamesAccepted"), condition("Established")];
+        let status = object([("acceptedNames", names), ("conditions", conditions.into())]);
+        let definition = object([
+            ("apiVersion", Value::from("apiextensions.k8s.io/v1")),
+            ("kind", "CustomResourceDefinition".into()),
+            ("metadata", object([("name", self.full_name())])),
+            ("spec", spec),
+            ("status", status),
+        ]);
+        crd::decode(&definition).ok().map(|decoded| decoded.crd)
+    }
+}
+
+impl Server {
+    /// Lets the server store and serve policies, bindings and config maps.
+    pub(in crate::server) fn serve_admission_kinds(&mut self) {
+        for kind in &KINDS {
+            let Some(definition) = kind.definition() else { continue };
+            let objects = Collection::new(&kind.full_name(), &self.keeping, self.revision.current());
+            let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release());
+            let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
+            all.insert(kind.full_name(), Arc::new(serving));
+        }
+    }
+}
+
+/// Whether these are policies or bindings: policies do not decide about them.
+pub(super) fn is_admission(group: &str) -> bool {
+    group == ADMISSION
+}
+
+/// Whether the kind has a Go type on a cluster.
+pub(super) fn is_typed(group: &str) -> bool {
+    group.is_empty() || is_admission(group)
+}
+
+/// Whether an update need not name the revision it replaces.
+pub(super) fn allows_unconditional_update(serving: &Serving) -> bool {
+    serving.group.is_empty()
+}
+
+/// Gives an object that is written what its strategy gives every one, and takes what its Go type leaves out.
+pub(super) fn complete(serving: &Serving, object: &mut Value) {
+    namespaces::complete_new(serving, object);
+    if !is_typed(&serving.group) {
+        return;
+    }
+    if serving.group.is_empty() {
+        metadata::set(object, "generation", None);
+    }
+    let Some(members) = object.as_object_mut() else { return };
+    if is_admission(&serving.group)
+        && let Some(spec) = members.get_mut("spec")
+    {
+        omit_empty(spec);
+    }
+    if serving.kind == "ValidatingAdmissionPolicy" {
+        members.entry("status".to_owned()).or_insert_with(|| Map::new().into());
+    }
+    for key in ["data", "binaryData"] {
+        if members.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            members.remove(key);
+        }
+    }
+}
+
+/// The fields whose Go types have no `omitempty`.
+const KEPT: [&str; 6] = ["name", "expression", "key", "valueExpression", "operator", "patchType"];
+
+fn omit_empty(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(omit_empty),
+        Value::Object(members) => {
+            members.values_mut().for_each(omit_empty);
+            members.retain(|key, value| match value {
+                Value::String(text) => !text.is_empty() || KEPT.contains(&key.as_str()),
+                Value::Array(items) => !items.is_empty(),
+                Value::Object(labels) => !(key == "matchLabels" && labels.is_empty()),
+                _ => true,
+            });
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_well_formed() {
+        for kind in &KINDS {
+            let definition = kind.definition().unwrap_or_else(|| panic!("{}", kind.name));
+            assert_eq!(definition.name(), kind.full_name());
+        }
+    }
+}
