@@ -90,6 +90,9 @@ fn server() -> (Server, Calls) {
     let mut server = Server::new(crate::release::Release::NEWEST, 1);
     server.admission.push(Recorder(Arc::clone(&calls)));
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    let definition = "customresourcedefinitions/ CustomResourceDefinition /kites.toys.example.com";
+    let line = format!("validate CREATE {definition} new CustomResourceDefinition old - options CreateOptions");
+    assert_eq!(seen(&calls), [line]);
     (server, calls)
 }
 
