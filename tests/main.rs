@@ -33,4 +33,5 @@ mod repository;
 mod schemas;
 mod serve;
 mod text;
+mod transcripts;
 mod watch;
