@@ -16,7 +16,7 @@ fn files() -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            path.extension().is_some_and(|e| e == "json") && name != "score.json" && name.contains(&only)
+            path.extension().is_some_and(|e| e == "json") && !name.starts_with("score") && name.contains(&only)
         })
         .collect();
     files.sort();
