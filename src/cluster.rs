@@ -17,6 +17,7 @@ mod discovery;
 pub mod log;
 mod pages;
 mod proxy;
+mod version;
 mod warnings;
 mod watch;
 
@@ -26,6 +27,7 @@ pub use connection::{Asked, Connection};
 pub use context::{is_configured, namespace};
 pub use discovery::{AGGREGATED, Resource, aggregated, find};
 pub use pages::{Page, Pages, Query};
+pub use version::{Simulated, simulated};
 pub use watch::Watch;
 
 use crate::value::Value;

@@ -131,6 +131,12 @@ impl Plan {
         matches!(self.answer.code, 200 | 201)
     }
 
+    /// The releases of the upgrade: one, or today's and tomorrow's.
+    pub fn releases(&self) -> Vec<Release> {
+        let Releases { today, tomorrow } = self.releases;
+        if today == tomorrow { vec![today] } else { vec![today, tomorrow] }
+    }
+
     /// Whether there is a CRD today.
     pub fn is_update(&self) -> bool {
         self.old.is_some()

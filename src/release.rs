@@ -3,6 +3,10 @@
 //! A difference is written once, beside the behaviour it changes, as a comparison with one of the [`Minor`] constants.
 //! Decide it when a schema, rule or server is built, not per object.
 
+mod set;
+
+pub use set::{ReleaseSet, ReleaseSetError};
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -167,16 +171,22 @@ impl fmt::Display for Release {
     }
 }
 
-/// `1.N` of a known release.
+/// `1.N` of a known release, also as servers and downloads call it: `v1.N`, `1.N.4`, `v1.N.4-eks-1a2b`. The patch and what
+/// follows it are ignored.
 impl FromStr for Release {
     type Err = UnknownRelease;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok());
-        minor
-            .and_then(Self::new)
-            .filter(|release| release.to_string() == text)
-            .ok_or_else(|| UnknownRelease(text.to_owned()))
+        let bare = text.strip_prefix('v').unwrap_or(text);
+        let version = bare.split_once(['-', '+']).map_or(bare, |(version, _)| version);
+        let mut parts = version.split('.');
+        let (major, minor, patch) = (parts.next(), parts.next(), parts.next());
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let fits = major == Some("1") && patch.is_none_or(is_number) && parts.next().is_none();
+        // A suffix belongs to a whole version: `1.31-1.33` is not one.
+        let fits = fits && (patch.is_some() || version.len() == bare.len());
+        let known = |minor: &str| Self::known().find(|release| release.minor.0.to_string() == minor);
+        minor.filter(|_| fits).and_then(known).ok_or_else(|| UnknownRelease(text.to_owned()))
     }
 }
 
@@ -290,8 +300,10 @@ mod tests {
 
     #[test]
     fn only_known_releases_are_read() {
-        assert_eq!("1.34".parse::<Release>().map(Release::minor), Ok(V1_34));
-        for unknown in ["1.29", "1.38", "34", "v1.34", "1.034", "2.34", ""] {
+        for known in ["1.34", "v1.34", "1.34.4", "v1.34.10-gke.1200", "1.34.0+k3s1"] {
+            assert_eq!(known.parse::<Release>().map(Release::minor), Ok(V1_34), "{known}");
+        }
+        for unknown in ["1.29", "1.38", "34", "vv1.34", "1.034", "2.34", "1.34.x", "1.34.1.1", "1.34-1.36", "1.", ""] {
             let error = unknown.parse::<Release>().unwrap_err().to_string();
             assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"), "{error}");
         }

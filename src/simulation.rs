@@ -77,8 +77,8 @@ pub struct Plan {
     pub target: cluster::Target,
     /// Whether the cluster is never asked.
     pub offline: bool,
-    /// The release that is simulated.
-    pub release: Release,
+    /// The release that is simulated; by default that of the cluster, and without one the newest.
+    pub release: Option<Release>,
     /// The namespace of objects without one; by default that of the context.
     pub namespace: Option<String>,
     /// The time of all requests.
@@ -92,8 +92,17 @@ pub struct Compares {
     pub books: bool,
 }
 
-/// Judges everything and shows the items in order; gives what is to be said of the run as a whole.
-pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<Note>> {
+/// What is to be said of a run as a whole.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The release that was simulated.
+    pub release: Release,
+    /// Other things to know.
+    pub notes: Vec<Note>,
+}
+
+/// Judges everything and shows the items in order.
+pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told> {
     let readers = [&plan.filenames, &plan.crds, &plan.old].into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
         return Err(io::Error::other("standard input can be read once: give `-` to one of -f, --crds and --old"));
@@ -106,6 +115,15 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     };
     let target = plan.target.clone();
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
+    let release = plan.release.unwrap_or_else(|| match &cluster {
+        // With old objects in files the cluster is asked for missing CRDs only.
+        Some(live) if plan.old.is_empty() && cluster::is_configured(&target) => {
+            let cluster::Simulated { release, note } = cluster::simulated(live.connection());
+            notes.extend(note.map(|message| Note { kind: "version", message }));
+            release
+        }
+        _ => Release::NEWEST,
+    });
     let olds = match &cluster {
         _ if !plan.old.is_empty() => {
             Olds::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), &mut show)
@@ -122,7 +140,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
     let updates = Updates { way: plan.way.clone(), olds, compares: plan.compares };
     // Only server-side apply asks who owns what.
     let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
-    let server = Server::new(plan.release, 0);
+    let server = Server::new(release, 0);
     let server = if owners { server } else { server.without_managed_fields() };
     let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
     let settings = Settings {
@@ -132,7 +150,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
         jobs: plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
         ignore_missing: plan.ignore_missing_crds,
         builtin: builtin::Rules {
-            release: builtin::NEWEST,
+            release,
             level: plan.field_validation,
             verb: plan.way.verb,
             strict: plan.strict_builtin,
@@ -154,5 +172,16 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Vec<N
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
     notes.extend(met.notes(known.definitions(), cluster.as_deref()));
-    Ok(notes)
+    if plan.release.is_none()
+        && !plan.old.is_empty()
+        && let Some(connection) = cluster.as_deref().and_then(Live::opened)
+        && let own = cluster::simulated(Ok(connection)).release
+        && own != release
+    {
+        let message = format!(
+            "the cluster runs Kubernetes {own}, and the answers are those of {release}: give --kubernetes-version {own}"
+        );
+        notes.push(Note { kind: "version", message });
+    }
+    Ok(Told { release, notes })
 }

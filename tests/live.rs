@@ -242,13 +242,53 @@ fn an_object_is_read_in_a_version_that_the_cluster_serves() {
 }
 
 #[test]
+fn the_version_of_the_cluster_is_simulated() {
+    let answer = |path: &str, _| match path {
+        "/version" => Reply::Json(200, r#"{"major":"1","minor":"33+"}"#.to_owned()),
+        _ => cluster(path),
+    };
+    let place = Place::new("version");
+    place.write(
+        "pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, restartPolicyRules: []}]}\n",
+    );
+    let fake = Fake::serve(answer);
+    let versions = |said: &Said| {
+        let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        report["kubernetesVersions"].clone()
+    };
+    // 1.34 brought the field.
+    let said = place.run(&format!("validate -f pod.yaml -s {} -o json", fake.url)).ends(1, &["restartPolicyRules"]);
+    assert_eq!(versions(&said), serde_json::json!(["1.33"]));
+    let said = place.run(&format!("validate -f pod.yaml -s {} -o json --kubernetes-version 1.34", fake.url));
+    assert_eq!(versions(&said.ends(0, &[])), serde_json::json!(["1.34"]));
+    let said = place.run(&format!("diff -f a.yaml -s {} -o json", fake.url));
+    assert_eq!(versions(&said.ends(1, &[])), serde_json::json!(["1.33"]));
+    let said = place.run(&format!("lint crd.yaml --live -s {} -o json", fake.url));
+    assert_eq!(versions(&said.ends(0, &[])), serde_json::json!(["1.33"]));
+    let said = place.run(&format!("lint crd.yaml -s {} -o json", fake.url));
+    assert_eq!(versions(&said.ends(0, &[])), serde_json::json!(["1.37"]));
+    let said = place.run(&format!("scale widget/a --replicas 1 -s {} -o json", fake.url));
+    assert_eq!(versions(&said), serde_json::json!(["1.33"]), "{said:?}");
+    place.write("new.yaml", "apiVersion: fake.example.com/v1\nkind: Widget\nmetadata: {name: new}\nspec: {size: 1}\n");
+    place.write("old.yaml", "apiVersion: fake.example.com/v1\nkind: Widget\nmetadata: {name: new}\nspec: {size: 2}\n");
+    // The CRD comes from the cluster; nothing else does.
+    let said = place.run(&format!("validate -f new.yaml --old old.yaml -s {} -o json", fake.url));
+    let said = said.ends(0, &["note: the cluster runs Kubernetes 1.33, and the answers are those of 1.37: give --kubernetes-version 1.33\n"]);
+    assert_eq!(versions(&said), serde_json::json!(["1.37"]));
+    let silent = Fake::serve(|path, _| if path == "/version" { status(403, "no way") } else { cluster(path) });
+    let said = place.run(&format!("validate -f a.yaml -s {}", silent.url));
+    said.ends(0, &["note: the cluster's version could not be read (", "so the answers are those of Kubernetes 1.37"]);
+}
+
+#[test]
 fn what_is_not_simulated_is_told_once() {
     let rules = r#"[{"apiGroups":["fake.example.com"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE","UPDATE"]}]"#;
     let hooks = format!(
         r#"{{"items":[{{"metadata":{{"name":"guard"}},"webhooks":[{{"name":"check.example.com","rules":{rules}}},{{"name":"pods.example.com","rules":[]}}]}}]}}"#
     );
     let answer = move |path: &str, forbid: bool| match path {
-        "/version" => Reply::Json(200, r#"{"major":"1","minor":"33+"}"#.to_owned()),
+        "/version" => Reply::Json(200, r#"{"major":"1","minor":"99+"}"#.to_owned()),
         "/api" => Reply::Json(
             200,
             groups(&[group("", "v1", &[("namespaces", "Namespace"), ("resourcequotas", "ResourceQuota")])]),
@@ -288,7 +328,7 @@ fn what_is_not_simulated_is_told_once() {
     let said = said.ends(
         0,
         &[
-            "note: the cluster runs Kubernetes 1.33; what is told here is what 1.37 would do, and partly differs\n",
+            "note: the cluster runs Kubernetes 1.99; the answers are those of 1.37, the newest version that can be simulated\n",
             "note: validating webhooks may refuse it, and they are not simulated: widgets.fake.example.com (check.example.com of guard)\n",
             "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
             "not among the inputs, where the server would refuse to create anything: namespace nowhere\n",
@@ -297,6 +337,7 @@ fn what_is_not_simulated_is_told_once() {
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let kinds: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|n| n["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["version", "validatingWebhook", "quota", "namespace"]);
+    assert_eq!(report["kubernetesVersions"][0], "1.37");
     let fake = Fake::serve(move |path, _| answer(path, true));
     place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(
         1,

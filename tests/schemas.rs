@@ -132,7 +132,7 @@ fn every_report_has_its_shape() {
 #[test]
 fn another_shape_is_seen() {
     let schemas = schemas();
-    let report = json!({"apiVersion": "crdx/v1", "kind": "ValidateReport", "notes": [], "summary": {
+    let report = json!({"apiVersion": "crdx/v1", "kind": "ValidateReport", "notes": [], "kubernetesVersions": ["1.37"], "summary": {
         "accepted": -1, "rejected": 0, "decodes": 0, "skipped": 0, "cannotTell": 0, "warnings": 0},
         "items": [{"location": {"source": "a", "line": 0}, "verdict": "maybe", "errors": [], "warnings": [{"type": "Warning"}],
         "pruned": [], "defaulted": [], "more": 1}]});

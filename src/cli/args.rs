@@ -8,6 +8,7 @@ mod diff;
 mod formats;
 mod get;
 mod inputs;
+mod kubernetes;
 mod lint;
 mod openapi;
 mod paths;
@@ -27,6 +28,7 @@ pub use diff::Diff;
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
 pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
+pub use kubernetes::{KubernetesVersion, KubernetesVersions};
 pub use lint::Lint;
 pub use openapi::Openapi;
 pub use paths::{Paths, Reading, report_skipped};
@@ -48,7 +50,7 @@ use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
     bin_name = "kubectl-crdx",
     version,
     max_term_width = 120,
-    after_help = "It answers as Kubernetes 1.37 does and never writes to a cluster.\n\n\
+    after_help = "It answers as Kubernetes 1.30 to 1.37 do (--kubernetes-version) and never writes to a cluster.\n\n\
         Exit codes: 0 all is well, 1 the server would reject something, 2 something could not be told (2 beats 1)."
 )]
 pub struct Args {

@@ -57,8 +57,9 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
 
 fn report(args: &args::Cel) -> Result<Report, Wrong> {
     let expression = args.expression.as_str();
-    let base = BaseEnv::for_new(Release::NEWEST);
-    let given = given::read(args, uses_self(expression, &base))?;
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let base = BaseEnv::for_new(release);
+    let given = given::read(args, release, uses_self(expression, &base))?;
     let steps = match &args.at {
         Some(path) => node::steps(path).map_err(Wrong::new)?,
         None => Vec::new(),
@@ -81,7 +82,7 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
             judge(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
         }
     };
-    Ok(Report { expression: expression.to_owned(), at: args.at.clone(), outcome })
+    Ok(Report { expression: expression.to_owned(), at: args.at.clone(), release, outcome })
 }
 
 /// Whether an expression mentions `self` or `oldSelf`. One that cannot be parsed does not: its error is the result.

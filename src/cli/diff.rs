@@ -12,8 +12,8 @@ use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Action, Identity, Item, Note, Verdict, json};
-use crate::simulation::{self, Compares, Plan};
+use crate::output::report::{Action, Identity, Item, Verdict, json};
+use crate::simulation::{self, Compares, Plan, Told};
 use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
@@ -66,10 +66,10 @@ fn diff(
     }
     let plan = Plan {
         compares: Some(Compares { books: args.show_bookkeeping }),
-        ..validate::plan(&args.inputs, &args.updates, &args.cluster)
+        ..validate::plan(&args.inputs, &args.updates, args.kubernetes, &args.cluster)
     };
-    let notes = simulation::run(&plan, &mut |item| show.item(&item))?;
-    show.finish(&notes)
+    let told = simulation::run(&plan, &mut |item| show.item(&item))?;
+    show.finish(&told)
 }
 
 /// How many objects met which fate.
@@ -169,7 +169,8 @@ impl Show<'_> {
         self.progress.suspend(|| messages.write_all(details.as_bytes()))
     }
 
-    fn finish(mut self, notes: &[Note]) -> io::Result<Exit> {
+    fn finish(mut self, told: &Told) -> io::Result<Exit> {
+        let notes = &told.notes;
         self.progress.clear();
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -185,7 +186,11 @@ impl Show<'_> {
             let first = if counts.total() == 0 { "\n" } else { "" };
             let text = crate::value::json::to_string;
             let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
-            writeln!(self.out, "{first}\n],\"notes\":{notes_text},\"summary\":{summary}}}")?;
+            let releases = text(&json::releases(&[told.release]));
+            writeln!(
+                self.out,
+                "{first}\n],\"kubernetesVersions\":{releases},\"notes\":{notes_text},\"summary\":{summary}}}"
+            )?;
             for note in notes {
                 writeln!(self.messages, "note: {}", note.message)?;
             }
@@ -206,9 +211,9 @@ impl Show<'_> {
             writeln!(self.messages, "note: {}", note.message)?;
         }
         if exit == Exit::CannotTell {
-            let told = counts.named().into_iter().filter(|(_, n)| *n > 0);
-            let told: Vec<String> = told.map(|(name, n)| format!("{n} {}", words(name))).collect();
-            writeln!(self.messages, "{}", told.join(", "))?;
+            let met = counts.named().into_iter().filter(|(_, n)| *n > 0);
+            let met: Vec<String> = met.map(|(name, n)| format!("{n} {}", words(name))).collect();
+            writeln!(self.messages, "{}", met.join(", "))?;
         }
         Ok(exit)
     }

@@ -100,10 +100,10 @@ impl Found {
 fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Result<(), Failure> {
     let output = output(args)?;
     let namespace = source::namespace(&args.cluster);
-    let source = Source::open(args.files(&args.reading.options()), &args.cluster, failures)?;
+    let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
-    let rows = Rows::new(&args.tomorrow, terminal::now)?;
+    let rows = Rows::new(&args.tomorrow, &source, args.kubernetes, terminal::now)?;
     let mut get = Get { args, source, rows, namespace, query, out };
     if args.words.is_empty() {
         return get.print_files(output, failures);

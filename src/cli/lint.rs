@@ -15,6 +15,7 @@ use crate::input::{Entry, Options};
 use crate::output::Look;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
+use crate::release::Release;
 use crate::simulation::judge::Places as _;
 use crate::simulation::object::{self, Object};
 use crate::value::Value;
@@ -55,6 +56,13 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     }
     let mut live =
         args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let release = args.kubernetes.kubernetes_version.unwrap_or_else(|| {
+        let simulated = live.as_ref().map(Live::simulated);
+        if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
+            eprintln!("note: {note}");
+        }
+        simulated.map_or(Release::NEWEST, |simulated| simulated.release)
+    });
     let now = terminal::now();
     for read in read(given_paths(args, &options)) {
         let object = match read {
@@ -70,9 +78,9 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
             Some(live) => live.find(name),
         };
         let linted = match old {
-            Ok(old) => judge::judge(&object, old, now),
+            Ok(old) => judge::judge(&object, old, release, now),
             Err(error) => {
-                let mut linted = judge::judge(&object, None, now);
+                let mut linted = judge::judge(&object, None, release, now);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
@@ -81,7 +89,7 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
         };
         show.add(&linted)?;
     }
-    let exit = show.finish();
+    let exit = show.finish(release);
     args::report_skipped(&options);
     exit
 }
@@ -106,6 +114,11 @@ struct Live {
 }
 
 impl Live {
+    /// The release to simulate.
+    fn simulated(&self) -> cluster::Simulated {
+        cluster::simulated(self.connection.as_ref().map_err(Clone::clone))
+    }
+
     /// The CRD called `name`, if the cluster has it.
     fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
         let connection = self.connection.as_ref().map_err(Clone::clone)?;

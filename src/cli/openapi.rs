@@ -4,6 +4,7 @@ use super::Exit;
 use super::args;
 use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::input::{Entry, Input};
+use crate::release::Release;
 use crate::simulation::object::Object;
 use crate::text::json;
 use crate::value::Value;
@@ -31,6 +32,12 @@ pub fn run(args: &args::Openapi) -> Exit {
 }
 
 fn document(args: &args::Openapi) -> Result<Value, String> {
+    if let Some(release) = args.kubernetes.kubernetes_version.filter(|release| *release != Release::NEWEST) {
+        eprintln!(
+            "note: the types of Kubernetes itself in this document are those of {}, not of {release}",
+            Release::NEWEST
+        );
+    }
     let mut documents = Vec::new();
     for entry in Input::open(std::slice::from_ref(&args.filename), false) {
         let document = match entry {

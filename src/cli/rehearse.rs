@@ -94,8 +94,8 @@ fn rehearse(
         let spot = new.object.finder().start();
         Failure::Told(excerpt::render(Grade::Error, message, &spot, help, message_color))
     };
-    let plan = Plan::new(old, new.value.clone(), Releases::both(Release::NEWEST), terminal::now())
-        .map_err(|why| place(&why, None))?;
+    let (releases, note) = releases(args, &live);
+    let plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|why| place(&why, None))?;
     let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
     let identity = judge::identity(&new.value, judge::Namespace::None);
@@ -107,7 +107,7 @@ fn rehearse(
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let mut notes = Vec::new();
+    let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
     let options = args.reading.options();
     if args.filenames.is_empty() {
         if let Some(path) = plan.collection() {
@@ -130,6 +130,17 @@ fn rehearse(
     }
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
     show.finish(&said, &plan, &notes)
+}
+
+/// The releases before and after: as asked for, or else that of the cluster, which stays. What to know about the choice.
+fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
+    if let Some(set) = &args.kubernetes.kubernetes_version {
+        return (Releases { today: set.oldest(), tomorrow: set.newest() }, None);
+    }
+    let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
+    let simulated = reads_cluster.then(|| cluster::simulated(live.connection()));
+    let release = simulated.as_ref().map_or(Release::NEWEST, |simulated| simulated.release);
+    (Releases::both(release), simulated.and_then(|simulated| simulated.note))
 }
 
 /// The one CRD in the files at `path`.
@@ -300,7 +311,12 @@ impl<'a> Show<'a> {
             Some(RehearseFormat::Html) => return Ok(()),
         }
         if plan.is_accepted() {
-            let line = format!("The server would accept {}.", plan.name);
+            let line = match plan.releases().as_slice() {
+                [today, tomorrow] => {
+                    format!("Upgrade from Kubernetes {today} to {tomorrow}: the server would accept {}.", plan.name)
+                }
+                _ => format!("The server would accept {}.", plan.name),
+            };
             writeln!(self.out, "{}", Paint::Bold.when(self.color, &line))?;
         }
         self.out.write_all(self.report.details(said).as_bytes())?;
@@ -371,9 +387,10 @@ impl<'a> Show<'a> {
             let first = if self.begun { "" } else { "\n" };
             writeln!(
                 self.out,
-                "{first}\n],\"definition\":{},\"columns\":{},\"notes\":{},\"summary\":{}}}",
+                "{first}\n],\"definition\":{},\"columns\":{},\"kubernetesVersions\":{},\"notes\":{},\"summary\":{}}}",
                 json::to_string(&definition),
                 json::to_string(&columns),
+                json::to_string(&report_json::releases(&plan.releases())),
                 json::to_string(&report_json::notes(notes)),
                 json::to_string(&self.counts.value())
             )?;

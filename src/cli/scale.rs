@@ -12,6 +12,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
+use crate::output::report::json as report_json;
 use crate::output::{Cell, Column, Look, columns};
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
@@ -24,12 +25,12 @@ pub fn run(args: &args::Scale, color: args::Color) -> Exit {
     let mut out = terminal::Stream::stdout(color);
     let mut failures = Vec::new();
     let done = scale(args, &mut failures);
-    let changes = done.unwrap_or_else(|failure| {
+    let (release, changes) = done.unwrap_or_else(|failure| {
         failures.push(failure);
-        Vec::new()
+        (args.kubernetes.kubernetes_version, Vec::new())
     });
     let text = match args.output {
-        Some(args::TableOrJson::Json) => report(&changes),
+        Some(args::TableOrJson::Json) => report(&changes, release),
         None | Some(args::TableOrJson::Table) => shown(&changes, out.look()),
     };
     if out.write.write_all(text.as_bytes()).and_then(|()| out.write.flush()).is_err() {
@@ -55,13 +56,17 @@ struct Change {
     after: Result<(Value, Value), Box<Response>>,
 }
 
-fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>, Failure> {
+/// The release that was simulated, and what would become of each object.
+type Scaled = (Option<Release>, Vec<Change>);
+
+fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Failure> {
     let namespace = source::namespace(&args.cluster);
     let names = match selection::read(&args.words, false, |_| None).map_err(Failure::message)? {
         Selection::Names(names) => names,
         Selection::Types(_) => return Err(problem("name the objects to scale", "kubectl crdx scale TYPE/NAME").into()),
     };
-    let source = Source::open(args.files(&args.reading.options()), &args.cluster, failures)?;
+    let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
+    let release = source.release(args.kubernetes);
     let now = terminal::now();
     let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
     let mut changes = Vec::new();
@@ -77,7 +82,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>,
             Err(failure) => return Err(failure),
         };
         // A server of its own: what happens to one object is of no concern to the next.
-        let server = Server::new(Release::NEWEST, 0);
+        let server = Server::new(release, 0);
         let definition = definition_name(&resource);
         let Some(crd) = source.definition(&resource)? else {
             let help = "kubectl scale --dry-run=server tells";
@@ -90,7 +95,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Vec<Change>,
             .map_err(|why| Failure::message(format!("{definition} {name:?} cannot be read: {why}")))?;
         changes.push(change(&server, resource, &namespace, name, args.replicas, manner));
     }
-    Ok(changes)
+    Ok((Some(release), changes))
 }
 
 fn change(server: &Server, resource: Resource, namespace: &str, name: String, replicas: i32, manner: Manner) -> Change {
@@ -180,7 +185,7 @@ fn shown(changes: &[Change], look: Look) -> String {
 }
 
 /// For a program (docs/output.md).
-fn report(changes: &[Change]) -> String {
+fn report(changes: &[Change], release: Option<Release>) -> String {
     let item = |change: &Change| {
         let Change { resource, namespace, name, before, .. } = change;
         let mut item = Map::new();
@@ -220,6 +225,7 @@ fn report(changes: &[Change]) -> String {
         ("apiVersion", Value::from("crdx/v1")),
         ("items", changes.iter().map(item).collect::<Vec<_>>().into()),
         ("kind", "ScaleReport".into()),
+        ("kubernetesVersions", report_json::releases(release.as_slice())),
     ]);
     json::to_string(&report) + "\n"
 }

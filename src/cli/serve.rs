@@ -7,7 +7,6 @@ use super::args;
 use super::terminal;
 use crate::field::names;
 use crate::policies::authorizer::Rules;
-use crate::release::Release;
 use crate::serve::{self, Options, Running, State};
 use crate::server::{Namespaces, Server, Timestamp, UserInfo};
 use crate::text;
@@ -68,7 +67,7 @@ fn authorizer(given: Option<&str>) -> Result<Rules, String> {
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
-    let mut release = args.kubernetes_version.unwrap_or(Release::NEWEST);
+    let mut release = args.kubernetes.kubernetes_version.unwrap_or_else(|| load::release(args));
     for (name, enabled) in &args.feature_gates {
         release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
     }

@@ -7,7 +7,8 @@ pub use files::{Files, Given, Named};
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
-use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Status};
+use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
+use crate::release::Release;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
@@ -23,7 +24,12 @@ pub enum Source {
 
 impl Source {
     /// The given files if there are any, or else the cluster. Files that cannot be read are reported at once.
-    pub fn open(given: Given<'_>, cluster: &args::Cluster, failures: &mut Vec<Failure>) -> Result<Self, Error> {
+    pub fn open(
+        given: Given<'_>,
+        kubernetes: args::KubernetesVersion,
+        cluster: &args::Cluster,
+        failures: &mut Vec<Failure>,
+    ) -> Result<Self, Error> {
         if !given.has_objects() {
             return Self::live(cluster);
         }
@@ -31,7 +37,8 @@ impl Source {
             eprintln!("{text}");
             failures.push(Failure::Told);
         };
-        let files = Files::read(given, &namespace(cluster), &mut tell)?;
+        let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+        let files = Files::read(given, release, &namespace(cluster), &mut tell)?;
         args::report_skipped(given.options);
         Ok(Self::Files(Box::new(files)))
     }
@@ -45,6 +52,22 @@ impl Source {
             ));
         }
         Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))
+    }
+
+    /// The release to simulate: the one that is asked for, or else that of the source. A note about the choice goes to
+    /// standard error.
+    pub fn release(&self, asked: args::KubernetesVersion) -> Release {
+        match (asked.kubernetes_version, self) {
+            (Some(release), _) => release,
+            (None, Self::Files(_)) => Release::NEWEST,
+            (None, Self::Live(connection)) => {
+                let Simulated { release, note } = cluster::simulated(Ok(connection));
+                if let Some(note) = note {
+                    eprintln!("note: {note}");
+                }
+                release
+            }
+        }
     }
 
     /// All that is served.

@@ -9,7 +9,6 @@ use super::terminal::{self, Writer};
 use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
-use crate::release::Release;
 use crate::simulation::{self, Compares, Plan};
 use std::io::{self, BufWriter};
 
@@ -48,18 +47,24 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
         show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
         compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds).then_some(Compares { books: false }),
-        ..plan(&args.inputs, &args.updates, &args.cluster)
+        ..plan(&args.inputs, &args.updates, args.kubernetes, &args.cluster)
     };
-    for note in simulation::run(&plan, &mut |item| show.item(&item))? {
+    let told = simulation::run(&plan, &mut |item| show.item(&item))?;
+    for note in told.notes {
         show.note(note);
     }
-    show.finish()
+    show.finish(told.release)
 }
 
 /// What the flags that `validate` and `diff` share ask for.
-pub fn plan(inputs: &args::Inputs, updates: &args::Updates, cluster: &args::Cluster) -> Plan {
+pub fn plan(
+    inputs: &args::Inputs,
+    updates: &args::Updates,
+    kubernetes: args::KubernetesVersion,
+    cluster: &args::Cluster,
+) -> Plan {
     Plan {
-        release: Release::NEWEST,
+        release: kubernetes.kubernetes_version,
         filenames: inputs.paths.all(),
         crds: inputs.crds.clone(),
         old: updates.old.clone(),

@@ -5,7 +5,6 @@
 use super::connection::{Asked, segment};
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
-use crate::release::Release;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +79,6 @@ const KINDS: [Kind; 4] = [
 impl Connection {
     /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
     pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>) -> Vec<Note> {
-        let version = self.ask("/version", JSON);
         let mut unread = Unread::default();
         let served = unread.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
         let resource = |group: &str, plural: &str| {
@@ -103,8 +101,7 @@ impl Connection {
             })
             .collect();
 
-        let version = unread.or_nothing("its version", version.wait()).flatten();
-        let mut notes: Vec<Note> = version.as_ref().and_then(other_version).into_iter().collect();
+        let mut notes = Vec::new();
         for (kind, (list, bindings)) in KINDS.iter().zip(asked) {
             let Some(list) = list else { continue };
             let Some(list) = unread.or_nothing(kind.plural, list.wait()).flatten() else { continue };
@@ -164,16 +161,6 @@ impl Unread {
         );
         (!each.is_empty()).then_some(Note { kind: "unreadable", message })
     }
-}
-
-fn other_version(version: &Value) -> Option<Note> {
-    let (major, minor) = (version.str_at(&["major"])?, version.str_at(&["minor"])?);
-    let minor = minor.trim_end_matches('+');
-    let ours = Release::NEWEST;
-    let message = format!(
-        "the cluster runs Kubernetes {major}.{minor}; what is told here is what {ours} would do, and partly differs"
-    );
-    (format!("{major}.{minor}") != ours.to_string()).then_some(Note { kind: "version", message })
 }
 
 fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
@@ -351,10 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_and_quota_are_told() {
-        assert_eq!(other_version(&read(r#"{"major":"1","minor":"37+"}"#)), None);
-        let note = other_version(&read(r#"{"major":"1","minor":"31"}"#)).unwrap();
-        assert!(note.message.starts_with("the cluster runs Kubernetes 1.31;"), "{}", note.message);
+    fn quota_is_told() {
         let quota = read(
             r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"count/crontabs.stable.example.com":"5","pods":"1"}},"status":{"used":{"count/crontabs.stable.example.com":"4"}}}]}"#,
         );

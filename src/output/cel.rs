@@ -1,8 +1,9 @@
 //! What is told of one expression: its value, its type and what it costs, for a person or a program.
 
 use super::Paint;
-use super::report::json::API_VERSION;
+use super::report::json::{API_VERSION, releases};
 use crate::cel::value::Value as Cel;
+use crate::release::Release;
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
@@ -13,6 +14,8 @@ pub struct Report {
     pub expression: String,
     /// The node that `self` is, if one was asked for.
     pub at: Option<String>,
+    /// The release that was simulated.
+    pub release: Release,
     /// What became of it.
     pub outcome: Result<Checked, Fault>,
 }
@@ -161,6 +164,7 @@ pub fn to_text_of_json(report: &Report) -> String {
     put("apiVersion", text(API_VERSION));
     put("kind", text("CelReport"));
     put("expression", text(&report.expression));
+    put("kubernetesVersions", releases(&[report.release]));
     if let Some(at) = &report.at {
         put("at", text(at));
     }

@@ -8,6 +8,7 @@ use crate::builtin::types::Types;
 use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::release::Release;
 use crate::suggest;
 use crate::value::group_version::api_version;
 use crate::value::{json, quote};
@@ -18,20 +19,24 @@ const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiregistration.k8s.io", "e
 /// What follows a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
 
-/// N of the newest release, 1.N.
-pub const NEWEST: u32 = 37;
-
 /// How built-in kinds are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// N of Kubernetes 1.N.
-    pub release: u32,
+    /// The release that is simulated.
+    pub release: Release,
     /// The field validation of requests.
     pub level: FieldValidation,
     /// The kubectl command whose request is sent.
     pub verb: Verb,
     /// Whether what the published schema asks for beyond decoding is an error.
     pub strict: bool,
+}
+
+impl Rules {
+    /// N of Kubernetes 1.N.
+    fn minor(self) -> u32 {
+        self.release.minor().number().into()
+    }
 }
 
 /// Whether Kubernetes itself owns `group`. Whole names only, for `gateway.networking.k8s.io` and its like are CRDs.
@@ -47,7 +52,7 @@ pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &K
         return object.item(own, Verdict::Skipped, "its decoding is not simulated");
     }
     let api_version = api_version(group, version);
-    let row = table::table().kind(&api_version, kind, rules.release).filter(|row| row.served);
+    let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
     let Some(row) = row else { return not_served(rules, own, object) };
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(default_namespace) };
     let identity = judge::identity(object.value(), namespace);
@@ -57,12 +62,12 @@ pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &K
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
-    let types = Types::of(rules.release);
+    let types = Types::of(rules.minor());
     let result = decode::decode(types, &endpoint, (json::to_string(&sent) + "\n").as_bytes());
     let input_warnings = std::mem::take(&mut object.warnings);
     let places = object.finder();
     let mut item = Item::new(places.start(), Verdict::Decodes, "");
-    item.warnings.extend(deprecation(row, &identity, rules.release, &places));
+    item.warnings.extend(deprecation(row, &identity, rules.minor(), &places));
     item.identity = identity;
     match result {
         Err(refusal) => {
@@ -200,9 +205,9 @@ fn minor(version: &str) -> Option<u32> {
 fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
     let table = table::table();
-    let served = table.versions(identity.group(), kind, rules.release);
-    let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.release);
-    let release = rules.release;
+    let served = table.versions(identity.group(), kind, rules.minor());
+    let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.minor());
+    let release = rules.minor();
     let instead = match (served.as_slice(), later) {
         ([], None) => other_kinds(identity.group(), kind, release),
         ([], Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),

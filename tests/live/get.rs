@@ -18,6 +18,7 @@ fn answer(path: &str) -> Reply {
         "/api/v1/namespaces/here" => Reply::Json(200, "{}".to_owned()),
         "/apis/fake.example.com/v1/namespaces/gone/widgets/a"
         | "/apis/fake.example.com/v1/namespaces/here/widgets/a" => status(404, "NotFound", "no a"),
+        "/version" => Reply::Json(200, r#"{"major":"1","minor":"37"}"#.to_owned()),
         "/api" => Reply::Json(200, groups(&[])),
         "/apis" => Reply::Json(200, groups(&[group("fake.example.com", "v1", &resources)])),
         DEFINITION => Reply::Json(200, crd("1", 10)),

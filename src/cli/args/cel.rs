@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx cel`.
 
-use super::OnlyJson;
+use super::{KubernetesVersion, OnlyJson};
 use clap::Args as ClapArgs;
 
 /// `cel`
@@ -33,6 +33,9 @@ pub struct Cel {
     /// A file with the object that is replaced: the same node of it is `oldSelf`
     #[arg(long, value_name = "PATH")]
     pub old: Option<String>,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// What to print: json (documented in docs/output.md) [default: lines to read]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,

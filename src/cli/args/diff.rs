@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx diff`.
 
-use super::{Cluster, DiffFormat, Inputs, Updates};
+use super::{Cluster, DiffFormat, Inputs, KubernetesVersion, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -26,6 +26,9 @@ pub struct Diff {
     /// What is there already, and how it is written.
     #[command(flatten)]
     pub updates: Updates,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// Show also what the server and kubectl note in the metadata: generation, managedFields, resourceVersion, uid,
     /// creationTimestamp and the last-applied annotation
     #[arg(long, help_heading = "Output")]

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx get`, which are those of `kubectl get`.
 
-use super::{Cluster, Reading};
+use super::{Cluster, KubernetesVersion, Reading};
 use crate::cli::source::Given;
 use crate::input::Options;
 use clap::Args as ClapArgs;
@@ -60,6 +60,9 @@ pub struct Get {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// json, yaml, name, wide, jsonpath=…, jsonpath-as-json=…, jsonpath-file=…, custom-columns=…, custom-columns-file=…
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<String>,

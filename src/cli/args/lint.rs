@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx lint`.
 
-use super::{Cluster, LintFormat, Paths};
+use super::{Cluster, KubernetesVersion, LintFormat, Paths};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -23,6 +23,9 @@ pub struct Lint {
     /// Where the CRDs are.
     #[command(flatten)]
     pub paths: Paths,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// A file or directory with the existing CRDs, which those of the same name update; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,

@@ -1,5 +1,6 @@
 //! The words of `kubectl crdx openapi`.
 
+use super::KubernetesVersion;
 use clap::Args as ClapArgs;
 
 /// `openapi`
@@ -20,4 +21,7 @@ pub struct Openapi {
     /// The version of the CRD [default: the one objects are stored in; all with --v2]
     #[arg(long, value_name = "VERSION")]
     pub version: Option<String>,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
 }

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx rehearse`.
 
-use super::{Cluster, Reading, RehearseFormat};
+use super::{Cluster, KubernetesVersions, Reading, RehearseFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
@@ -12,6 +12,9 @@ use std::num::NonZeroUsize;
 
   # Offline: tomorrow's CRD, today's, and what is stored
   kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
+
+  # What an upgrade of the cluster from 1.34 to 1.37 does to a CRD and to its stored objects
+  kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline --kubernetes-version 1.34..1.37
 
 Of an object that would be invalid it is tried whether an edit of nothing but a label still passes: the server forgives
 errors of what does not change, but not all of them.
@@ -31,6 +34,9 @@ pub struct Rehearse {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The versions of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersions,
     /// How many threads rehearse [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx scale`.
 
-use super::{Cluster, Reading, TableOrJson};
+use super::{Cluster, KubernetesVersion, Reading, TableOrJson};
 use crate::cli::source::Given;
 use crate::input::Options;
 use clap::{Args as ClapArgs, ValueEnum};
@@ -37,6 +37,9 @@ pub struct Scale {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// What to print [default: the Scale and a diff of the object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TableOrJson>,

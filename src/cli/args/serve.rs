@@ -1,11 +1,9 @@
 //! The words of `kubectl crdx serve`.
 
-use super::{Cluster, Reading};
-use crate::release::Release;
+use super::{Cluster, KubernetesVersion, Reading};
 use clap::Args as ClapArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// `serve`
 #[derive(Debug, ClapArgs)]
@@ -23,9 +21,9 @@ use std::str::FromStr;
   # For tests that want a kubeconfig
   kubectl crdx serve --print-kubeconfig > kubeconfig")]
 pub struct Serve {
-    /// The Kubernetes version to answer as; by default the newest known one
-    #[arg(long, value_name = "1.N", value_parser = Release::from_str)]
-    pub kubernetes_version: Option<Release>,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// Feature gates of that version that concern custom resources, such as `CRDValidationRatcheting=false`
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub feature_gates: Vec<(String, bool)>,

@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx validate`.
 
-use super::{Cluster, Inputs, Updates, ValidateFormat};
+use super::{Cluster, Inputs, KubernetesVersion, Updates, ValidateFormat};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -32,6 +32,9 @@ pub struct Validate {
     /// What is there already, and how it is written.
     #[command(flatten)]
     pub updates: Updates,
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
     /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (a page to send around), or for pipelines
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]

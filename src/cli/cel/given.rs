@@ -61,7 +61,7 @@ pub enum Given {
 
 /// Reads the files that the arguments name. `needed` says whether the expression uses `self`: without it, no object is
 /// needed.
-pub fn read(args: &args::Cel, needed: bool) -> Result<Given, Wrong> {
+pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, Wrong> {
     let Some(filename) = &args.filename else {
         // Without any of these the expression stands alone, and `self` is an undeclared name.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
@@ -94,7 +94,7 @@ pub fn read(args: &args::Cel, needed: bool) -> Result<Given, Wrong> {
     if definitions.is_empty() && args.crds.is_empty() {
         return Ok(Given::Untyped { new, old });
     }
-    let version = version_of(&new, &definitions)?;
+    let version = version_of(&new, &definitions, release)?;
     let Some(schema) = version.facts.schema.clone() else {
         return Err(Wrong::new(format!("the version {} of the CRD has no schema", version.facts.version)));
     };
@@ -161,7 +161,7 @@ fn old_of(new: &Value, mut olds: Vec<Value>, path: &str) -> Result<Value, Wrong>
 }
 
 /// The compiled version of the CRD that defines the object's kind.
-fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, Wrong> {
+fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result<ResourceVersion, Wrong> {
     let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -174,10 +174,11 @@ fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, 
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
     let refused = |why: String| format!("the server would refuse the CRD {name}: {why}");
-    let stored = match stored(crd.clone()) {
+    let stored_as = |crd| stored(crd, release);
+    let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,
         // Its rules may be broken, which is when expressions are tried.
-        Err(why) => match without_rules(crd).map(stored) {
+        Err(why) => match without_rules(crd).map(stored_as) {
             Some(Ok(stored)) => {
                 eprintln!("warning: {}", refused(why));
                 stored
@@ -201,7 +202,7 @@ fn version_of(object: &Value, definitions: &[Value]) -> Result<ResourceVersion, 
             schema: spec.schema(version).cloned(),
             ..Facts::default()
         },
-        Release::NEWEST,
+        release,
     ))
 }
 
@@ -229,10 +230,10 @@ fn remove_rules(schema: &mut Schema) {
 }
 
 /// A CRD as the server stores it, or why it would not.
-fn stored(mut crd: Value) -> Result<Arc<Value>, String> {
+fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
     request::forget_its_past(&mut crd);
     let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::new(Release::NEWEST, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
+    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
         ResponseBody::Json(status) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),

@@ -1,19 +1,21 @@
 //! Tables, computed here from the CRDs, and objects as another CRD would show them.
 
+use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
 use crate::cluster::{Error, Resource};
 use crate::crd;
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
-use crate::release::Release;
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
 
 /// A server of our own with the CRDs at hand.
 pub struct Rows {
-    server: Server,
+    /// Made when it is needed: a cluster is then asked for its version.
+    server: Option<Server>,
+    kubernetes: args::KubernetesVersion,
     known: HashSet<String>,
     /// CRDs that stand in for those of the source.
     tomorrow: HashSet<String>,
@@ -23,9 +25,13 @@ pub struct Rows {
 
 impl Rows {
     /// No CRDs yet but those in the files at `tomorrow`.
-    pub fn new(tomorrow: &[String], clock: fn() -> Timestamp) -> Result<Self, Failure> {
-        let mut rows =
-            Self { server: Server::new(Release::NEWEST, 0), known: HashSet::new(), tomorrow: HashSet::new(), clock };
+    pub fn new(
+        tomorrow: &[String],
+        source: &Source,
+        kubernetes: args::KubernetesVersion,
+        clock: fn() -> Timestamp,
+    ) -> Result<Self, Failure> {
+        let mut rows = Self { server: None, kubernetes, known: HashSet::new(), tomorrow: HashSet::new(), clock };
         for entry in Sources::open(tomorrow, false, Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
@@ -34,7 +40,7 @@ impl Rows {
                 Entry::Document(_) | Entry::Warning(_) => continue,
             };
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-            rows.server
+            rows.server(source)
                 .seed_definition(&document.value, clock())
                 .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;
             rows.tomorrow.insert(name.clone());
@@ -43,13 +49,18 @@ impl Rows {
         Ok(rows)
     }
 
+    fn server(&mut self, source: &Source) -> &Server {
+        let kubernetes = self.kubernetes;
+        self.server.get_or_insert_with(|| Server::new(source.release(kubernetes), 0))
+    }
+
     /// An object as it is read; with another CRD as it would be.
     pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if !self.tomorrow.contains(&name) {
             return Ok(object);
         }
-        match self.server.read_of(&name, &resource.version, &object) {
+        match self.server.as_ref().and_then(|server| server.read_of(&name, &resource.version, &object)) {
             Some(Ok(shown)) => Ok(shown),
             Some(Err(why)) => {
                 let which = object.str_at(&["metadata", "name"]).unwrap_or_default();
@@ -79,12 +90,14 @@ impl Rows {
             let Some(crd) = source.definition(resource)? else {
                 return Err(problem(&format!("{name} is not a custom resource"), "kubectl get prints it").into());
             };
-            self.server.seed_definition(&crd, (self.clock)()).map_err(|why| {
+            let now = (self.clock)();
+            self.server(source).seed_definition(&crd, now).map_err(|why| {
                 problem(&format!("the cluster's CRD {name} cannot be used: {why}"), "-o yaml needs no CRD")
             })?;
             self.known.insert(name.clone());
         }
-        self.server.table_of(&name, &resource.version, objects, (self.clock)()).ok_or_else(|| {
+        let now = (self.clock)();
+        self.server(source).table_of(&name, &resource.version, objects, now).ok_or_else(|| {
             let message = format!("the CRD {name} has no version {}", resource.version);
             problem(&message, "name a version that it has: TYPE.VERSION.GROUP").into()
         })

@@ -32,19 +32,19 @@ impl Linted {
 }
 
 /// Judges a CRD, as an update of `old` where there is one.
-pub fn judge(new: &Object, old: Option<&Old>, now: Timestamp) -> Linted {
+pub fn judge(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Linted {
     let places = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
     let mut item = if is_beta(new.value()) {
-        typed.as_mut().map_or_else(|| ask(new, old, now), |crd| beta(new, crd))
+        typed.as_mut().map_or_else(|| ask(new, old, release, now), |crd| beta(new, crd, release))
     } else {
-        ask(new, old, now)
+        ask(new, old, release, now)
     };
     item.warnings.extend(new.warnings.iter().cloned());
     let mut linted = Linted::untold(item);
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
-    for cost in costs::costs(&typed.spec, Release::NEWEST) {
+    for cost in costs::costs(&typed.spec, release) {
         let spots = cost.expressions.iter().map(|one| located(&one.place)).collect();
         linted.costs.push((cost, spots));
     }
@@ -61,11 +61,11 @@ fn is_beta(crd: &Value) -> bool {
 }
 
 /// Sends it as kubectl would.
-fn ask(new: &Object, old: Option<&Old>, now: Timestamp) -> Item {
+fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Item {
     let manner = Manner { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let places = new.finder();
     let identity = identity(new.value(), Namespace::None);
-    let server = Server::new(Release::NEWEST, 0).without_managed_fields();
+    let server = Server::new(release, 0).without_managed_fields();
     let mut value = new.value().clone();
     request::forget_its_past(&mut value);
     let Some(old) = old else {
@@ -92,8 +92,8 @@ fn ask(new: &Object, old: Option<&Old>, now: Timestamp) -> Item {
     item
 }
 
-/// A CRD of v1beta1: no server takes it today, so what is told is what 1.37 makes of one that is there since before.
-fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
+/// A CRD of v1beta1: no server takes it today, so what is told is what the release makes of one that is there since before.
+fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> Item {
     let places = new.finder();
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.identity = identity(new.value(), Namespace::None);
@@ -112,7 +112,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         let given = new.value().at(&["spec", "validation"]).is_some();
         places.field(above.filter(|_| given).as_deref().unwrap_or(path))
     };
-    crd::strategy::prepare_create(crd, Release::NEWEST);
+    crd::strategy::prepare_create(crd, release);
     let problem = |kind: &str, field: &str, message: String| Problem {
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
@@ -120,7 +120,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition) -> Item {
         spot: Some(place(field)),
         help: None,
     };
-    for error in validation::validate_existing(crd, Release::NEWEST) {
+    for error in validation::validate_existing(crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
     }
     match conditions::structural_faults(&crd.spec) {

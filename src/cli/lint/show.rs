@@ -16,6 +16,8 @@ use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
 use crate::output::{Cell, Column, Look, Paint, columns};
+use crate::release::Release;
+use crate::value::json::to_string as to_json;
 use crate::value::{Value, object};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -89,12 +91,13 @@ impl<'a> Show<'a> {
     }
 
     /// The end.
-    pub fn finish(self) -> io::Result<Exit> {
+    pub fn finish(self, release: Release) -> io::Result<Exit> {
         match self.form {
             Form::Text => {}
             Form::Json => {
                 let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-                write!(self.out, "{head}\n]}}\n")?;
+                let releases = to_json(&json::releases(&[release]));
+                write!(self.out, "{head}\n],\"kubernetesVersions\":{releases}}}\n")?;
             }
             Form::Html { details, counts } => {
                 self.out.write_all(html::lint::head(&counts).as_bytes())?;

@@ -11,6 +11,7 @@ use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::lint::convert;
+use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server, Timestamp};
 use crate::simulation::builtin;
 use crate::text::Position;
@@ -18,6 +19,19 @@ use crate::value::Value;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+
+/// The release of the cluster that is loaded, or else the newest. A note about the choice goes to standard error.
+pub fn release(args: &args::Serve) -> Release {
+    if !args.load_from_cluster || args.cluster.offline {
+        return Release::NEWEST;
+    }
+    let connection = Connection::open(&args.cluster.target(), terminal::warn);
+    let simulated = cluster::simulated(connection.as_ref().map_err(Clone::clone));
+    if let Some(note) = simulated.note {
+        eprintln!("note: {note}");
+    }
+    simulated.release
+}
 
 /// Reads the files and applies what they hold, CRDs first. What cannot be read or is refused is reported and left out.
 ///

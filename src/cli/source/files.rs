@@ -83,10 +83,15 @@ struct Pending {
 }
 
 impl Files {
-    /// Reads objects and CRDs. `namespace` is for objects without one. What cannot be read is handed to `report`.
-    pub fn read(given: Given<'_>, namespace: &str, report: &mut dyn FnMut(String)) -> Result<Self, Error> {
+    /// Reads objects and CRDs for a server of `release`. `namespace` is for objects without one. What cannot be read is handed to `report`.
+    pub fn read(
+        given: Given<'_>,
+        release: Release,
+        namespace: &str,
+        report: &mut dyn FnMut(String),
+    ) -> Result<Self, Error> {
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-        let (server, shelf) = (Server::new(Release::NEWEST, 0), Shelf::default());
+        let (server, shelf) = (Server::new(release, 0), Shelf::default());
         let mut pending = Vec::new();
         let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");

@@ -13,6 +13,7 @@ use crate::output::report::case::Case;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
+use crate::release::Release;
 use crate::text::yaml;
 use crate::value::{self, Value};
 use std::collections::HashMap;
@@ -171,7 +172,7 @@ impl<'a> Show<'a> {
     }
 
     /// Writes what is left and gives the counts.
-    pub fn finish(mut self) -> io::Result<Summary> {
+    pub fn finish(mut self, release: Release) -> io::Result<Summary> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -194,7 +195,7 @@ impl<'a> Show<'a> {
                 if !begun {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
-                self.out.write_all(json::tail(&self.summary, &self.notes).as_bytes())?;
+                self.out.write_all(json::tail(&self.summary, &self.notes, &[release]).as_bytes())?;
             }
             Form::Wide(wide) => {
                 self.out.write_all(wide.text().as_bytes())?;

@@ -2,6 +2,7 @@
 
 use super::{Identity, Item, Note, Problem, Remark, Summary};
 use crate::output::excerpt::Spot;
+use crate::release::Release;
 use crate::value::{Map, Value, json, object};
 
 /// `apiVersion` of everything written here; a change that could break a reader changes it.
@@ -37,8 +38,13 @@ pub fn notes(notes: &[Note]) -> Value {
     each.collect::<Vec<_>>().into()
 }
 
+/// The releases that were simulated, as every report lists them.
+pub fn releases(releases: &[Release]) -> Value {
+    releases.iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
+}
+
 /// What stands behind the items.
-pub fn tail(summary: &Summary, told: &[Note]) -> String {
+pub fn tail(summary: &Summary, told: &[Note], simulated: &[Release]) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
@@ -51,7 +57,9 @@ pub fn tail(summary: &Summary, told: &[Note]) -> String {
         ]
         .map(|(name, n)| (name, Value::Int(n as i64))),
     );
-    format!("\n],\"notes\":{},\"summary\":{}}}\n", json::to_string(&notes(told)), json::to_string(&counts))
+    let text = json::to_string;
+    let (notes, counts, releases) = (text(&notes(told)), text(&counts), text(&releases(simulated)));
+    format!("\n],\"kubernetesVersions\":{releases},\"notes\":{notes},\"summary\":{counts}}}\n")
 }
 
 /// Where something is, and what it calls itself.
@@ -174,10 +182,14 @@ mod tests {
         let thing = Item::new(Spot::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
         let mut summary = Summary::default();
         summary.add(&thing);
-        let text = head("ValidateReport") + &item(&thing, true) + &item(&thing, false) + &tail(&summary, &[]);
+        let text = head("ValidateReport")
+            + &item(&thing, true)
+            + &item(&thing, false)
+            + &tail(&summary, &[], &[Release::NEWEST]);
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["items"][1]["location"]["line"], 3);
         assert_eq!(read["items"][0]["verdict"], "cannotTell");
         assert_eq!(read["summary"]["cannotTell"], 1);
+        assert_eq!(read["kubernetesVersions"][0], "1.37");
     }
 }

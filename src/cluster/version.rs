@@ -1,0 +1,81 @@
+//! The version of the cluster, and the release that is simulated for it.
+
+use super::{Connection, Error, JSON};
+use crate::release::Release;
+use crate::value::Value;
+
+/// The release to simulate for a cluster, and why it is not the cluster's own version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulated {
+    /// The release.
+    pub release: Release,
+    /// What a user should know about the choice.
+    pub note: Option<String>,
+}
+
+/// The release to simulate for the cluster behind `connection`; the newest one if the cluster does not say its version.
+pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
+    let version = connection.and_then(|connection| connection.get("/version", JSON));
+    let unread = |why: &str| Simulated {
+        release: Release::NEWEST,
+        note: Some(format!(
+            "the cluster's version could not be read ({why}), so the answers are those of Kubernetes {}; \
+             --kubernetes-version selects another",
+            Release::NEWEST
+        )),
+    };
+    match version {
+        Err(error) => unread(&error.message),
+        Ok(None) => unread("it serves no /version"),
+        Ok(Some(version)) => read(&version).unwrap_or_else(|| unread("its /version is not as Kubernetes writes it")),
+    }
+}
+
+/// Reads `version.Info` (`k8s.io/apimachinery/pkg/version`); providers write minors such as `33+`.
+fn read(version: &Value) -> Option<Simulated> {
+    let number = |key: &str| -> Option<u16> {
+        let digits = version.str_at(&[key])?.trim_end_matches('+');
+        digits.parse().ok()
+    };
+    let (major, minor) = (number("major")?, number("minor")?);
+    let release = match major {
+        1 => Release::nearest(minor),
+        0 => Release::OLDEST,
+        _ => Release::NEWEST,
+    };
+    let own = format!("{major}.{minor}");
+    let which = if release == Release::OLDEST { "oldest" } else { "newest" };
+    let note = || {
+        format!(
+            "the cluster runs Kubernetes {own}; the answers are those of {release}, the {which} version that can be simulated"
+        )
+    };
+    Some(Simulated { release, note: (own != release.to_string()).then(note) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::object;
+
+    #[test]
+    fn unknown_versions_are_answered_as_the_nearest() {
+        let of =
+            |major: &str, minor: &str| read(&object([("major", Value::from(major)), ("minor", Value::from(minor))]));
+        let known = of("1", "33+").unwrap();
+        assert_eq!((known.release.to_string(), known.note), ("1.33".to_owned(), None));
+        let newer = of("1", "99").unwrap();
+        assert_eq!(newer.release, Release::NEWEST);
+        assert!(
+            newer
+                .note
+                .unwrap()
+                .starts_with("the cluster runs Kubernetes 1.99; the answers are those of 1.37, the newest")
+        );
+        let older = of("1", "22").unwrap();
+        assert_eq!(older.release, Release::OLDEST);
+        assert!(older.note.unwrap().contains("those of 1.30, the oldest"));
+        assert_eq!(of("2", "0").unwrap().release, Release::NEWEST);
+        assert_eq!((of("1", ""), of("one", "33"), of("1", "3x")), (None, None, None));
+    }
+}
