@@ -4,11 +4,12 @@
 //! unknown and duplicate fields, wrong types, malformed quantities, times and base64. The server's validation of these kinds
 //! and its defaults are hand-written Go and are not simulated.
 //!
-//! - [`table`] holds the Go types of every supported release, as text. It is read when the first built-in kind is met.
-//! - [`types`] makes of it the types of one release.
-//! - [`decode`] reads the kind of a body, and then the body as that kind.
-//! - `reader` is the interpreter: it walks a JSON text and a type side by side.
-//! - `custom` has the types that read themselves.
+//! - [`table`] holds the Go types of every supported release, as text. It is parsed when the first built-in kind is
+//! decoded.
+//! - [`types`] builds the types of one release from it.
+//! - [`decode`] reads the kind of a body, then the body as that kind.
+//! - `reader` is the interpreter: it walks a JSON text and a type together.
+//! - `custom` has the types with their own `UnmarshalJSON`.
 
 mod custom;
 pub mod decode;

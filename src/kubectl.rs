@@ -1,7 +1,7 @@
 //! The requests that kubectl would send.
 //!
-//! [`request`] builds single requests, [`update`] chooses between them as `kubectl apply`, `apply --server-side`, `replace`,
-//! `create` and `scale` do after they have read the live object, [`options`] are the flags that decide.
+//! [`request`] builds single requests, [`update`] chooses between them as `kubectl apply`, `apply --server-side`,
+//! `replace`, `create` and `scale` do after reading the live object, [`options`] has the flags that decide.
 
 pub mod options;
 pub mod request;

@@ -1,7 +1,7 @@
-//! The rehearsal of an upgrade: what becomes of stored objects when their CRD is replaced by another.
+//! Simulates the upgrade of a CRD or a cluster: the effect on stored objects when their CRD is replaced.
 //!
-//! One [`Plan`] holds both CRDs and the server's answer to the update; each thread makes a [`Stage`] of it, on which one
-//! stored object at a time is read under today's CRD and under tomorrow's, judged, and touched.
+//! One [`Plan`] holds both CRDs and the server's response to the update. Each thread makes a [`Stage`] of it, which
+//! reads one stored object at a time under the old and the new CRD, validates it and tries an update.
 
 mod columns;
 mod difference;
@@ -16,7 +16,7 @@ use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Times
 use crate::value::{Value, object};
 use std::sync::Arc;
 
-/// Both CRDs, and what the server says of the update.
+/// The old and the new CRD, and the server's response to the update.
 #[derive(Debug)]
 pub struct Plan {
     /// The name of the CRD.
@@ -25,9 +25,9 @@ pub struct Plan {
     pub group: String,
     /// The kind of its objects.
     pub kind: String,
-    /// Whether its objects are in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
-    /// The answer to the PUT of the new CRD over the old one, or to its POST where there is no old one.
+    /// The response to the PUT of the new CRD over the old one, or to its POST if there is no old one.
     pub answer: Response,
     /// How the printer columns change.
     pub columns: Vec<ColumnChange>,
@@ -37,12 +37,12 @@ pub struct Plan {
     now: Timestamp,
 }
 
-/// The releases before and after the upgrade; the same when only the CRD changes.
+/// The releases before and after the upgrade; equal when only the CRD changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Releases {
-    /// The release that serves the old CRD and the stored objects today.
+    /// The release that serves the old CRD and the stored objects.
     pub today: Release,
-    /// The release that the new CRD is given to.
+    /// The release that serves the new CRD.
     pub tomorrow: Release,
 }
 
@@ -53,54 +53,57 @@ impl Releases {
     }
 }
 
-/// What becomes of an object.
+/// The effect on one object.
 #[derive(Clone, Debug, Default)]
 pub struct Fate {
-    /// What reading it shows no more, anew and otherwise.
+    /// What reading it loses, adds and changes.
     pub difference: Difference,
-    /// What validation would say of it under tomorrow's CRD.
+    /// The validation errors under the new CRD.
     pub errors: ErrorList,
-    /// Whether an edit that touches nothing but a label would pass.
+    /// Whether an update that only adds a label would be accepted.
     pub edit: Edit,
-    /// Cells of printer columns that would show something else: column, before, after.
+    /// Printer column cells that change: column, before, after.
     pub cells: Vec<(String, String, String)>,
-    /// The version it is read in tomorrow, if that is another one than today.
+    /// The version it is read in under the new CRD, if that changes.
     pub moved_to: Option<String>,
 }
 
-/// What the server would say of an edit that has nothing to do with what is wrong.
+/// The server's response to an update of an unrelated field.
 #[derive(Clone, Debug, Default)]
 pub enum Edit {
-    /// Nothing is wrong, so nothing was tried.
+    /// The object is valid, so no update was tried.
     #[default]
     Untried,
-    /// It passes: what is wrong is forgiven as long as it stays as it is.
+    /// The update is accepted: errors in unchanged fields are tolerated.
     Passes,
-    /// It is refused: whoever writes next has to put things right first.
+    /// The update is rejected: the next writer has to fix the errors first.
     Blocked(ErrorList),
 }
 
 /// Why an object could not be rehearsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It cannot be read today.
+    /// It cannot be read under the old CRD.
     Today(String),
-    /// It could not be read tomorrow.
+    /// It cannot be read under the new CRD.
     Tomorrow(String),
 }
 
-/// Where objects are rehearsed, one at a time.
+/// Rehearses objects, one at a time.
 #[derive(Debug)]
 pub struct Stage {
     today: Option<Server>,
     tomorrow: Server,
-    /// Versions that are served, the preferred one first.
+    /// The served versions, the preferred one first.
     served_today: Vec<String>,
     served_tomorrow: Vec<String>,
 }
 
 impl Plan {
-    /// The update of the CRD `old`, if there is one, to `new`. `Err` when that is no question at all.
+    /// The update of the CRD `old`, if there is one, to `new`.
+    ///
+    /// # Errors
+    /// If the two CRDs are not versions of one another.
     pub fn new(old: Option<Value>, mut new: Value, releases: Releases, now: Timestamp) -> Result<Self, String> {
         let text = |crd: &Value, path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let name = text(&new, &["metadata", "name"]);
@@ -126,7 +129,7 @@ impl Plan {
         })
     }
 
-    /// Whether the server takes the new CRD.
+    /// Whether the server accepts the new CRD.
     pub fn is_accepted(&self) -> bool {
         matches!(self.answer.code, 200 | 201)
     }
@@ -137,12 +140,12 @@ impl Plan {
         if today == tomorrow { vec![today] } else { vec![today, tomorrow] }
     }
 
-    /// Whether there is a CRD today.
+    /// Whether there is an old CRD.
     pub fn is_update(&self) -> bool {
         self.old.is_some()
     }
 
-    /// A stage; of a CRD that the server refuses, what would be if it did not.
+    /// A stage. If the server rejects the new CRD, the stage serves it nevertheless.
     pub fn stage(&self) -> Result<Stage, String> {
         let today = match &self.old {
             Some(old) => {
@@ -165,7 +168,7 @@ impl Plan {
         })
     }
 
-    /// Rehearses one stored object; `namespace` is empty for one in none.
+    /// Rehearses one stored object; `namespace` is empty for a cluster-scoped one.
     pub fn rehearse(&self, stage: &Stage, namespace: &str, stored: Value) -> Result<Fate, Trouble> {
         let name = stored.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let fate = self.on(stage, namespace, &name, stored);
@@ -215,7 +218,7 @@ impl Plan {
         Ok(Fate { difference, errors, edit, cells, moved_to })
     }
 
-    /// The path of all stored objects, as the cluster that has today's CRD serves them.
+    /// The path of all stored objects, as the cluster with the old CRD serves them.
     pub fn collection(&self) -> Option<String> {
         let version = served(self.old.as_ref()?).into_iter().next()?;
         Some(address::collection(&self.group, &version, self.plural(), None))
@@ -231,7 +234,7 @@ impl Plan {
     }
 }
 
-/// A server on which `new` was put over `old`, and its answer.
+/// A server on which `new` replaced `old`, and its response.
 fn update(old: Option<&Value>, new: &Value, releases: Releases, now: Timestamp) -> Result<(Server, Response), String> {
     let server = Server::new(releases.tomorrow, 0).without_managed_fields();
     let Some(old) = old else {
@@ -251,7 +254,7 @@ fn update(old: Option<&Value>, new: &Value, releases: Releases, now: Timestamp) 
     Ok((server, answer))
 }
 
-/// Drops what a CRD says of its life in a cluster.
+/// Removes what a cluster wrote into a CRD.
 fn forget_life(crd: &mut Value) {
     if let Some(members) = crd.as_object_mut() {
         members.remove("status");
@@ -263,7 +266,7 @@ fn forget_life(crd: &mut Value) {
     }
 }
 
-/// The served versions of a CRD; the one objects are stored in first.
+/// The served versions of a CRD, the storage version first.
 fn served(crd: &Value) -> Vec<String> {
     let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
     let is = |version: &Value, key: &str| version.get(key).and_then(Value::as_bool) == Some(true);
@@ -290,7 +293,7 @@ fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
     }
 }
 
-/// The object at `path`, or why it cannot be read.
+/// The object at `path`, or the reason why it cannot be read.
 fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
     let response = server.handle(&request(Method::Get, path, Value::Null, now));
     match (response.code, response.body) {
@@ -300,7 +303,7 @@ fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
     }
 }
 
-/// Puts a label on the object at `path`, without keeping it.
+/// Adds a label to the object at `path` in a dry run.
 fn touch(server: &Server, path: &str, now: Timestamp) -> Edit {
     let labels = object([("crdx-rehearsal", "touched")]);
     let patch = object([("metadata", object([("labels", labels)]))]);
@@ -309,7 +312,7 @@ fn touch(server: &Server, path: &str, now: Timestamp) -> Edit {
     if response.code == 200 { Edit::Passes } else { Edit::Blocked(response.trace.errors) }
 }
 
-/// What of a reading is compared: not what says in which version it was read or when it was written.
+/// The part of an object that is compared: without its version and the times of writes.
 fn comparable(object: &Value, without_metadata: bool) -> Value {
     let mut object = object.clone();
     if let Some(members) = object.as_object_mut() {
@@ -324,7 +327,7 @@ fn comparable(object: &Value, without_metadata: bool) -> Value {
     object
 }
 
-/// The cells of columns of the same name that differ.
+/// The cells that differ in columns of the same name.
 fn cells(before: &Value, after: &Value) -> Vec<(String, String, String)> {
     let row = |table: &Value| {
         let names = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The simulated server on a loopback port: HTTP around [`api::Server`](crate::server::Server). Nothing outside this machine can
-//! reach it.
+//! The simulated server on a loopback port: HTTP around [`Server`](crate::server::Server). Other machines cannot reach
+//! it.
 //!
 //! ```
 //! use crdx::{release::Release, serve, server::Server};
@@ -12,9 +12,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`access`] decides whom to answer, [`escape`] rewrites request targets that hyper refuses, [`bell`] wakes watches, [`connections`] takes them and bounds them, [`controllers`] runs the server's controllers, [`http`] reads requests and writes answers, [`read_only`] refuses writes,
-//! [`record`] writes exchanges down and [`state`] keeps what is stored. Requests are answered on threads with large stacks, because values may nest 10,000 deep
-//! and recursion follows them; such a thread lives only as long as there is work.
+//! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`bell`]
+//! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
+//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges and
+//! [`state`] persists the store. Requests run on threads with large stacks, because values may nest 10,000 levels deep
+//! and the code recurses into them. Such a thread ends when there is no more work.
 
 mod access;
 mod bell;
@@ -39,25 +41,25 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Runtime;
 
-/// The stack of each thread; only what is touched of it is ever real memory.
+/// The stack size of each thread. Only pages that are touched use memory.
 const STACK: usize = 256 << 20;
-/// The most requests that are answered at the same time.
+/// The most requests handled at the same time.
 const THREADS: usize = 64;
 
-/// How to serve.
+/// Options of [`start`].
 #[derive(Debug)]
 pub struct Options {
-    /// An address of this machine's loopback; another is refused.
+    /// The address to listen on. Only loopback addresses are accepted.
     pub address: IpAddr,
-    /// The port; 0 takes a free one.
+    /// The port to listen on; 0 picks a free one.
     pub port: u16,
     /// Host names that are answered besides `localhost` and loopback addresses.
     pub allowed_hosts: Vec<String>,
-    /// Refuse whatever would change something.
+    /// Whether to refuse every request that would change something.
     pub read_only: bool,
-    /// Where every exchange is written down, one JSON line each.
+    /// The file that records every exchange, one JSON object per line.
     pub record: Option<File>,
-    /// Where the server keeps what is stored: without it, everything is gone in the end.
+    /// The file that persists the store. Without it, all objects are lost when the process ends.
     pub state: Option<Arc<State>>,
 }
 
@@ -74,7 +76,7 @@ impl Default for Options {
     }
 }
 
-/// A server that is being served; it stops when this is dropped.
+/// A running server. It stops when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
@@ -82,7 +84,7 @@ pub struct Running {
     runtime: Option<Runtime>,
 }
 
-/// What a connection needs to answer requests.
+/// What a connection needs to handle requests.
 #[derive(Debug)]
 struct Service {
     server: Arc<Server>,
@@ -91,11 +93,14 @@ struct Service {
     record: Option<Record>,
     state: Option<Arc<State>>,
     intake: http::Intake,
-    /// Notified when the server's controllers have something to do.
+    /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
 }
 
-/// Serves `server` in the background. `Err` for an address that is not loopback, or a port that is taken.
+/// Serves `server` in the background.
+///
+/// # Errors
+/// If the address is not a loopback address, or the port is taken.
 pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     if !options.address.is_loopback() {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
@@ -133,7 +138,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     Ok(Running { address, service, runtime: Some(runtime) })
 }
 
-/// Looks after the state file once a second.
+/// Maintains the state file once a second.
 async fn tend(state: Arc<State>) {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -150,7 +155,7 @@ impl Running {
         format!("http://{}", self.address)
     }
 
-    /// The server, for looking into it past HTTP.
+    /// The server, for direct access without HTTP.
     pub fn server(&self) -> &Arc<Server> {
         &self.service.server
     }
@@ -171,7 +176,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Not waiting: this may be dropped where blocking is not allowed.
+            // Does not wait: this value may be dropped where blocking is not allowed.
             runtime.shutdown_background();
         }
         if let Some(state) = &self.service.state {
@@ -180,7 +185,7 @@ impl Drop for Running {
     }
 }
 
-/// A seed for [`Server::new`] that differs from run to run: the clock and the process.
+/// A seed for [`Server::new`] that differs between runs, made of the clock and the process ID.
 pub fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.as_nanos() as u64) ^ (u64::from(std::process::id()) << 32)

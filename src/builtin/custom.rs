@@ -5,7 +5,7 @@ use crate::text::json::cursor::{Cursor, Kind};
 use crate::text::lossy;
 use crate::value::time;
 
-/// A type that reads itself.
+/// A type with its own `UnmarshalJSON`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Custom {
     /// `resource.Quantity`
@@ -16,21 +16,21 @@ pub(super) enum Custom {
     MicroTime,
     /// `intstr.IntOrString`
     IntOrString,
-    /// `runtime.RawExtension`, `metav1.FieldsV1`: any JSON is kept as it is.
+    /// `runtime.RawExtension`, `metav1.FieldsV1`: any JSON is accepted unchanged.
     Raw,
 }
 
 /// Why a value is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// `json.UnmarshalTypeError`: the value, and the Go type that does not take it. The reader adds the field.
+    /// `json.UnmarshalTypeError`: the value, and the Go type that does not accept it. The reader adds the field.
     Type(String, &'static str),
-    /// Any other error's text.
+    /// The text of any other error.
     Text(String),
 }
 
 impl Custom {
-    /// The type of this name in the table. Its generator refuses names that are not here.
+    /// The type with this name in the table. The table's generator refuses names that are missing here.
     pub fn named(name: &str) -> Self {
         match name {
             "resource.Quantity" => Self::Quantity,
@@ -41,7 +41,7 @@ impl Custom {
         }
     }
 
-    /// Reads the text of a JSON value.
+    /// Decodes the text of a JSON value.
     pub fn read(self, literal: &[u8]) -> Result<(), Fault> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
@@ -65,10 +65,10 @@ impl Custom {
     }
 }
 
-/// Takes the text between the quotes as it is, without its escapes.
+/// Returns the text between the quotes without decoding its escapes.
 fn quantity(literal: &[u8]) -> Result<(), Fault> {
     let inner = literal.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
-    // `strings.TrimSpace` trims what Unicode calls white space, as `trim` does.
+    // `strings.TrimSpace` trims Unicode white space, as `trim` does.
     Quantity::parse(lossy(inner.unwrap_or(literal)).trim()).map(drop).map_err(Fault::Text)
 }
 

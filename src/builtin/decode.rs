@@ -1,4 +1,4 @@
-//! A body and the endpoint it is sent to: what `createHandler` of `k8s.io/apiserver` answers once it has decoded it.
+//! Decodes a body for the endpoint it is sent to, with the responses of `createHandler` in `k8s.io/apiserver`.
 
 use super::meta::{self, GroupVersionKind};
 use super::reader::{self, Findings, Missing, Strict};
@@ -11,28 +11,28 @@ use std::fmt::Write as _;
 /// The kind that a request creates or updates.
 pub type Endpoint = GroupVersionKind;
 
-/// The server's scheme, as its errors name it.
+/// The name of the server's scheme in its errors.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
-/// A body that was decoded, whatever its mistakes.
+/// A body that could be decoded, with the errors that strict validation reports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
     /// Unknown and duplicate fields: refused under strict validation, warnings by default.
     pub strict: Vec<Strict>,
-    /// What the published schema asks for beyond decoding.
+    /// What the published schema requires beyond decoding.
     pub missing: Vec<Missing>,
-    /// An API version that is not the endpoint's, which is refused after strict errors.
+    /// An API version that differs from the endpoint's; refused after strict errors.
     wrong_version: Option<Refusal>,
-    /// What the message about strict errors begins with.
+    /// The beginning of the message about strict errors.
     cannot_be_handled: String,
 }
 
-/// A 400.
+/// A refusal with code 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The whole message of the Status.
     pub message: String,
-    /// The field that is wrong, if one is, with all indexes and map keys.
+    /// The path of the wrong field, if there is one, with all indexes and map keys.
     pub path: Option<String>,
 }
 
@@ -55,10 +55,10 @@ impl Decoded {
     }
 }
 
-/// Decodes a body that is sent to `endpoint`, a kind that the release of `types` has.
+/// Decodes a body that is sent to `endpoint`, a kind of the release of `types`.
 ///
 /// # Errors
-/// A refusal whatever the field validation.
+/// A refusal that does not depend on the field validation.
 pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
     let actual = meta::read(body).map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));

@@ -1,12 +1,13 @@
 //! The first pass over a body: Go's `encoding/json` reads its kind and apiVersion (`SimpleMetaFactory.Interpret`).
 //!
-//! It folds the case of keys (`Kind`, `KIND`, the Kelvin sign for `k`), and the last of several wins; `null` changes nothing.
+//! It folds the case of keys (`Kind`, `KIND`, the Kelvin sign for `k`). The last of several keys wins; `null` changes
+//! nothing.
 
 use crate::text::json::cursor::{Cursor, Kind};
 use crate::text::json::{self};
 use crate::value::group_version;
 
-/// What a body calls itself. Texts are empty where it does not.
+/// The kind and apiVersion of a body; absent ones are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupVersionKind {
     /// The API group.
@@ -24,7 +25,10 @@ impl GroupVersionKind {
     }
 }
 
-/// Reads the kind; the error is Go's text.
+/// Reads the kind.
+///
+/// # Errors
+/// The text of Go's error.
 pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
     let fault = |text: &str| Err(format!("couldn't get version/kind; json parse error: {text}"));
     if let Err(error) = json::check(body) {
@@ -71,7 +75,7 @@ pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
     Ok(GroupVersionKind { group: group.to_owned(), version: version.to_owned(), kind })
 }
 
-/// A key in the case in which Go compares it (`foldName`): only ASCII letters, and the two characters that fold to some.
+/// A key, folded as Go compares it (`foldName`): ASCII letters, and the two other characters that fold to one.
 fn fold(key: &str) -> String {
     key.chars()
         .map(|c| match c {

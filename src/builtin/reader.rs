@@ -1,8 +1,8 @@
-//! The second pass over a body: `sigs.k8s.io/json` reads it into a Go type.
+//! The second pass over a body: decodes it into a Go type as `sigs.k8s.io/json` does.
 //!
-//! An error of a type that reads itself ends the reading at once and replaces every earlier one; of other mismatches the
-//! first is kept while reading goes on. Strict errors count only if there is neither. Values under an unknown key are not
-//! looked at.
+//! An error of a type with its own UnmarshalJSON ends the decoding and replaces every earlier error; of other
+//! mismatches the first is kept while decoding continues. Strict errors are reported only if there is neither. Values
+//! under an unknown key are not checked.
 
 use super::custom::{Custom, Fault};
 use super::types::{Definition, Struct, Type, TypeId, Types};
@@ -11,25 +11,25 @@ use crate::value::{base64, quote};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// More strict errors than these are not kept (`saveStrictError`).
+/// The most strict errors that are kept (`saveStrictError`).
 const MAX_STRICT: usize = 100;
 
-/// Deeper values are not looked at: some types are recursive, and the stack is not endless.
+/// Deeper values are not checked: some types are recursive, and the stack is limited.
 const MAX_DEPTH: usize = 500;
 
-/// The release whose errors name the embedded structs on the way to a field, by its newer `sigs.k8s.io/json`.
+/// From this release on, errors name the embedded structs on the path to a field (newer `sigs.k8s.io/json`).
 const NAMES_EMBEDDED_SINCE: u32 = 35;
 
 /// A field that only strict validation refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strict {
-    /// Whether the field is in its object twice; else its type does not have it.
+    /// Whether the field is duplicated; otherwise its type does not have it.
     pub duplicate: bool,
     /// `spec.containers[0].imagee`
     pub path: String,
     /// The name of the field.
     pub field: String,
-    /// The type that does not have it.
+    /// The type that lacks the field.
     pub type_: Option<TypeId>,
 }
 
@@ -40,44 +40,44 @@ impl fmt::Display for Strict {
     }
 }
 
-/// The value that ends the decoding.
+/// The error that ended the decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Go's text.
+    /// The text of Go's error.
     pub message: String,
-    /// The field, with indexes and map keys, which the text may lack.
+    /// The field, with the indexes and map keys that the text may lack.
     pub path: String,
 }
 
-/// What the schema that the server publishes asks for beyond decoding.
+/// What the published schema requires beyond decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// A field that it requires.
+    /// A required field is missing.
     Field {
-        /// The object that should have it; empty for the whole.
+        /// The path of the object that lacks it; empty for the root.
         object: String,
-        /// Its name.
+        /// The name of the field.
         field: &'static str,
     },
-    /// A value that is not among those it allows.
+    /// A value is not one of the enum's.
     Value {
-        /// The field.
+        /// The path of the field.
         path: String,
-        /// The value.
+        /// The value found.
         value: String,
-        /// What it allows.
+        /// The values of the enum.
         allowed: Vec<&'static str>,
     },
 }
 
-/// What a body has that can be said without refusing it.
+/// What was found in a body without refusing it.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub strict: Vec<Strict>,
     pub missing: Vec<Missing>,
 }
 
-/// Reads `body`, whose syntax was checked and which is an object or `null`, into a struct.
+/// Decodes `body`, whose syntax was checked and which is an object or `null`, into a struct.
 pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, Mistake> {
     let mut reader = Reader {
         types,
@@ -98,17 +98,17 @@ pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<F
 struct Reader<'a> {
     types: &'static Types,
     cursor: Cursor<'a>,
-    /// The struct and the fields that a mismatch names.
+    /// The struct and the path that a type mismatch reports.
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: Path,
-    /// The strict errors so far, each of which is kept once.
+    /// The strict errors so far, without duplicates.
     seen: BTreeSet<(bool, String)>,
     mistake: Option<Mistake>,
     found: Findings,
 }
 
-/// The path that strict errors name. An empty key is a part of it as well.
+/// The path in strict errors. An empty key is part of it, too.
 #[derive(Debug, Default)]
 struct Path {
     text: String,
@@ -144,11 +144,11 @@ impl Path {
     }
 }
 
-/// What a type is made of, below pointers and names.
+/// The kind of a type, without pointers and names.
 enum Base {
     Struct(TypeId, &'static Struct),
     Custom(Custom),
-    /// With the values to which the published schema limits it.
+    /// A string, with the values of its enum in the published schema.
     Plain(&'static Type, &'static [&'static str]),
 }
 
@@ -163,12 +163,13 @@ fn base(types: &'static Types, shown: &'static Type) -> Base {
 }
 
 impl Reader<'_> {
-    /// Reads the value at the cursor. [`MAX_DEPTH`] bounds the recursion.
+    /// Decodes the value at the cursor. [`MAX_DEPTH`] bounds the recursion.
     fn value(&mut self, type_: &'static Type) -> Result<(), Mistake> {
         let shown = type_.target();
         let kind = self.cursor.kind();
         match (base(self.types, shown), kind) {
-            // A pointer becomes nil, a value stays as it is, and each type that reads itself takes null.
+            // A pointer becomes nil, a value keeps its zero value, and every type with its own UnmarshalJSON accepts
+            // null.
             (_, Kind::Null) | (Base::Plain(Type::Bool, _), Kind::Bool) => {
                 self.cursor.literal();
             }
@@ -274,7 +275,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Notes the fields that the published schema requires and that an object does not have.
+    /// Records the fields that the published schema requires and the object lacks.
     fn required(&mut self, s: &'static Struct, seen: &[Seen]) {
         let fields = s.fields.iter().zip(seen).filter(|(field, seen)| field.required && **seen != Seen::Value);
         let mut absent: Vec<_> = fields.map(|(field, _)| (field.order, field.name)).collect();
@@ -284,7 +285,7 @@ impl Reader<'_> {
         self.found.missing.extend(missing);
     }
 
-    /// Reads a string that the published schema limits; an empty one is as good as an absent one to Go.
+    /// Decodes a string with an enum in the published schema; Go treats an empty string as absent.
     fn constant(&mut self, constants: &[&'static str]) {
         let text = self.cursor.string();
         if !text.is_empty() && !constants.contains(&&*text) {
@@ -322,16 +323,16 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a field is in its object.
+/// Whether an object has a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     No,
-    /// As `null`, which is as good as absent.
+    /// Present as `null`, which counts as absent.
     Null,
     Value,
 }
 
-/// Whether a number of JSON is one of a Go type; `None` if that type is no number.
+/// Whether a JSON number fits a Go type; `None` if the type is not numeric.
 fn fits(type_: &Type, literal: &str) -> Option<bool> {
     let int = |most: i64| literal.parse::<i64>().is_ok_and(|n| (-most - 1..=most).contains(&n));
     let uint = |most: u64| literal.parse::<u64>().is_ok_and(|n| n <= most);

@@ -1,7 +1,7 @@
-//! The table of kinds and types, `types.txt`, which `scripts/builtin-types` makes from the Go modules.
+//! The table of kinds and types, `types.txt`, which `scripts/builtin-types` generates from the Go modules.
 //!
-//! A line may end in the releases that have it: `@31-34`, `@-34` (up to), `@31` (since). Without, all have it; an indented
-//! line is then in the releases of the line above it.
+//! A line may end with the releases that have it: `@31-34`, `@-34` (up to), `@31` (since). Without this suffix, all
+//! releases have it; an indented line inherits the releases of the line above it.
 //!
 //! ```text
 //! releases 30 37
@@ -24,39 +24,39 @@ use std::sync::OnceLock;
 
 const TEXT: &str = include_str!("types.txt");
 
-/// The minor versions of Kubernetes 1 that have something.
+/// A range of minor versions of Kubernetes 1.
 pub type Releases = RangeInclusive<u32>;
 
-/// The lines of the table, found by kind and by type.
+/// The lines of the table, indexed by kind and by type.
 #[derive(Debug)]
 pub struct Table {
     releases: Releases,
-    /// By group version, and then by kind.
+    /// By group version, then by kind.
     kinds: BTreeMap<&'static str, BTreeMap<&'static str, Vec<KindRow>>>,
-    /// In the order of their names.
+    /// Sorted by name.
     types: Vec<TypeRow>,
 }
 
-/// A kind in some releases.
+/// A kind in a range of releases.
 #[derive(Clone, Debug)]
 pub struct KindRow {
     /// The releases whose scheme has it.
     pub releases: Releases,
     /// The name of its type.
     pub type_name: &'static str,
-    /// Whether a cluster can serve it; else only the decoder knows it.
+    /// Whether API servers serve it; otherwise it can only be decoded.
     pub served: bool,
-    /// Whether its objects have no namespace.
+    /// Whether it is cluster-scoped.
     pub cluster: bool,
-    /// The release that deprecates it, as `1.21`.
+    /// The release that deprecated it, as `1.21`.
     pub deprecated: Option<&'static str>,
-    /// The release that no longer serves it.
+    /// The release that stopped serving it.
     pub removed: Option<&'static str>,
     /// The group version and kind to use instead, as `apps/v1/Deployment`.
     pub instead: Option<&'static str>,
 }
 
-/// A type: its name, what it is, and its indented lines.
+/// A type: its name, its definition and its indented lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeRow {
     pub name: &'static str,
@@ -65,11 +65,11 @@ pub(super) struct TypeRow {
     body: &'static str,
 }
 
-/// A field of a struct in some releases.
+/// A field of a struct in a range of releases.
 #[derive(Clone, Debug)]
 pub(super) struct FieldRow {
     pub releases: Releases,
-    /// Its name in JSON; in Go, if it is embedded.
+    /// Its JSON name; the Go name if it is embedded.
     pub name: &'static str,
     pub type_name: &'static str,
     pub flags: &'static str,
@@ -136,12 +136,13 @@ impl Table {
         self.releases.clone()
     }
 
-    /// A kind as `release` has it; `group_version` is as in `apiVersion`.
+    /// The kind in `release`; `group_version` is written as in `apiVersion`.
     pub fn kind(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
         self.rows(group_version, kind).iter().find(|row| row.releases.contains(&release))
     }
 
-    /// What the server's scheme makes a body of: a kind as [`Table::kind`], or one that many group versions share.
+    /// The kind that the server's scheme decodes a body into: as [`Table::kind`], or a kind that many group versions
+    /// share.
     pub fn registered(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
         let known = || {
             let mut rows = self.kinds.get(group_version).into_iter().flat_map(BTreeMap::values).flatten();
@@ -151,12 +152,12 @@ impl Table {
         one.or_else(|| self.kind("*", kind, release).filter(|_| known()))
     }
 
-    /// A kind in all releases that have it.
+    /// The kind in every release that has it.
     pub fn rows(&self, group_version: &str, kind: &str) -> &[KindRow] {
         self.kinds.get(group_version).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether any release has a kind of this group, among those that clusters serve.
+    /// Whether some release serves a kind of this group.
     pub fn has_group(&self, group: &str) -> bool {
         let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
         of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
@@ -169,7 +170,7 @@ impl Table {
         of_group.filter(served).copied().collect()
     }
 
-    /// The kinds of a group that `release` serves, without those of lists.
+    /// The kinds of a group that `release` serves, without list kinds.
     pub fn kinds(&self, group: &str, release: u32) -> Vec<&'static str> {
         let of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
         let rows = of_group.flat_map(|(_, kinds)| kinds);
@@ -204,7 +205,7 @@ impl Table {
 }
 
 impl TypeRow {
-    /// The indented lines, with their releases.
+    /// The indented lines with their releases.
     fn lines(self) -> impl Iterator<Item = (&'static str, Releases)> {
         let (first, last) = self.releases;
         self.body.lines().map(move |line| split_releases(line.trim_start(), &(first..=last)))
@@ -229,12 +230,12 @@ impl KindRow {
     }
 }
 
-/// The group of an `apiVersion` that is known to be well formed.
+/// The group of a well-formed `apiVersion`.
 fn group_of(group_version: &str) -> &str {
     group_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// A line without the releases at its end, and these.
+/// Splits the range of releases from the end of a line.
 fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
     let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
     let (from, to) = span.split_once('-').unwrap_or((span, ""));

@@ -1,11 +1,11 @@
-//! The Go types of one release, made from the table one by one as they are met.
+//! The Go types of one release, built from the table on demand.
 
 use super::custom::Custom;
 use super::table::{FieldRow, Releases, Table, table};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// How deep structs may be embedded in structs.
+/// The maximum depth of embedded structs.
 const MAX_DEPTH: usize = 64;
 
 /// The types of a release.
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 64;
 pub struct Types {
     release: u32,
     table: &'static Table,
-    /// By the index in the table.
+    /// By index in the table.
     made: Vec<OnceLock<Definition>>,
 }
 
@@ -21,38 +21,38 @@ pub struct Types {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(usize);
 
-/// What a named type is.
+/// The definition of a named type.
 #[derive(Debug)]
 pub(super) enum Definition {
     Struct(Struct),
-    /// It has its own `UnmarshalJSON`.
+    /// A type with its own `UnmarshalJSON`.
     Custom(Custom),
-    /// Another type under a name of its own.
+    /// Another type under a new name.
     Named {
         of: Type,
-        /// The values that the published schema allows; empty if it allows all.
+        /// The enum of the published schema; empty if every value is allowed.
         constants: Vec<&'static str>,
     },
 }
 
-/// A struct, as JSON sees it.
+/// A struct, with the fields of its JSON form.
 #[derive(Debug)]
 pub(super) struct Struct {
-    /// Its Go name, without the package.
+    /// The Go name without the package.
     pub name: &'static str,
-    /// Sorted by name; those of embedded structs are among them.
+    /// Sorted by name, including the fields of embedded structs.
     pub fields: Vec<Field>,
 }
 
 #[derive(Debug)]
 pub(super) struct Field {
     pub name: &'static str,
-    /// The Go names of the embedded structs that lead to it.
+    /// The Go names of the embedded structs on the path to it.
     pub embedded: Vec<&'static str>,
     pub type_: Type,
     /// Whether the published schema requires it.
     pub required: bool,
-    /// The position in the Go source, in which missing fields are listed.
+    /// Its position in the Go source, which is the order in which missing fields are reported.
     pub order: usize,
 }
 
@@ -68,19 +68,19 @@ impl Struct {
 pub(super) enum Type {
     Bool,
     String,
-    /// With its bits.
+    /// With its size in bits.
     Int(u32),
     Uint(u32),
     Float(u32),
     List(Box<Type>),
-    /// From keys, which are strings, to values.
+    /// A map from strings to values.
     Map(Box<Type>, Box<Type>),
     Pointer(Box<Type>),
     Named(TypeId),
 }
 
 impl Types {
-    /// The types of Kubernetes 1.`release`; of the nearest release, if the table does not have it.
+    /// The types of Kubernetes 1.`release`, or of the nearest release in the table.
     pub fn of(release: u32) -> &'static Self {
         const MOST: usize = 64;
         static TYPES: [OnceLock<Types>; MOST] = [const { OnceLock::new() }; MOST];
@@ -118,7 +118,8 @@ impl Types {
         fields.iter().map(|field| field.name)
     }
 
-    /// The releases in which a struct has a field that it may not have in this one; the latest if there are several.
+    /// The releases that have a field of a struct, for hints about a field that this release lacks; the latest range if
+    /// there are several.
     pub fn releases_with(&self, id: TypeId, field: &str) -> Option<Releases> {
         let mut found: Option<Releases> = None;
         for release in self.table.releases() {
@@ -178,7 +179,7 @@ impl Types {
         }
     }
 
-    /// Adds the fields of a struct and of those embedded in it.
+    /// Adds the fields of a struct and of the structs embedded in it.
     fn flatten(&self, id: TypeId, embedded: &[&'static str], fields: &mut Vec<Field>) {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
@@ -193,7 +194,7 @@ impl Types {
         }
     }
 
-    /// Reads a type as the table writes it; `.Name` is of `package`.
+    /// Parses a type as the table writes it; `.Name` is in `package`.
     fn parse(&self, text: &str, package: &str) -> Type {
         let inner = |text: &str| Box::new(self.parse(text, package));
         if let Some(rest) = text.strip_prefix('*') {
@@ -224,7 +225,7 @@ impl Types {
     }
 
     fn named(&self, name: &str) -> Type {
-        // A name that the table lacks is a mistake of its generator; a test looks for them.
+        // A name missing in the table is a bug of its generator; a test checks for it.
         self.id(name).map_or(Type::Bool, Type::Named)
     }
 
@@ -241,7 +242,7 @@ impl Types {
 }
 
 impl Type {
-    /// What a pointer points to, at the end of pointers to pointers.
+    /// The type behind all pointers.
     pub fn target(&self) -> &Self {
         match self {
             Self::Pointer(inner) => inner.target(),

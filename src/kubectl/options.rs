@@ -45,15 +45,15 @@ pub enum Subresource {
     Scale,
 }
 
-/// What a request does to the object.
+/// The effect of a request on the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// It creates it.
+    /// The object is created.
     #[default]
     Create,
-    /// It changes it.
+    /// The object is changed.
     Update,
-    /// It changes nothing but metadata that the server and kubectl write.
+    /// Only metadata written by the server and kubectl changes.
     Unchanged,
 }
 

@@ -1,4 +1,4 @@
-//! The requests that kubectl would send, made for [`api::Server::handle`].
+//! The requests that kubectl would send, built for [`Server::handle`](crate::server::Server::handle).
 
 use super::FieldValidation;
 use crate::server::{Body, Method, Request, Timestamp};
@@ -6,17 +6,17 @@ use crate::value::{Value, json, object as json_object};
 
 pub use crate::server::http::address::{DEFINITIONS, collection, encoded, object};
 
-/// A longer body is not read by the server (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
+/// The server refuses a longer body (`MaxRequestBodyBytes`); kubectl ends a body with a line break.
 const LIMIT: usize = 3 * 1024 * 1024 - 1;
 
-/// What a write asks besides its object.
+/// The options of a request, besides its object.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     /// `fieldValidation`
     pub level: FieldValidation,
     /// `dryRun=All`
     pub dry_run: bool,
-    /// Whether the answer should be the object's Table.
+    /// Whether the response should be a Table of the object.
     pub table: bool,
     /// The time of the request.
     pub now: Timestamp,
@@ -41,7 +41,7 @@ pub fn create(path: &str, object: Value, manner: Manner) -> Request {
     create_by(path, object, "kubectl-create", manner)
 }
 
-/// A create by a field manager. The revision that an object had elsewhere kubectl takes away (`Helper.Create`).
+/// A create by a field manager. As kubectl does (`Helper.Create`), removes the resourceVersion of the object.
 pub fn create_by(path: &str, mut object: Value, by: &str, manner: Manner) -> Request {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && metadata.get("resourceVersion").is_some_and(|revision| revision.as_str().is_some())
@@ -52,7 +52,7 @@ pub fn create_by(path: &str, mut object: Value, by: &str, manner: Manner) -> Req
     write(Method::Post, path, "application/json", &by, object, manner)
 }
 
-/// A write. `query` is what it asks besides what all writes ask.
+/// A write. `query` holds parameters beyond those of all writes.
 pub fn write(method: Method, path: &str, content_type: &str, query: &str, object: Value, manner: Manner) -> Request {
     let dry_run = if manner.dry_run { "&dryRun=All" } else { "" };
     let (accept, whole) = if manner.table {
@@ -69,7 +69,7 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         user_agent: Some("kubectl".to_owned()),
         user: None,
         body: if json::is_longer_than(&object, LIMIT) {
-            // The server refuses it by its length.
+            // The server refuses the body by its length.
             Body::Bytes(json::to_string(&object).into_bytes())
         } else {
             Body::Value(object)
@@ -78,14 +78,15 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
     }
 }
 
-/// The merge patch of `kubectl scale` to the object at `path`. `by` is the field manager, if it is not the client's name.
+/// The merge patch that `kubectl scale` sends to the object at `path`. `by` is the field manager, if it differs from
+/// the client's name.
 pub fn scale(path: &str, replicas: Value, by: Option<&str>, manner: Manner) -> Request {
     let patch = json_object([("spec", json_object([("replicas", replicas)]))]);
     let by = by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)));
     write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, manner)
 }
 
-/// Drops what a CRD that was read from a cluster says about its life there.
+/// Removes what the cluster wrote into a CRD read from it: server-owned metadata and status.
 pub fn forget_its_past(crd: &mut Value) {
     if let Some(members) = crd.as_object_mut() {
         members.remove("status");
@@ -93,7 +94,7 @@ pub fn forget_its_past(crd: &mut Value) {
     forget_identity(crd);
 }
 
-/// Drops what only a server writes into the metadata of an object.
+/// Removes the metadata that only the server writes.
 pub fn forget_identity(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {

@@ -1,5 +1,5 @@
-//! One object sent to the server as kubectl sends it, whether it is there already or not. The request is the one that
-//! `kubectl apply`, `apply --server-side`, `replace`, `create` or `scale` makes of what it has read before.
+//! Sends one object as kubectl does: reads the existing object, then makes the request of `kubectl apply`, `apply
+//! --server-side`, `replace`, `create` or `scale`.
 
 use super::request::{self, Manner};
 use super::{Action, Subresource, Verb};
@@ -9,12 +9,12 @@ use crate::server::{Format, Method, Request, Response, ResponseBody, Server, Tra
 use crate::value::{Map, Value};
 use std::sync::Arc;
 
-/// Which request is made; by default that of `kubectl apply`.
+/// Which request kubectl makes; by default that of `kubectl apply`.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
-    /// What kubectl is told to do.
+    /// The kubectl command.
     pub verb: Verb,
-    /// The subresource it is told to write.
+    /// The subresource to write, `--subresource`.
     pub subresource: Option<Subresource>,
     /// `--force-conflicts`
     pub force: bool,
@@ -22,31 +22,34 @@ pub struct Way {
     pub manager: Option<String>,
 }
 
-/// Where an object is.
+/// The resource and name of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The name of its CRD.
     pub definition: &'a str,
-    /// The version it is written in.
+    /// The version of its `apiVersion`.
     pub version: &'a str,
-    /// The path of its resource.
+    /// The path of its collection.
     pub collection: &'a str,
-    /// Its name; empty when the server is to make one.
+    /// Its name; empty if the server generates one.
     pub name: &'a str,
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Sent {
-    /// What happened, or would have happened.
+    /// What happened, or would have happened in a dry run.
     pub action: Action,
-    /// The object as it was read before.
+    /// The object before the request.
     pub before: Option<Arc<Value>>,
-    /// The answer; what it holds when all went well is the object as it is afterwards.
+    /// The response. If the request succeeded, it holds the object after it.
     pub response: Response,
 }
 
-/// Sends `object`. `Err` says why kubectl would send nothing.
+/// Sends `object`.
+///
+/// # Errors
+/// Why kubectl would refuse to send a request.
 pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Result<Sent, String> {
     let path = if place.name.is_empty() { String::new() } else { request::object(place.collection, place.name) };
     let before = (!path.is_empty()).then(|| read(server, &path, manner)).flatten();
@@ -67,7 +70,7 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
     };
     let mut response = match (&request, &before) {
         (Some(request), _) => server.handle(request),
-        // kubectl sees that nothing changes and sends nothing.
+        // kubectl sends no request when nothing would change.
         (None, live) => answered(live.clone().unwrap_or_default()),
     };
     if way.subresource == Some(Subresource::Scale)
@@ -83,8 +86,8 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
     Ok(Sent { action, before, response })
 }
 
-/// The create that kubectl sends for an object that does not exist. One without a name, which `kubectl apply` and
-/// `kubectl replace` refuse, is sent as `kubectl create` sends it.
+/// The create that kubectl sends for an object that does not exist. An object with only a generateName, which `kubectl
+/// apply` and `kubectl replace` refuse, is sent as `kubectl create` would send it.
 pub fn create(place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Request {
     let (object, by) = match way.verb {
         Verb::Apply if !place.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
@@ -95,7 +98,7 @@ pub fn create(place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Req
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
-/// The object at `path`, if there is one that can be read.
+/// The object at `path`, if it exists and can be read.
 fn read(server: &Server, path: &str, manner: Manner) -> Option<Arc<Value>> {
     match server.handle(&request::read(path, manner)) {
         Response { code: 200, body: ResponseBody::Json(object), .. } => Some(object),
@@ -131,7 +134,7 @@ fn server_side(path: &str, object: Value, way: &Way, manner: Manner) -> Request 
     request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, manner)
 }
 
-/// A PUT; kubectl takes the resourceVersion of the existing object when the new one has none (`Helper.Replace`).
+/// A PUT. If the new object has no resourceVersion, kubectl sets that of the existing one (`Helper.Replace`).
 fn replace(path: &str, object: Value, before: Option<&Value>, way: &Way, manner: Manner) -> Request {
     let mut object = client_side::with_current_annotation(object);
     let revision = before.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
@@ -145,7 +148,7 @@ fn replace(path: &str, object: Value, before: Option<&Value>, way: &Way, manner:
     request::write(Method::Put, path, "application/json", &by, object, manner)
 }
 
-/// The merge patch of `kubectl scale`, with the replicas of `object`.
+/// The merge patch of `kubectl scale` with the replicas of `object`.
 fn scale(
     server: &Server,
     place: Place<'_>,
@@ -160,13 +163,13 @@ fn scale(
     Ok(request::scale(path, replicas, way.manager.as_deref(), manner))
 }
 
-/// Whether two states of an object differ in nothing but the server's and kubectl's books.
+/// Whether two states of an object differ only in metadata written by the server and kubectl.
 fn same(before: &Value, after: &Value) -> bool {
     let revision = |o: &Value| o.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
     revision(before) == revision(after) || without_books(before.clone()) == without_books(after.clone())
 }
 
-/// The object without what the server and kubectl note for themselves in its metadata.
+/// The object without the metadata that the server and kubectl write.
 pub fn without_books(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
@@ -177,7 +180,7 @@ pub fn without_books(mut object: Value) -> Value {
     object
 }
 
-/// Removes the annotation in which `kubectl apply` keeps the object as it sent it, and the map that held only this.
+/// Removes the last-applied annotation of `kubectl apply`, and the annotations map if it becomes empty.
 pub fn remove_last_applied(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)

@@ -1,9 +1,9 @@
-//! What objects made for an old CRD will suffer from a new one.
+//! Finds changes of a CRD that existing objects may not survive.
 //!
-//! [`compare`](self::compare) compares two schemas of one version; here is what stands around them. A change is *softened*
-//! when ratcheting lets an update pass as long as a value stays as it is: the server drops what a schema says about a node
-//! that equals its old self. Items of atomic lists and of sets have no old self, so there the whole list must stay.
-//! Duplicates in sets and maps are another matter: who has any may have others.
+//! [`compare`](self::compare) compares two schemas of one version; this module compares the rest. A change is
+//! *softened* when ratcheting lets an update pass as long as a value stays unchanged: the server drops errors about a
+//! node that equals its old value. Items of atomic lists and sets are not correlated, so there the whole list must stay
+//! unchanged. Duplicates in sets and maps are an exception: an object with duplicates may get other duplicates.
 
 mod compare;
 
@@ -11,33 +11,33 @@ use crate::crd::Spec;
 use crate::schema::Schema;
 use std::sync::Arc;
 
-/// What was done.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A version is gone or no longer served.
+    /// A version was removed or is no longer served.
     VersionRemoved,
-    /// Group, names or scope are others.
+    /// Group, names or scope changed.
     Renamed,
-    /// A field is gone, or everything that is not named.
+    /// A field was removed, or all fields that are not declared.
     Removed,
-    /// Another type.
+    /// The type changed.
     Type,
-    /// A field must be there.
+    /// A field became required.
     Required,
-    /// Some values of an enum are gone, or there is an enum now.
+    /// Values were removed from an enum, or an enum was added.
     Enum,
-    /// Any other limit is narrower.
+    /// Another limit became narrower.
     Tightened,
-    /// Another default, or none.
+    /// A default changed or was removed.
     Default,
-    /// A list or map is merged otherwise, or must be free of duplicates.
+    /// A list or map is merged differently, or must now be free of duplicates.
     ListType,
-    /// A subresource is gone or new.
+    /// A subresource was added or removed.
     Subresource,
 }
 
 impl Kind {
-    /// The word everybody reads.
+    /// The name of the change in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::VersionRemoved => "versionRemoved",
@@ -54,19 +54,19 @@ impl Kind {
     }
 }
 
-/// What happens to an object that is there and does not fit, when it is updated.
+/// What happens when an existing, now invalid object is updated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Softened {
-    /// The update is refused, or the change takes effect at once.
+    /// The update is rejected, or the change takes effect at once.
     No,
-    /// The update passes while the value at this path stays as it is.
+    /// The update is accepted while the value at this path stays unchanged.
     While(String),
-    /// The update passes, whatever it changes.
+    /// The update is accepted, whatever it changes.
     Always,
 }
 
 impl Softened {
-    /// What a person reads.
+    /// The text in reports.
     pub fn words(&self) -> String {
         match self {
             Self::No => "ratcheting does not soften this".to_owned(),
@@ -76,20 +76,20 @@ impl Softened {
     }
 }
 
-/// One change that can hurt.
+/// A change that may break existing objects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
-    /// The values it is about: `spec.list[*]`; or a field of the CRD.
+    /// The affected values: `spec.list[*]`; or a field of the CRD.
     pub path: String,
-    /// What was done.
+    /// The kind of change.
     pub kind: Kind,
-    /// In words.
+    /// A description.
     pub detail: String,
-    /// Whether ratcheting helps.
+    /// Whether ratcheting tolerates it.
     pub softened: Softened,
-    /// The versions in which it happens; none: the CRD as a whole.
+    /// The affected versions; empty if the CRD as a whole is affected.
     pub versions: Vec<String>,
-    /// Where it is written in the new CRD, or would be.
+    /// The path in the new CRD where it is, or would be.
     pub place: String,
 }
 
@@ -100,7 +100,8 @@ impl Change {
     }
 }
 
-/// The changes from `old` to `new` that can hurt: those of the CRD, then those of its schemas by path.
+/// The changes from `old` to `new` that may break existing objects: those of the CRD, then those of its schemas by
+/// path.
 pub fn changes(old: &Spec, new: &Spec) -> Vec<Change> {
     let mut found = whole(old, new);
     let mut compared: Vec<(&Arc<Schema>, &Arc<Schema>, String)> = Vec::new();

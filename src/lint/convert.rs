@@ -1,7 +1,8 @@
 //! A CRD of `apiextensions.k8s.io/v1beta1` as one that 1.37 takes, and what that changes for its objects.
 //!
-//! v1 has no `preserveUnknownFields: true` for new CRDs and wants structural schemas. Missing types that follow from what
-//! stands beside them are filled in; whatever else keeps a schema from being structural is left to its author.
+//! v1 does not allow `preserveUnknownFields: true` in new CRDs and requires structural schemas. Missing types are
+//! filled in where the surrounding schema implies them; everything else that keeps a schema from being structural is
+//! left to its author.
 
 use super::{Step, schema_path, steps_below};
 use crate::crd::{CustomResourceDefinition, Validation};
@@ -9,16 +10,16 @@ use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// A converted CRD.
+/// The result of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted {
     /// The v1 CRD.
     pub crd: Value,
-    /// What will be otherwise, one line each.
+    /// What changes for the objects, one line each.
     pub changes: Vec<String>,
 }
 
-/// Converts a CRD that was read from v1beta1.
+/// Converts a CRD that was decoded as v1beta1.
 pub fn convert(crd: &CustomResourceDefinition) -> Converted {
     let mut crd = crd.clone();
     let mut changes = Vec::new();
@@ -58,7 +59,7 @@ fn converted(schema: Option<Arc<Schema>>, kept_everything: bool, place: &str, ch
     Validation { schema: Some(Arc::new(schema)) }
 }
 
-/// Sets types that follow from what is there.
+/// Fills in the types that the schema implies.
 fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
     if schema.type_.is_empty() && !schema.x_int_or_string && !schema.preserves_unknown_fields() {
         let implied = match &*schema {
@@ -86,7 +87,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
         below.push((Step::Values, values));
     }
     for (step, node) in below {
-        // The server describes metadata itself.
+        // The server defines the schema of metadata itself.
         let is_metadata = root && step == Step::Property("metadata".to_owned());
         steps.push(step);
         if !is_metadata {
@@ -96,7 +97,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
     }
 }
 
-/// Names the objects whose unknown fields are pruned now.
+/// Lists the objects whose unknown fields are now pruned.
 fn pruned(schema: &Schema, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
     if schema.preserves_unknown_fields() {
         return;

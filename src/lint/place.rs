@@ -1,9 +1,9 @@
-//! Where in a CRD's text a path of the server is written. The server names paths of its internal form, in which what all
-//! versions share stands above them, and the webhook of a conversion right below it.
+//! Maps paths in the server's messages to paths in a CRD's text. The server reports paths of its internal version,
+//! which has the fields shared by all versions at the top, and a conversion's webhook directly below the conversion.
 
 use std::borrow::Cow;
 
-/// Prefixes of the internal form and what is written in `apiextensions.k8s.io/v1`.
+/// Prefixes of the internal version and their form in `apiextensions.k8s.io/v1`.
 const WRITTEN: &[(&str, &str)] = &[
     ("spec.validation", "spec.versions[0].schema"),
     ("spec.schema", "spec.versions[0].schema"),
@@ -16,7 +16,7 @@ const WRITTEN: &[(&str, &str)] = &[
 
 /// The path in the text of a v1 CRD.
 pub fn written(path: &str) -> Cow<'_, str> {
-    // The internal form kept the spelling of v1beta1.
+    // The internal version has the spelling of v1beta1.
     if let Some(column) = path.strip_suffix(".JSONPath").filter(|p| p.contains("additionalPrinterColumns[")) {
         return Cow::Owned(format!("{}.jsonPath", written(column)));
     }

@@ -1,4 +1,4 @@
-//! What is told of one expression: its value, its type and what it costs, for a person or a program.
+//! The report about one expression: its value, type and cost, as text or JSON.
 
 use super::Paint;
 use super::report::json::{API_VERSION, releases};
@@ -7,68 +7,68 @@ use crate::release::Release;
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
-/// All there is to tell.
+/// The result for one expression.
 #[derive(Debug)]
 pub struct Report {
     /// The expression.
     pub expression: String,
-    /// The node that `self` is, if one was asked for.
+    /// The path of the node that `self` refers to, if one was given.
     pub at: Option<String>,
     /// The release that was simulated.
     pub release: Release,
-    /// What became of it.
+    /// The result of compiling and evaluating it.
     pub outcome: Result<Checked, Fault>,
 }
 
-/// Why an expression cannot be run, in the server's words.
+/// Why an expression cannot be compiled, in the server's words.
 #[derive(Debug)]
 pub struct Fault {
-    /// The whole text.
+    /// The whole message.
     pub message: String,
-    /// Line, column and text of each problem, where they have a place.
+    /// Line, column and text of each problem that has a position.
     pub problems: Vec<(i32, i32, String)>,
 }
 
-/// An expression that could be run.
+/// An expression that compiles.
 #[derive(Debug)]
 pub struct Checked {
     /// Its type.
     pub type_: String,
-    /// The estimated cost, least and most.
+    /// The estimated cost, minimum and maximum.
     pub estimate: (u64, u64),
     /// The estimate as a rule, if a schema bounds it.
     pub rule: Option<RuleCost>,
-    /// Whether it could be a rule, or why not.
+    /// Whether it is valid as a rule, or the reason why not.
     pub could_be_rule: Result<(), String>,
-    /// What running it gave.
+    /// The result of the evaluation.
     pub run: Run,
-    /// The most a run may cost.
+    /// The cost limit of one evaluation.
     pub run_limit: u64,
 }
 
-/// What an expression would cost as a rule.
+/// The cost of an expression as a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleCost {
-    /// How often it may be evaluated for one object.
+    /// The maximum number of evaluations per object.
     pub times: u64,
-    /// The most all of that can cost.
+    /// The maximum total cost.
     pub total: u64,
-    /// The most it may.
+    /// The cost limit.
     pub limit: u64,
 }
 
-/// What a run gave.
+/// The result of an evaluation.
 #[derive(Debug)]
 pub enum Run {
-    /// A value, as CEL writes it and as JSON, and the cost.
+    /// A value, as CEL and as JSON, and the cost.
     Value(String, Value, u64),
     /// An error, and the cost.
     Error(String, u64),
-    /// It was not run, for this reason.
+    /// The expression was not evaluated, for this reason.
     Not(String),
 }
 
-/// A value in JSON: what JSON has no type for is text, an optional is its value or null.
+/// A value as JSON: types that JSON lacks become text, an optional becomes its value or null.
 pub fn to_json(value: &Cel<'_>) -> Value {
     match value {
         Cel::Null | Cel::Optional(None) => Value::Null,
@@ -94,7 +94,7 @@ pub fn to_json(value: &Cel<'_>) -> Value {
     }
 }
 
-/// For a person.
+/// Formats the result as text.
 pub fn text(report: &Report, color: bool) -> String {
     let red = |text: &str| Paint::Red.when(color, text);
     let checked = match &report.outcome {
@@ -143,7 +143,7 @@ pub fn text(report: &Report, color: bool) -> String {
     out
 }
 
-/// `12.3 %`, or how many times too much.
+/// `12.3 %`, or the factor by which the limit is exceeded.
 fn share(cost: u64, limit: u64) -> String {
     let part = cost as f64 / limit.max(1) as f64;
     match part {
@@ -155,7 +155,7 @@ fn share(cost: u64, limit: u64) -> String {
     }
 }
 
-/// For a program: one JSON document, described in `docs/output.md`.
+/// Formats the result as one JSON document, described in `docs/output.md`.
 pub fn to_text_of_json(report: &Report) -> String {
     let number = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let text = |text: &str| Value::from(text);

@@ -1,4 +1,4 @@
-//! What rules cost, as a person reads it.
+//! Formats the costs of rules.
 
 /// `12,345`
 pub fn count(n: u64) -> String {
@@ -13,7 +13,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A share of a limit.
+/// A cost as a share of a limit.
 pub fn percent(percent: f64) -> String {
     match percent {
         p if p > 10_000.0 => ">100x".to_owned(),
@@ -23,7 +23,7 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
-/// As much of a rule as fits beside the rest.
+/// The beginning of a rule, as much as fits on the line.
 pub fn shortened(rule: &str) -> String {
     const MOST: usize = 60;
     let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");

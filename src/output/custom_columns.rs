@@ -4,7 +4,7 @@ use super::tabs::Tabs;
 use crate::jsonpath::{self, JsonPath};
 use crate::value::Value;
 
-/// The columns that were asked for.
+/// The requested columns.
 #[derive(Clone, Debug)]
 pub struct CustomColumns {
     columns: Vec<(String, JsonPath)>,
@@ -12,7 +12,7 @@ pub struct CustomColumns {
 }
 
 impl CustomColumns {
-    /// Reads `NAME:.metadata.name,IMAGE:.spec.image`.
+    /// Parses `NAME:.metadata.name,IMAGE:.spec.image`.
     pub fn parse(spec: &str, no_headers: bool) -> Result<Self, String> {
         if spec.is_empty() {
             return Err("custom-columns format specified but no custom columns given".to_owned());
@@ -24,7 +24,7 @@ impl CustomColumns {
         Self::of(spec.split(',').map(pair), !no_headers)
     }
 
-    /// Reads a file of two lines: titles, and a path for each.
+    /// Parses a file of two lines: titles, and a path for each.
     pub fn parse_file(text: &str) -> Result<Self, String> {
         let format =
             "Expected format is one line of space separated headers, one line of space separated column specs.";
@@ -48,12 +48,12 @@ impl CustomColumns {
         Ok(Self { columns: parsed.collect::<Result<_, String>>()?, headers })
     }
 
-    /// Leaves the titles out from now on.
+    /// Omits the titles from now on.
     pub fn no_titles(&mut self) {
         self.headers = false;
     }
 
-    /// Writes the titles, unless they are unwanted.
+    /// Writes the titles, unless they are omitted.
     pub fn head(&self, tabs: &mut Tabs) {
         if self.headers {
             let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_str()).collect();

@@ -1,5 +1,5 @@
-//! What changes in an object, as a unified diff of its YAML. Lines that a default brought are marked, and so are lines
-//! that were sent and would not be stored: those begin with `!` and are in no count.
+//! A unified diff of an object's YAML before and after a write. Lines set by defaulting are marked. Lines that were
+//! sent but would not be stored begin with `!` and are not counted.
 
 use super::Paint;
 use crate::text::Syntax;
@@ -10,32 +10,32 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Lines around a change.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
 /// An object before and after a write.
 #[derive(Clone, Copy, Debug)]
 pub struct Sides<'a> {
-    /// The name of the object, as a file name.
+    /// The name of the object, used as the file name.
     pub name: &'a str,
-    /// As it is; `None` when it is not there.
+    /// The existing object; `None` if there is none.
     pub before: Option<&'a Value>,
-    /// As it would be.
+    /// The object after the write.
     pub after: &'a Value,
-    /// As it was sent.
+    /// The object as it was sent.
     pub sent: &'a Value,
     /// Paths that were sent and would not be stored.
     pub pruned: &'a [&'a str],
-    /// Paths that defaults set.
+    /// Paths that were set by defaulting.
     pub defaulted: &'a [&'a str],
 }
 
-/// The text of an object; empty for one that is not there.
+/// The YAML of an object; empty if there is none.
 pub fn text(object: Option<&Value>) -> String {
     object.map_or_else(String::new, to_string)
 }
 
-/// The diff, `None` where nothing differs.
+/// The diff; `None` if nothing differs.
 pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     if sides.before == Some(sides.after) {
         return None;
@@ -81,7 +81,7 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     Some(out)
 }
 
-/// `@@ -1,2 +1,3 @@`; pruned lines do not count.
+/// `@@ -1,2 +1,3 @@`; pruned lines are not counted.
 fn header(group: &[DiffOp], marks: &Marks) -> String {
     let range = |first: usize, count: usize| match count {
         0 => format!("{first},0"),
@@ -139,7 +139,7 @@ impl Marks {
     }
 }
 
-/// Puts what was sent at the paths `wanted` into `whole`, where there is a place for it.
+/// Inserts the values sent at the paths `wanted` into `whole`, where their parents exist.
 fn put_back(whole: &mut Value, sent: &Value, wanted: &BTreeSet<&str>, path: &mut String) {
     let length = path.len();
     match (whole, sent) {

@@ -1,37 +1,37 @@
-//! A message under the source line it speaks of.
+//! A message below the source line it refers to.
 
 use crate::text::Position;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Lines longer than this (in bytes) are named but not shown.
+/// Longer lines (in bytes) are not shown; only their position is.
 const LONGEST_LINE: usize = 400;
 
-/// The source of what came on standard input.
+/// The source name of standard input.
 const STDIN: &str = "<stdin>";
 
-/// A place in an input.
+/// A location in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
-    /// The file's name as it was given, or `<stdin>`.
+    /// The file name as it was given, or `<stdin>`.
     pub source: Arc<str>,
-    /// From 1; 0 when only the source is known.
+    /// The line, from 1; 0 when only the source is known.
     pub line: usize,
-    /// From 1, in characters; 0 when only the line is known.
+    /// The column, from 1, in characters; 0 when only the line is known.
     pub column: usize,
-    /// The line itself, when it can be shown.
+    /// The line itself, if it can be shown.
     pub excerpt: Option<Excerpt>,
-    /// The file that a renderer made the document from, where the source is a stream of many (Helm's `# Source:`).
+    /// The file that the document was rendered from (Helm's `# Source:`).
     pub origin: Option<Arc<str>>,
 }
 
-/// A source line and the part of it that is meant.
+/// A source line with a marked part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The line, without its end.
+    /// The line without its line break.
     pub line: String,
-    /// The part, in bytes.
+    /// The marked part, in bytes.
     pub part: Range<usize>,
 }
 
@@ -41,13 +41,13 @@ impl Spot {
         Self { source: Arc::clone(source), ..Self::default() }
     }
 
-    /// The same place, in a document that was made from `origin`.
+    /// The same location in a document rendered from `origin`.
     #[must_use]
     pub fn made_from(self, origin: Option<&Arc<str>>) -> Self {
         Self { origin: origin.cloned(), ..self }
     }
 
-    /// Whether it is on standard input, which is no file.
+    /// Whether the source is standard input.
     pub fn is_stdin(&self) -> bool {
         &*self.source == STDIN
     }
@@ -57,11 +57,11 @@ impl Spot {
         Self { source: Arc::clone(source), line, ..Self::default() }
     }
 
-    /// The part `part` (bytes) of `text`, a text that begins at `start` in `source`; the part begins at `at` in it and is
-    /// shown to the end of its first line.
+    /// The part `part` (bytes) of `text`, which begins at `start` in `source`. The part begins at `at` and is marked to
+    /// the end of its first line.
     pub fn part(source: &Arc<str>, text: &[u8], start: Position, at: Position, part: Range<usize>) -> Self {
         let from = part.start.min(text.len());
-        // Of a longer line nothing is shown, so its beginning need not be found.
+        // Longer lines are not shown, so their beginning is not needed.
         let near = from.saturating_sub(LONGEST_LINE + 1);
         let line_end = text.get(near..from).and_then(|before| before.iter().rposition(|b| *b == b'\n'));
         let line_start = match line_end {
@@ -72,7 +72,7 @@ impl Spot {
         Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt, origin: None }
     }
 
-    /// The position `position` of `source`, in a text that begins at `start` in it.
+    /// The location `position` in `source`, for a text that begins at `start`.
     pub fn at(source: &Arc<str>, text: &[u8], start: Position, position: Position) -> Self {
         let lines_before = position.line.saturating_sub(start.line);
         let mut line_start = 0;
@@ -92,14 +92,14 @@ impl Spot {
     }
 }
 
-/// Where character `column` (from 0) of `line` begins.
+/// The byte offset of character `column` (from 0) in `line`.
 fn byte_of(line: &[u8], column: usize) -> usize {
     let boundaries = line.iter().enumerate().filter(|(_, b)| (**b & 0xc0) != 0x80 && **b != b'\n');
     boundaries.map(|(i, _)| i).nth(column).unwrap_or_else(|| line.iter().take_while(|b| **b != b'\n').count())
 }
 
-/// The line at `line_start` and the part `from..to` of it. None for a line that is long, or of which `text` holds only the
-/// end.
+/// The line at `line_start` with the part `from..to` marked; `None` for a long line, or if `text` holds only the end of
+/// it.
 fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usize) -> Option<Excerpt> {
     if line_start == 0 && start.column > 1 {
         return None;
@@ -109,7 +109,7 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
     let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
     let line = line.get(..length).filter(|line| line.len() <= LONGEST_LINE)?;
     let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
-    // Counted in the text that is shown, in which bytes that are not UTF-8 are replaced.
+    // Counted in the text as shown, where bytes that are not UTF-8 are replaced.
     let shown = |part: Option<&[u8]>| String::from_utf8_lossy(part.unwrap_or_default()).into_owned();
     let (before, part) = (shown(line.get(..from)), shown(line.get(from..to.max(from))));
     let whole = format!("{before}{part}{}", shown(line.get(to.max(from)..)));
@@ -134,7 +134,7 @@ impl std::fmt::Display for Spot {
     }
 }
 
-/// How grave a message is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grade {
     /// `error`
@@ -143,7 +143,7 @@ pub enum Grade {
     Warning,
 }
 
-/// A message, the line it speaks of, and what can be done.
+/// A message, its source line and help.
 pub fn render(grade: Grade, message: &str, spot: &Spot, help: Option<&str>, color: bool) -> String {
     let level = match grade {
         Grade::Error => Level::ERROR,
@@ -190,7 +190,7 @@ mod tests {
             Spot::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
             4..5
         );
-        // Past the end is the end.
+        // A position past the end means the end.
         assert_eq!(Spot::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(Spot::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
     }

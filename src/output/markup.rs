@@ -1,6 +1,6 @@
-//! Text in XML and HTML.
+//! Escapes text for XML and HTML.
 
-/// `text` so that it can stand between tags and in quotes. What XML 1.0 has no character for becomes U+FFFD.
+/// Escapes `text` for use between tags and in quotes. Characters that XML 1.0 does not allow become U+FFFD.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {
@@ -10,7 +10,7 @@ pub fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // In an attribute a reader would make a space of it.
+            // An XML parser would turn it into a space inside an attribute.
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
             '\r' => out.push_str("&#13;"),

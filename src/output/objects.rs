@@ -1,8 +1,8 @@
 //! Objects printed whole, or what a template finds in them: `kubectl get -o json|yaml|name|jsonpath|custom-columns`
 //! (`printGeneric` of `kubectl/pkg/cmd/get/get.go`).
 //!
-//! Several objects, or those of a list, are printed as one `List`; it is written as they come, so that only templates, which
-//! look at the whole, hold it.
+//! Several objects, or the items of a list, are printed as one `List`. It is written while the objects arrive; only
+//! templates need all of them in memory.
 
 use super::custom_columns::CustomColumns;
 use super::tabs::Tabs;
@@ -10,7 +10,7 @@ use crate::jsonpath::{Item, JsonPath};
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
 
-/// What is printed of objects.
+/// The format of objects.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// `-o json`
@@ -23,16 +23,16 @@ pub enum Form {
     JsonPath {
         /// The template.
         template: JsonPath,
-        /// As it was written.
+        /// The template as it was written.
         text: String,
-        /// Results as JSON arrays (`jsonpath-as-json`).
+        /// Whether results are JSON arrays (`jsonpath-as-json`).
         as_json: bool,
     },
     /// `-o custom-columns=…`
     Columns(CustomColumns),
 }
 
-/// Prints objects one after the other.
+/// Prints objects one after another.
 #[derive(Debug)]
 pub struct Objects {
     form: Form,

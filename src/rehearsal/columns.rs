@@ -1,23 +1,23 @@
-//! How the printer columns of a CRD change.
+//! Compares the printer columns of two CRDs.
 
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A column that is not what it was.
+/// A column that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnChange {
     /// The version it belongs to.
     pub version: String,
     /// Its name.
     pub name: String,
-    /// Type and path as they are; `None` for a new column.
+    /// The old type and path; `None` for a new column.
     pub before: Option<String>,
-    /// Type and path as they would be; `None` for a column that goes.
+    /// The new type and path; `None` for a removed column.
     pub after: Option<String>,
 }
 
-/// The columns that differ from the CRD `old` to `new`, in versions that both have.
+/// The columns that differ between the CRDs `old` and `new`, in versions that both have.
 pub fn changes(old: &Value, new: &Value) -> Vec<ColumnChange> {
     let (old, new) = (versions(old), versions(new));
     let mut changes = Vec::new();

@@ -1,30 +1,30 @@
-//! What reading an object under another CRD takes away, adds and changes.
+//! Compares two readings of an object under different CRDs.
 
 use crate::value::{Map, Value};
 use std::fmt::Write as _;
 
-/// How two readings of one object differ; paths as the server writes them.
+/// The differences between two readings of one object; paths are written as the server writes them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// What is there no more.
+    /// Values that are lost.
     pub lost: Vec<(String, Value)>,
-    /// Stored values that today's schema hides (prunes when it reads) and tomorrow's shows.
+    /// Stored values that the old schema prunes on reading and the new one shows.
     pub appearing: Vec<(String, Value)>,
-    /// Values that defaults set.
+    /// Values set by defaulting.
     pub defaulted: Vec<(String, Value)>,
-    /// What is another value.
+    /// Values that change.
     pub changed: Vec<(String, Value, Value)>,
 }
 
 impl Difference {
-    /// From `before` to `after`, two readings of `stored`.
+    /// Compares `before` and `after`, two readings of `stored`.
     pub fn between(before: &Value, after: &Value, stored: &Value) -> Self {
         let mut difference = Self::default();
         difference.walk(before, after, Some(stored), &mut String::new());
         difference
     }
 
-    /// Whether there is none.
+    /// Whether there is no difference.
     pub fn is_empty(&self) -> bool {
         let Self { lost, appearing, defaulted, changed } = self;
         lost.is_empty() && appearing.is_empty() && defaulted.is_empty() && changed.is_empty()
@@ -63,7 +63,7 @@ impl Difference {
 }
 
 impl Difference {
-    /// Sorts a value that only the second reading has: what is stored appears, the rest was defaulted.
+    /// Classifies a value that only the second reading has: a stored value appears, any other was defaulted.
     fn new_value(&mut self, value: &Value, stored: Option<&Value>, path: &mut String) {
         let length = path.len();
         match (value, stored) {

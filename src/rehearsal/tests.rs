@@ -31,7 +31,7 @@ fn an_object_loses_gains_and_breaks() {
     let fine = fate(r#"{"length":3}"#);
     assert_eq!(fine.difference.defaulted, [("spec.colour".to_owned(), Value::from("red"))]);
     assert!(fine.errors.is_empty() && fine.difference.lost.is_empty());
-    // What was pruned today is not lost tomorrow.
+    // A field that was pruned before the upgrade is not lost by it.
     assert!(fate(r#"{"never":1}"#).difference.lost.is_empty());
     let long = fate(r#"{"length":30,"tail":"blue"}"#);
     assert_eq!(long.difference.lost, [("spec.tail".to_owned(), Value::from("blue"))]);

@@ -1,6 +1,7 @@
-//! Which requests are answered. A page in a browser can send requests to this machine, also under a name of its own that
-//! it lets DNS point to 127.0.0.1. So only requests for a loopback address, for `localhost` or for a name given with
-//! `--allowed-host` are answered, and none that a browser sends for a page of another site.
+//! Decides which requests are answered, to stop DNS rebinding and cross-site requests. A web page can send requests to
+//! this machine, also under a host name that its DNS server resolves to 127.0.0.1. Only requests whose Host is a
+//! loopback address, `localhost` or a name given with `--allowed-host` are answered, and none that a browser sends on
+//! behalf of another site.
 
 use hyper::Uri;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -9,11 +10,11 @@ use std::net::IpAddr;
 /// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It has more than one `Host`.
+    /// The request has more than one `Host` header.
     ManyHosts,
-    /// It came for another host.
+    /// The `Host` is not allowed.
     Host(String),
-    /// A browser sent it for a page of another site, whose origin is known in most cases.
+    /// A browser sent the request on behalf of another site. Its origin is usually known.
     CrossSite(Option<String>),
 }
 
@@ -38,20 +39,20 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// The names that are allowed besides loopback addresses and `localhost`.
+/// The allowed host names, besides loopback addresses and `localhost`.
 #[derive(Debug, Default)]
 pub(super) struct Access {
     allowed: Vec<String>,
 }
 
 impl Access {
-    /// With these names, as [`host_name`] gives them.
+    /// Allows these names, in the form that [`host_name`] returns.
     pub fn new(allowed: Vec<String>) -> Self {
         Self { allowed }
     }
 
-    /// Checks the host and the origin of a request. Without any `Host`, which only HTTP/1.0 allows, a request is answered:
-    /// browsers always send one.
+    /// Checks the host and the origin of a request. A request without a `Host` is allowed: only HTTP/1.0 permits it,
+    /// and browsers always send one.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next();
@@ -88,14 +89,14 @@ fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// The host of `scheme://host:port`; none of `null` and of what is no web origin.
+/// The host of `scheme://host:port`; `None` for `null` and anything that is not a web origin.
 fn origin_name(origin: &str) -> Option<String> {
     let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))?;
     host_name(rest)
 }
 
-/// The name or address in `host`, `host:port`, `[::1]` or `[::1]:port`: in lower case, without brackets and the dot at the
-/// end. `None` if it is none of these.
+/// The name or address in `host`, `host:port`, `[::1]` or `[::1]:port`: lower case, without brackets and trailing dot.
+/// `None` for any other form.
 pub(super) fn host_name(host: &str) -> Option<String> {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => {

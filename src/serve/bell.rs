@@ -1,13 +1,13 @@
-//! Wakes many watches in turns, so that the answers to other clients come between them.
+//! Wakes many watches in batches, so that responses to other clients are sent in between.
 
 use crate::server::WatchNotifier;
 use std::task::Waker;
 use tokio::runtime::Handle;
 
-/// How many are woken at once.
+/// The size of a batch.
 const TURN: usize = 128;
 
-/// Wakes on this runtime.
+/// Wakes watches on this runtime.
 #[derive(Debug)]
 pub(super) struct InTurns(pub Handle);
 
@@ -23,7 +23,7 @@ impl WatchNotifier for InTurns {
     }
 }
 
-/// They are woken in any case: the runtime may have ended, while others still serve.
+/// Wakes the rest when dropped: this runtime may have ended while another one still serves watches.
 struct Sleepers(Vec<Waker>);
 
 impl Sleepers {

@@ -1,7 +1,7 @@
-//! Connections: how many at most, and how long each may take over its headers.
+//! Limits the number of connections and the time each may take to send its headers.
 //!
-//! A connection that says nothing is closed after [`PATIENCE`], as Go's server does with idle ones (`IdleTimeout` of
-//! `k8s.io/apiserver/pkg/server/secure_serving.go`); one that dribbles its headers has as long.
+//! An idle connection is closed after [`PATIENCE`], as Go's server does (`IdleTimeout` in
+//! `k8s.io/apiserver/pkg/server/secure_serving.go`). A client that sends its headers slowly has the same time.
 
 use super::escape::Escaping;
 use super::{Service, http};
@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long the headers of a request may take, and the wait for it.
+/// How long to wait for a request and its headers.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The most connections, if as many files may be open.
+/// The most connections, if the limit of open files allows them.
 const MOST: u64 = 32_768;
-/// Open files that are not connections.
+/// Open files reserved for purposes other than connections.
 const RESERVE: u64 = 64;
 
-/// Takes connections as long as the runtime lives. Above the bound they wait in the system's queue.
+/// Accepts connections as long as the runtime lives. Connections above the limit wait in the system's queue.
 pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
     let places = Arc::new(Semaphore::new(most()));
     loop {
@@ -29,14 +29,14 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
             Ok((stream, _)) => {
                 tokio::spawn(converse(stream, Arc::clone(&service), place));
             }
-            // The system has no file left, or the client is gone already.
+            // No file descriptor is free, or the client has already gone.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
 async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemaphorePermit) {
-    // Without this a small answer may wait for the client's acknowledgement.
+    // Otherwise a small response may wait for the client's acknowledgement.
     let _ = stream.set_nodelay(true);
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);
@@ -46,11 +46,11 @@ async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemapho
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .serve_connection(TokioIo::new(Escaping::new(stream)), answer);
-    // A client that breaks off needs no answer.
+    // A client that closes its connection needs no response.
     let _ = connection.await;
 }
 
-/// How many connections there may be, after asking for as many open files as the system allows this process.
+/// The limit of connections, after raising this process's limit of open files as far as the system allows.
 fn most() -> usize {
     #[cfg(unix)]
     let files = {

@@ -1,29 +1,29 @@
-//! Request targets with characters that URLs must escape, such as `>`, `{` or `"`. Go's server takes them as they are; hyper
-//! refuses the request. [`Escaping`] stands between the connection and hyper and writes them as `%XX`.
+//! Escapes characters such as `>`, `{` or `"` in request targets. Go's server accepts them unescaped; hyper refuses the
+//! request. [`Escaping`] wraps a connection and rewrites them as `%XX` before hyper reads them.
 //!
 //! To find the request lines it follows the framing of HTTP/1.1: request line, headers, a body of known length or in
-//! chunks, and the next request. It changes nothing but targets. Where the framing is invalid or ambiguous it changes
-//! nothing more on the connection: hyper refuses such requests, and bodies stay as they are in any case.
+//! chunks, and the next request. It changes targets only. Once the framing is invalid or ambiguous, it passes the rest
+//! of the connection through unchanged: hyper refuses such requests.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The beginning of a header line that is kept: enough for the headers that concern the framing.
+/// How many bytes of a header line are kept: enough for the headers that decide the framing.
 const KEPT: usize = 128;
 
-/// A connection whose request targets are escaped while they are read.
+/// A connection whose request targets are escaped as they are read.
 #[derive(Debug)]
 pub(super) struct Escaping<S> {
     inner: S,
     framing: Framing,
-    /// Bytes that were escaped and did not fit into the reader's buffer.
+    /// Escaped bytes that did not fit into the reader's buffer.
     left: Vec<u8>,
 }
 
 impl<S> Escaping<S> {
-    /// Of a new connection.
+    /// Wraps a new connection.
     pub fn new(inner: S) -> Self {
         Self { inner, framing: Framing::default(), left: Vec::new() }
     }
@@ -73,27 +73,27 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Escaping<S> {
     }
 }
 
-/// The part of a message that comes next.
+/// What the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// The method of a request line, or empty lines before it.
     #[default]
     Method,
-    /// Its target.
+    /// The request target.
     Target,
     /// The rest of the request line.
     Version,
     /// A header line.
     Header,
-    /// A body, or a chunk of one, of which so many bytes are left.
+    /// A body, or a chunk of one, with the number of bytes left.
     Body(u64),
-    /// The line before a chunk.
+    /// The size line before a chunk.
     ChunkSize,
-    /// The end of line after a chunk.
+    /// The line break after a chunk.
     ChunkEnd,
-    /// A line after the last chunk.
+    /// A trailer line after the last chunk.
     Trailer,
-    /// Nothing is changed any more.
+    /// The rest of the connection, passed through unchanged.
     Unknown,
 }
 
@@ -106,18 +106,18 @@ enum Announced {
     Chunks,
 }
 
-/// The position in the messages of a connection.
+/// The parser's position in a connection's messages.
 #[derive(Debug, Default)]
 struct Framing {
     part: Part,
     announced: Announced,
     chunked: bool,
-    /// The beginning of the current line, of the method or of the lines that matter.
+    /// The start of the current line, as far as it decides the framing.
     line: Vec<u8>,
 }
 
 impl Framing {
-    /// Follows `bytes`; gives what they become if a target has to be escaped.
+    /// Parses `bytes`. Returns the replacement if a target has to be escaped.
     fn escape(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut changed: Option<Vec<u8>> = None;
         let mut at = 0;
@@ -150,7 +150,7 @@ impl Framing {
         if self.chunked { Part::ChunkEnd } else { Part::Method }
     }
 
-    /// One byte of anything but a body.
+    /// Parses one byte outside a body.
     fn advance(&mut self, byte: u8) {
         match (self.part, byte) {
             (Part::Method, b' ') => {
@@ -159,7 +159,7 @@ impl Framing {
                 self.line.clear();
             }
             (Part::Target, b' ') => self.part = Part::Version,
-            // Empty lines before a request are allowed, a line without a target is not.
+            // Empty lines before a request are allowed; a line without a target is not.
             (Part::Method, b'\r' | b'\n') if self.line.is_empty() => {}
             (Part::Method | Part::Target, b'\r' | b'\n') => self.part = Part::Unknown,
             (Part::Version, b'\n') => {
@@ -207,7 +207,7 @@ impl Framing {
         };
     }
 
-    /// The announced body after a header line; `None` if that is ambiguous.
+    /// The body announced after this header line; `None` if that is ambiguous.
     fn header(&self, line: &[u8]) -> Option<Announced> {
         let colon = line.iter().position(|b| *b == b':')?;
         let (name, value) = line.split_at_checked(colon)?;
@@ -228,20 +228,20 @@ impl Framing {
     }
 }
 
-/// The size at the beginning of the line before a chunk.
+/// The size at the beginning of a chunk's size line.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let end = line.iter().position(|b| *b == b';').unwrap_or(line.len());
     number(line.get(..end)?.trim_ascii(), 16)
 }
 
-/// Digits and nothing else.
+/// Parses a number of digits only.
 fn number(text: &[u8], radix: u32) -> Option<u64> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.chars().all(|c| c.is_digit(radix)))?;
     u64::from_str_radix(text, radix).ok()
 }
 
-/// Whether a URL cannot have this character as it is. Control characters are refused by Go, too. A `#` begins a fragment
-/// for hyper; Go takes it as part of the target.
+/// Whether a character must be escaped for hyper. Control characters are left to be refused, as Go refuses them. hyper
+/// reads `#` as the start of a fragment; Go reads it as part of the target.
 fn must_be_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'#' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x80..)
 }
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use std::task::Waker;
 
-    /// `text` after it was read in pieces of `size` bytes.
+    /// `text`, read in pieces of `size` bytes.
     fn read(text: &[u8], size: usize) -> String {
         let mut escaping = Escaping::new(text);
         let mut context = Context::from_waker(Waker::noop());

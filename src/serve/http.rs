@@ -1,4 +1,4 @@
-//! From HTTP to [`server::Request`](crate::server::Request) and back.
+//! Converts between HTTP and [`server::Request`](crate::server::Request).
 
 use super::access::Refused;
 use super::stream::Stream;
@@ -18,20 +18,20 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An answer on its way out.
+/// A response to be sent.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// How long a body may take to arrive, as any request may to the server (`--request-timeout`).
+/// How long a body may take to arrive, like any request to the real server (`--request-timeout`).
 const PATIENCE: Duration = Duration::from_mins(1);
-/// A body longer than this is one of the few that are held at the same time.
+/// A body longer than this needs a permit, because only a few may be in memory at the same time.
 const SMALL: usize = 64 << 10;
-/// How much of a body that is too long is still taken from the client.
+/// How much of a body that is too long is still read from the client.
 const DROPPED: usize = 16 << 20;
-/// The most long bodies being read, and being worked on: together they bound the memory that requests can ask for.
+/// The most long bodies in memory at the same time; this bounds the memory that requests can use.
 const READING: usize = 128;
 const WORKING: usize = 8;
 
-/// Who may read and work on a long body now.
+/// The permits for long bodies.
 #[derive(Debug)]
 pub(super) struct Intake {
     reading: Arc<Semaphore>,
@@ -51,7 +51,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
     }
     if parts.uri.scheme().is_none() && parts.uri.authority().is_some() && parts.method != hyper::Method::CONNECT {
-        // hyper takes a target without a slash for a host; Go refuses it.
+        // hyper reads a target without a leading slash as a host; Go refuses it.
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request");
     }
     match service.access.check(&parts.uri, &parts.headers) {
@@ -106,7 +106,7 @@ fn handle(service: &Service, request: &server::Request) -> Answer {
     if service.server.has_work_for_controllers() {
         service.controllers.notify_one();
     }
-    // After the request: what it stored, or saw of another one, may be what could not be kept.
+    // Checked after the request: it may have stored or read something that could not be persisted.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
         let message = format!("{failure}: make room and start again; what was answered before is kept");
         return refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
@@ -117,7 +117,7 @@ fn handle(service: &Service, request: &server::Request) -> Answer {
     write(response)
 }
 
-/// A place among the few, if one is needed; they are never closed.
+/// Acquires a permit for a long body, if one is needed. The semaphore is never closed.
 async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
     if needed { Arc::clone(places).acquire_owned().await.ok() } else { None }
 }
@@ -126,7 +126,7 @@ async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphoreP
 async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
-    // What is only announced costs nothing.
+    // An announced length alone costs no memory.
     let mut bytes = Vec::with_capacity(expected.min(SMALL));
     let mut dropped = 0;
     while let Some(frame) = body.frame().await {
@@ -136,7 +136,7 @@ async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Err
         }
         let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
         bytes.extend_from_slice(data.get(..room).unwrap_or_default());
-        // Who is cut off while sending does not get to read why.
+        // A client whose connection is cut while it sends cannot read the reason.
         dropped += data.len() - room;
         if dropped > DROPPED {
             break;
@@ -146,7 +146,7 @@ async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Err
     Ok(bytes)
 }
 
-/// The first header of a name, as Go's `Header.Get` reads it.
+/// The first header with this name, as Go's `Header.Get` returns it.
 fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
@@ -182,7 +182,7 @@ fn write(answer: server::Response) -> Answer {
     let mut response = whole(text);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        // Go names it as older standards do.
+        // Go uses the reason phrases of older standards.
         response.extensions_mut().insert(ReasonPhrase::from_static(b"Request Entity Too Large"));
     }
     let headers = response.headers_mut();
@@ -199,7 +199,7 @@ fn write(answer: server::Response) -> Answer {
     response
 }
 
-/// A watch goes on while its client listens.
+/// Streams a watch as long as its client reads.
 fn stream(watch: Watch) -> Answer {
     let warnings = watch.warnings().to_vec();
     let mut response = Response::new(BoxBody::new(Stream::new(watch)));
@@ -216,7 +216,7 @@ fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
     }
 }
 
-/// What the client has already, by its `ETag`, is not sent again.
+/// Answers 304 if the client already has the response with this `ETag`.
 fn unless_known(response: Answer, known: Option<&str>) -> Answer {
     let same =
         |tag: &HeaderValue| known.is_some_and(|known| known.split(',').any(|k| k.trim().as_bytes() == tag.as_bytes()));
@@ -233,7 +233,7 @@ fn whole(text: impl Into<Bytes>) -> Answer {
     Response::new(BoxBody::new(Full::new(text.into())))
 }
 
-/// `299 - "text"`; a text with control characters is not sent at all.
+/// `299 - "text"`; a text with control characters is not sent.
 fn warning_header(text: &str) -> Option<HeaderValue> {
     if text.chars().any(char::is_control) {
         return None;
@@ -249,7 +249,7 @@ fn warning_header(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_bytes(out.as_bytes()).ok()
 }
 
-/// A Status of our own: the server behind was not asked.
+/// A Status made here, without asking the server.
 fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
     let status = object([
         ("kind", Value::from("Status")),
@@ -266,7 +266,7 @@ fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
     response
 }
 
-/// What cannot be answered at all; the connection is of no more use.
+/// The response to a request that cannot be parsed; the connection is closed.
 fn plain(code: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut response = whole(text);
     *response.status_mut() = code;

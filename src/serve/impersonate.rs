@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 
-/// The impersonated user, if there is one. Everyone may impersonate anyone here.
+/// The impersonated user, if any. Every client may impersonate any user.
 pub(super) fn user(headers: &HeaderMap) -> Option<UserInfo> {
     let text = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let username = text("impersonate-user").filter(|name| !name.is_empty())?;

@@ -1,4 +1,4 @@
-//! `--print-kubeconfig`: what a client needs to know of this server.
+//! `--print-kubeconfig`: a kubeconfig for this server.
 
 /// A kubeconfig whose only context is the server at `url`.
 pub(super) fn text(url: &str) -> String {

@@ -1,16 +1,16 @@
-//! `--read-only`: whatever would change something is refused. A dry run changes nothing, so `kubectl diff` and
-//! `kubectl apply --dry-run=server` still get their answers.
+//! `--read-only`: requests that would change something are refused. A dry run changes nothing, so `kubectl diff` and
+//! `kubectl apply --dry-run=server` still work.
 
 use crate::server::Method;
 
-/// Why a request is not even looked at.
+/// Why a request is refused.
 pub(super) const REFUSAL: &str = "kubectl crdx serve was started with --read-only and stores nothing: start it without, or add dryRun=All to the request";
 
 /// Whether a request could change something.
 pub(super) fn writes(method: Method, path: &str) -> bool {
     match method {
         Method::Get | Method::Head | Method::Other => false,
-        // The options in its body would count, not those of the query.
+        // The options in the body take precedence over those in the query.
         Method::Delete => true,
         Method::Post | Method::Put | Method::Patch => {
             let query = path.split_once('?').map_or("", |(_, query)| query);

@@ -1,8 +1,9 @@
 //! `--record`: every exchange as one JSON line, in the shape of the recordings in `tests/conformance/`.
 //!
-//! `{"request": {"method", "path", "body", "contentType", "accept"}, "response": {"code", "body", "warnings"}}`. A body that
-//! is JSON stands as such, another as a string. The resourceVersion and uid that a request took from an earlier answer are
-//! written `{{resourceVersion}}` and `{{uid}}`, so that the lines can be replayed in order against an empty server.
+//! `{"request": {"method", "path", "body", "contentType", "accept"}, "response": {"code", "body", "warnings"}}`. A JSON
+//! body is written as JSON, any other as a string. A resourceVersion or uid that a request took from an earlier
+//! response is written as `{{resourceVersion}}` or `{{uid}}`, so that the lines can be replayed in order against an
+//! empty server.
 
 use crate::server::{Body, Method, Request, Response, ResponseBody};
 use crate::text;
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 /// The most objects whose last resourceVersion and uid are remembered.
 const MOST: usize = 100_000;
 
-/// Where exchanges are written.
+/// Records exchanges in a file.
 #[derive(Debug)]
 pub(super) struct Record {
     inner: Mutex<Inner>,
@@ -24,17 +25,17 @@ pub(super) struct Record {
 #[derive(Debug)]
 struct Inner {
     file: File,
-    /// By path, what was last answered of an object: its resourceVersion and uid.
+    /// The resourceVersion and uid last returned for each path.
     seen: HashMap<String, (String, String)>,
 }
 
 impl Record {
-    /// Writes to the end of `file`.
+    /// Appends to `file`.
     pub fn new(file: File) -> Self {
         Self { inner: Mutex::new(Inner { file, seen: HashMap::new() }) }
     }
 
-    /// Writes one exchange down. A file that takes no more is told of once for each exchange it lacks.
+    /// Records one exchange. If the file cannot be written, an error is printed for each exchange it lacks.
     pub fn exchange(&self, request: &Request, response: &Response) {
         let mut sent = sent(&request.body);
         let answered = answered(&response.body);
@@ -70,14 +71,14 @@ impl Inner {
     }
 }
 
-/// The object a path is about, without query and subresource.
+/// The path of the object, without query and subresource.
 fn key(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     let path = path.strip_suffix("/status").or_else(|| path.strip_suffix("/scale")).unwrap_or(path);
     path.to_owned()
 }
 
-/// Writes `{{member}}` where the metadata of `body` has `value` there.
+/// Writes `{{member}}` where the metadata of `body` has `value`.
 fn replace(body: &mut Value, member: &str, value: &str) {
     let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
     if let Some(held) = metadata.and_then(|m| m.get_mut(member))
@@ -91,7 +92,7 @@ fn sent(body: &Body) -> Option<Value> {
     match body {
         Body::Empty => None,
         Body::Value(value) => Some(value.clone()),
-        // Only what is written the same again may stand as JSON: duplicate keys and broken texts are kept as they came.
+        // A body is written as JSON only if it reads back the same; duplicate keys and malformed texts stay strings.
         Body::Bytes(bytes) => match text::json::read_strict(bytes) {
             Ok(read) if read.errors.is_empty() => Some(read.value),
             _ => Some(Value::from(text::lossy(bytes))),

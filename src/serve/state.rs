@@ -1,13 +1,13 @@
-//! `--state`: everything that is stored, in one file that outlives the process.
+//! `--state`: persists the store in one file.
 //!
-//! The file is a log of JSON lines: the first says what it is, every other one is a commit, and of a key the last counts. A
-//! commit is handed to the system before its answer, and before anyone can read it: whatever ends this process, nothing that
-//! was answered is lost. Once a second the system is told to put it on the disk (`fsync`), so a power cut may cost the last
-//! second. A line that was being written when the process ended has no end and is dropped; it was not answered.
+//! The file is a log of JSON lines: a header, then one line per commit; the last line of a key wins. A commit is
+//! written to the file before its response and before any other client can read it, so a crash of this process loses
+//! nothing that was answered. The file is synced to disk (`fsync`) once a second, so a power failure may lose the last
+//! second. An incomplete last line was not answered and is dropped.
 //!
-//! When the file has doubled it is written anew without what no longer counts. Meanwhile commits go to `FILE.tail`, which is
-//! then added; the new file takes the old one's place in one step, and a tail that is found at the start is read after it.
-//! `FILE.lock` keeps a second process away.
+//! When the file has doubled in size it is compacted: rewritten without superseded lines. Meanwhile commits go to
+//! `FILE.tail`, which is appended at the end; the new file replaces the old one in one rename, and a tail found at
+//! start is read after the file. `FILE.lock` keeps a second process out.
 
 mod line;
 
@@ -18,36 +18,39 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The first line.
+/// The header line.
 const HEADER: &str = "{\"kubectlCrdxState\":1}\n";
-/// A file shorter than this is not worth writing anew.
+/// A file shorter than this is not compacted.
 const SHORT: u64 = 4 << 20;
 
-/// A state file that is open.
+/// An open state file.
 #[derive(Debug)]
 pub struct State {
     path: PathBuf,
     log: Mutex<Log>,
     /// Why nothing can be written any more.
     failure: OnceLock<String>,
-    /// Held as long as the file is ours.
+    /// The lock, held while the file is open.
     _lock: File,
 }
 
-/// What is being written to.
+/// The file being written.
 #[derive(Debug)]
 struct Log {
     file: File,
     bytes: u64,
-    /// The length at which the file is written anew.
+    /// The length at which the file is compacted.
     enough: u64,
-    /// Whether there is something that the disk may not have.
+    /// Whether some writes may not be on the disk yet.
     fresh: bool,
 }
 
 impl State {
-    /// Opens or creates the file, puts into `server` what it holds and keeps what is committed there from now on. Also says
-    /// what could not be put back. `Err` for a file that is no state file, is broken or is in use.
+    /// Opens or creates the file, restores its objects into `server` and persists commits from now on. Also returns
+    /// what could not be restored.
+    ///
+    /// # Errors
+    /// If the file is not a state file, is corrupt or is in use.
     pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), String> {
         let told = |what: &str, e: &io::Error| format!("{what} {}: {e}", path.display());
         let lock = beside(path, "lock");
@@ -80,12 +83,12 @@ impl State {
         Ok((state, orphans))
     }
 
-    /// Why the file takes nothing more; from then on nothing may be answered.
+    /// Why the file cannot be written any more; from then on no request may be answered.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// What is due from time to time: to be called once a second, where waiting for the disk holds up nobody.
+    /// Periodic work, to be called once a second on a thread where waiting for the disk blocks no one.
     pub fn tend(&self) {
         self.sync();
         let log = self.log();
@@ -94,7 +97,7 @@ impl State {
         }
     }
 
-    /// Has the disk hold everything.
+    /// Syncs the file to disk.
     pub fn sync(&self) {
         let mut log = self.log();
         if !std::mem::take(&mut log.fresh) {
@@ -129,7 +132,7 @@ impl State {
         }
     }
 
-    /// Writes the file anew. Commits wait only while what came meanwhile is added.
+    /// Compacts the file. Commits wait only while the tail is appended.
     fn compact(&self, mut log: MutexGuard<'_, Log>) {
         let tail = beside(&self.path, "tail");
         match File::create(&tail) {
@@ -142,7 +145,7 @@ impl State {
             let index = index(&self.path, &old.text, "").map_err(io::Error::other)?;
             let new = beside(&self.path, "new");
             write(&new, &index)?;
-            // From here on commits wait.
+            // Commits wait from here on.
             let mut log = self.log();
             let mut file = append(&new)?;
             file.write_all(read(&tail)?.text.as_bytes())?;
@@ -152,7 +155,7 @@ impl State {
             log.bytes = file.metadata()?.len();
             log.enough = (log.bytes * 2).max(SHORT);
             log.file = file;
-            // Were it found later, it would be read after what came after it.
+            // A tail left in place would be read after newer commits at the next start.
             if let Err(e) = fs::remove_file(&tail).or_else(|_| File::create(&tail).map(drop)) {
                 self.fail(&e);
             }
@@ -163,7 +166,7 @@ impl State {
         }
     }
 
-    /// The file and its tail hold everything; they just stay long.
+    /// The file and its tail are complete; they are only longer than needed.
     fn postpone(&self, mut log: MutexGuard<'_, Log>, error: &io::Error) {
         log.enough = u64::MAX;
         eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
@@ -187,7 +190,7 @@ fn index<'a>(path: &Path, text: &'a str, tail: &'a str) -> Result<Index<'a>, Str
     Ok(index)
 }
 
-/// Puts a file that holds what counts in the place of `path`, and removes the tail.
+/// Replaces `path` by the compacted file and removes the tail.
 fn replace(path: &Path, index: &Index<'_>) -> io::Result<()> {
     let new = beside(path, "new");
     write(&new, index)?;
@@ -206,16 +209,16 @@ fn write(path: &Path, index: &Index<'_>) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
 }
 
-/// What a file holds.
+/// The content of a state file.
 #[derive(Default)]
 struct Held {
-    /// Up to the end of the last whole line.
+    /// The text up to the end of the last complete line.
     text: String,
-    /// Whether there was more.
+    /// Whether an incomplete line follows.
     torn: bool,
 }
 
-/// Reads a file; nothing is held where there is none.
+/// Reads a file; empty if it does not exist.
 fn read(path: &Path) -> io::Result<Held> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -224,7 +227,7 @@ fn read(path: &Path) -> io::Result<Held> {
     };
     let length = bytes.len();
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-    // A file without any line is not ours, unless it ended within the first.
+    // A file without any line is not a state file, unless the header itself is incomplete.
     if whole > 0 || HEADER.as_bytes().starts_with(&bytes) {
         bytes.truncate(whole);
     }
@@ -237,7 +240,7 @@ fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// `FILE.what`, in the same directory.
+/// `FILE.suffix`, in the same directory.
 fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -245,7 +248,7 @@ fn beside(path: &Path, what: &str) -> PathBuf {
     name.into()
 }
 
-/// A new name is on the disk when its directory is.
+/// Syncs the directory, so that a new file name is on the disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
@@ -302,7 +305,7 @@ mod tests {
         (server, state)
     }
 
-    /// Lets go of the file, which the server still points to.
+    /// Releases the file, which the server still refers to.
     fn close(server: Server, state: Arc<State>) {
         drop(server);
         drop(state);
@@ -378,7 +381,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state");
         let (server, state) = with_kites(&path);
-        // The process ends while the file is written anew: some commits are in the tail only.
+        // Simulates a crash during compaction: some commits are in the tail only.
         state.log().file = File::create(beside(&path, "tail")).unwrap();
         create(&server, "d");
         assert_eq!(send(&server, Method::Delete, &format!("{KITES}/a"), "").0, 200);

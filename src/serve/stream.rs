@@ -1,5 +1,5 @@
-//! A watch as the body of a response: each event is sent when it happens. Nothing waits here but timers, so that many
-//! watches cost little.
+//! A watch as the body of a response: each event is sent when it happens. Only timers wait here, so that many watches
+//! cost little.
 
 use super::http::now;
 use crate::server::Watch;
@@ -10,12 +10,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
 
-/// How long a watch lasts whose client did not say it.
+/// How long a watch lasts if its client gave no timeout.
 const TIMEOUT: Duration = Duration::from_mins(45);
-/// How often a watch tells how far it is.
+/// How often a watch sends a bookmark.
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
-/// The body.
+/// The body of a watch response.
 pub(super) struct Stream {
     watch: Watch,
     end: Pin<Box<Sleep>>,
@@ -23,7 +23,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The timers begin now.
+    /// Starts the timers.
     pub fn new(watch: Watch) -> Self {
         let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
         let bookmarks = watch.wants_bookmarks().then(|| {

@@ -1,14 +1,15 @@
-//! Two schemas of one version, node by node.
+//! Compares two schemas of one version, node by node.
 
 use super::{Change, Kind, Softened};
 use crate::lint::{Step, schema_path, steps_below, value_path};
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Value, json};
 
-/// More changes than this are not told.
+/// The most changes that are reported.
 const MOST: usize = 1000;
 
-/// What the new schema takes away. `keep`: whether the CRDs, the old and the new, keep unknown fields everywhere.
+/// The changes from the old to the new schema that may break existing objects. `keep`: whether the old and the new CRD
+/// preserve unknown fields everywhere.
 pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &str) -> Vec<Change> {
     let mut comparison = Comparison { prefix, steps: Vec::new(), anchor: None, found: Vec::new() };
     comparison.node(old, new, keep);
@@ -18,7 +19,7 @@ pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &s
 struct Comparison<'c> {
     prefix: &'c str,
     steps: Vec<Step>,
-    /// How many steps lead to the list around that must stay as a whole.
+    /// The number of steps to the enclosing list that must stay unchanged as a whole.
     anchor: Option<usize>,
     found: Vec<Change>,
 }
@@ -34,7 +35,7 @@ impl Comparison<'_> {
         self.found.push(Change { path, kind, detail, softened, versions: Vec::new(), place });
     }
 
-    /// What must stay so that errors about this node are dropped.
+    /// The path that must stay unchanged so that errors about this node are tolerated.
     fn unchanged(&self) -> Softened {
         let steps = self.anchor.and_then(|depth| self.steps.get(..depth)).unwrap_or(&self.steps);
         Softened::While(value_path(steps))
@@ -61,7 +62,7 @@ impl Comparison<'_> {
             if step == Step::Items && !merges {
                 self.anchor = anchor.or(Some(self.steps.len()));
             }
-            // Whether unknown fields are kept is said anew by every node that names its fields.
+            // Every node that declares properties decides anew whether unknown fields are preserved.
             let inherited = |schema: &Schema, keeps: bool| keeps && !describes(schema);
             let inner = (inherited(before, keep.0), inherited(node, keep.1));
             self.steps.push(step);
@@ -102,7 +103,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Makes the last change one of a field below this node.
+    /// Moves the last change to a field below this node.
     fn rename_last(&mut self, name: &str) {
         let mut steps = self.steps.clone();
         steps.push(Step::Property(name.to_owned()));
@@ -240,7 +241,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What is dropped from objects that have it.
+    /// The fields that are pruned from existing objects.
     fn fields(&mut self, old: &Schema, new: &Schema, keep: (bool, bool)) {
         if keep.1 || takes_any(new) {
             return;

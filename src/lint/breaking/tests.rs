@@ -1,4 +1,5 @@
-//! What is said of ratcheting is tried: an object that was fine under the old CRD is stored under the new one and edited.
+//! Checks what `breaking` reports about ratcheting: an object that the old CRD accepts is stored under the new CRD and
+//! edited.
 
 use super::*;
 use crate::crd;
@@ -22,7 +23,7 @@ fn definition(spec: &str) -> Value {
     ))
 }
 
-/// The code of a merge patch of the object `spec`, stored before the CRD was `new`.
+/// The status code of a merge patch of the object `spec`, stored before the CRD became `new`.
 fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
     let server = Server::new(Release::NEWEST, 0);
     server.seed_definition(new, Timestamp::default()).unwrap();
@@ -32,8 +33,8 @@ fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
     server.handle(&Request::new(Method::Patch, OBJECT, read(patch))).code
 }
 
-/// One change: the schemas of `spec`, an object that only the old one takes, a patch of `spec` that changes the value that
-/// must stay and is as wrong as before, and what is said.
+/// A change: the schemas of `spec`, an object that only the old one accepts, a patch of `spec` that changes the value
+/// that must stay unchanged and leaves it equally invalid, and the expected report.
 struct Case {
     old: &'static str,
     new: &'static str,
@@ -175,7 +176,7 @@ fn what_is_said_to_be_forgiven_is() {
     }
 }
 
-/// Everything that a limit can be is made narrower alone, and an object that was fine is edited elsewhere.
+/// Makes every limit narrower, one at a time, and edits another field of an object that was valid.
 #[test]
 fn every_narrower_limit_is_forgiven_where_it_is_said() {
     for (type_, keyword, value, stored) in [

@@ -1,5 +1,5 @@
-//! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, with `null` for what was removed, and
-//! `{"revision":…}` for a resourceVersion that was given although nothing of it is left.
+//! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, where a removed object is `null`, and
+//! `{"revision":…}` for a resourceVersion whose object is gone.
 
 use crate::server::{Commit, DEFINITIONS, Kept};
 use crate::text::json;
@@ -7,23 +7,23 @@ use crate::value::{Value, json::to_string};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Stands before the object. It cannot be part of what stands there in quotes.
+/// Separates the header of a line from the object. It cannot occur inside the quoted strings before it.
 const OBJECT: &str = ",\"object\":";
 
-/// The line of a commit.
+/// Formats the line of a commit.
 pub(super) fn write(commit: &Commit<'_>) -> Vec<u8> {
     let (definition, key) = (to_string(&Value::from(commit.definition)), to_string(&Value::from(commit.key)));
     let (revision, object) = (commit.revision, commit.object.unwrap_or("null"));
     format!("{{\"definition\":{definition},\"key\":{key},\"revision\":{revision}{OBJECT}{object}}}\n").into_bytes()
 }
 
-/// What counts of the lines of a file, found in its text.
+/// The lines of a file that are not superseded, as slices of its text.
 #[derive(Debug, Default)]
 pub(super) struct Index<'a> {
-    /// By definition and key.
+    /// The lines by definition and key.
     live: BTreeMap<String, BTreeMap<String, Line<'a>>>,
     revision: u64,
-    /// How many lines do not count.
+    /// The number of superseded lines.
     stale: usize,
 }
 
@@ -35,7 +35,7 @@ struct Line<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Adds lines; `number` is that of the first.
+    /// Adds lines; `number` is the number of the first.
     pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), String> {
         for (at, line) in text.lines().enumerate() {
             let broken = || {
@@ -60,7 +60,7 @@ impl<'a> Index<'a> {
         let removed = object == "null";
         let objects = self.live.entry(definition.clone()).or_default();
         let before = if removed {
-            // Neither line counts.
+            // Both lines are superseded.
             self.stale += 1;
             objects.remove(&key)
         } else {
@@ -68,7 +68,7 @@ impl<'a> Index<'a> {
         };
         self.stale += usize::from(before.is_some());
         if definition == DEFINITIONS && (removed || before.is_none()) {
-            // A CRD takes its objects with it, even one that was written at the last moment.
+            // Deleting a CRD deletes its objects, even one written at the last moment.
             self.stale += self.live.remove(&key).map_or(0, |objects| objects.len());
         }
         Some(())
@@ -85,12 +85,15 @@ impl<'a> Index<'a> {
         self.revision
     }
 
-    /// Whether every line counts.
+    /// Whether no line is superseded.
     pub fn is_clean(&self) -> bool {
         self.stale == 0
     }
 
-    /// The objects, read. `Err` says which cannot be.
+    /// Parses the objects.
+    ///
+    /// # Errors
+    /// Names the line that cannot be read.
     pub fn kept(&self) -> Result<Vec<Kept>, String> {
         let mut kept = Vec::new();
         for (definition, objects) in &self.live {
@@ -105,7 +108,7 @@ impl<'a> Index<'a> {
         Ok(kept)
     }
 
-    /// Writes the lines that count, CRDs before their objects.
+    /// Writes the lines that are not superseded, CRDs before their objects.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{{\"revision\":{}}}", self.revision)?;
         let of_definitions = |wanted: bool| {
@@ -156,7 +159,7 @@ mod tests {
         assert_eq!(keys(&format!("{crd}{one}{gone}")), (kept(&[("a.b", 2)]), 9, false));
         let without = line(DEFINITIONS, "a.b", 10, None);
         assert_eq!(keys(&format!("{all}{without}")), (vec![], 10, false));
-        // Written by a request that was under way when the CRD went.
+        // A request under way wrote this while its CRD was deleted.
         let again = line(DEFINITIONS, "a.b", 12, Some("{}"));
         assert_eq!(keys(&format!("{all}{without}{one}{again}")), (kept(&[("a.b", 12)]), 12, false));
     }
