@@ -1,5 +1,5 @@
-//! The HTTP side of the server: what a request asks for, in which form it is sent, and how the answer is written
-//! (`k8s.io/apiserver/pkg/endpoints`). Nothing here reads or writes the store.
+//! The HTTP side of the server (`k8s.io/apiserver/pkg/endpoints`): parses requests, negotiates content types and writes
+//! responses. This module does not access the store.
 
 pub mod address;
 pub(in crate::server) mod body;

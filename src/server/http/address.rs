@@ -1,11 +1,11 @@
-//! The paths of resources and objects, percent-encoded: names come from anywhere.
+//! The paths of resources and objects, percent-encoded because names may contain any character.
 
 use std::fmt::Write as _;
 
-/// Definitions.
+/// The path of the CustomResourceDefinitions.
 pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// The path of a resource's objects.
+/// The path of a resource's collection.
 pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
     let mut path = String::from("/apis");
     for part in [group, version] {
@@ -26,14 +26,14 @@ pub fn object(collection: &str, name: &str) -> String {
     path
 }
 
-/// A text, percent-encoded.
+/// Percent-encodes a text.
 pub fn encoded(text: &str) -> String {
     let mut out = String::new();
     push_encoded(&mut out, text);
     out
 }
 
-/// `/` and a path segment.
+/// Appends `/` and a path segment.
 fn push_segment(path: &mut String, text: &str) {
     path.push('/');
     push_encoded(path, text);

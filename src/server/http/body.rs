@@ -1,4 +1,4 @@
-//! Bodies: bytes to values, with the errors of the server's serializers (`runtime/serializer/json`).
+//! Decodes request bodies, with the errors of the server's serializers (`runtime/serializer/json`).
 
 pub(in crate::server) mod unreadable;
 
@@ -14,19 +14,19 @@ use crate::value::{Map, Value};
 use std::borrow::Cow;
 use unreadable::Unreadable;
 
-/// The most bytes a body may have; one byte more is refused, however many follow.
+/// The maximum size of a body in bytes.
 pub const LIMIT: usize = 3 * 1024 * 1024;
 
-/// A body that was read.
+/// A decoded body.
 #[derive(Debug)]
 pub(in crate::server) struct Document {
-    /// The value; an object.
+    /// The value, which is an object.
     pub value: Value,
-    /// Duplicate keys, each a strict error.
+    /// Duplicate keys; each is a strict error.
     pub strict: Vec<String>,
 }
 
-/// The bytes of a body (a value's JSON, for callers in the same process), refused when there are too many.
+/// The bytes of a body (for callers in the same process, the value's JSON). Refuses a body that is too large.
 pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
     let bytes = match body {
         Body::Empty => Cow::Borrowed(&[][..]),
@@ -37,17 +37,17 @@ pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
     Ok(bytes)
 }
 
-/// How many bytes were sent; 0 for a value, whose text is not known.
+/// The size of the body in bytes; 0 for a value, whose text is not known.
 pub(in crate::server) fn length(body: &Body) -> usize {
     if let Body::Bytes(bytes) = body { bytes.len() } else { 0 }
 }
 
-/// Refuses a body with too many bytes.
+/// Refuses a body that is too large.
 pub(in crate::server) fn check_size(body: &Body) -> Result<(), Refusal> {
     if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
 }
 
-/// Reads a body that must be an object with a type.
+/// Decodes a body, which must be an object with apiVersion and kind.
 pub(in crate::server) fn object(
     body: &Body,
     input: Input,
@@ -62,7 +62,7 @@ pub(in crate::server) fn object(
     Ok(document)
 }
 
-/// Takes the object out of a body about which there is nothing to complain: nobody will look for it there again.
+/// Moves the object out of a body without errors, because it is not needed there again.
 pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
     match body {
         Body::Value(value)
@@ -98,7 +98,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
     }
 }
 
-/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be texts of an object.
+/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be strings.
 pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
     let fault = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
     let members = match value {
@@ -125,7 +125,7 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// What `encoding/json` calls a value.
+/// The name of a value's type in the errors of `encoding/json`.
 pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -137,7 +137,7 @@ pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
     }
 }
 
-/// `runtime.NewMissingKindErr`: shows the body, or what `Ignore` decodes, which is JSON.
+/// `runtime.NewMissingKindErr`: includes the body, or with `Ignore` the decoded JSON.
 pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
     let text = match body {
         Body::Bytes(bytes) if input == Input::Yaml && !validation.looks() => {
@@ -148,7 +148,7 @@ pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: Fie
     format!("Object 'Kind' is missing in '{text}'")
 }
 
-/// `{}` for `null`, as the server's decoder makes of it.
+/// The server's decoder turns `null` into `{}`.
 pub(in crate::server) fn or_empty(value: Value) -> Value {
     if value.is_null() { Value::Object(Map::new()) } else { value }
 }

@@ -1,9 +1,9 @@
-//! Digests and the base64 of tokens: what clients compare and never look into.
+//! Hashes and the base64 of continue tokens, which clients treat as opaque.
 
 use ring::digest::{SHA256, SHA512, digest};
 use std::fmt::Write as _;
 
-/// The hash that discovery and OpenAPI tell of a document: SHA-512 in upper-case hex.
+/// The hash of a document in discovery and OpenAPI: SHA-512 in upper-case hex.
 pub(in crate::server) fn of_document(text: &str) -> String {
     digest(&SHA512, text.as_bytes()).as_ref().iter().fold(String::new(), |mut out, b| {
         // Writing to a String cannot fail.
@@ -12,17 +12,17 @@ pub(in crate::server) fn of_document(text: &str) -> String {
     })
 }
 
-/// `StorageVersionHash`: of the version that objects of a kind are stored in.
+/// `StorageVersionHash`: the hash of a kind's storage version.
 pub(in crate::server) fn of_storage_version(group: &str, version: &str, kind: &str) -> String {
     let hash = digest(&SHA256, format!("{group}/{version}/{kind}").as_bytes());
-    // Eight bytes end with one character of padding.
+    // Eight bytes end with one padding character.
     base64(hash.as_ref().get(..8).unwrap_or_default()).replace('-', "+").replace('_', "/") + "="
 }
 
-/// The URL-safe one.
+/// The URL-safe alphabet.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The text, without padding.
+/// Encodes without padding.
 pub(in crate::server) fn base64(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
@@ -35,7 +35,7 @@ pub(in crate::server) fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes, or where the text is wrong.
+/// Decodes, or returns the position of the first wrong character.
 pub(in crate::server) fn unbase64(text: &str) -> Result<Vec<u8>, usize> {
     let mut out = Vec::new();
     let (mut group, mut bits) = (0_u32, 0);

@@ -1,4 +1,4 @@
-//! Which groups, versions and resources there are: `/api`, `/apis`, `/apis/GROUP` and `/apis/GROUP/VERSION`
+//! Discovery: `/api`, `/apis`, `/apis/GROUP` and `/apis/GROUP/VERSION`
 //! (`apiserver/customresource_discovery_controller.go`, `endpoints/discovery`).
 
 mod aggregated;
@@ -36,7 +36,7 @@ pub(in crate::server) fn of_core(ctx: Context<'_>) -> Response {
     }
 }
 
-/// Answers `/api/VERSION`, if there is such.
+/// Answers `/api/VERSION`, if the version exists.
 pub(in crate::server) fn of_core_version(ctx: Context<'_>, version: &str) -> Option<Response> {
     let core = groups::core(ctx.server)?;
     let found = core.versions.iter().find(|v| v.name == version)?;
@@ -57,7 +57,7 @@ pub(in crate::server) fn of_version(ctx: Context<'_>, group: &str, version: &str
     answer(ctx, group, found.map(|v| legacy::resource_list(group, v)))
 }
 
-/// The definitions' own group is answered by another handler than those that definitions make, with other refusals.
+/// The group apiextensions.k8s.io has a different handler than the groups of custom resources, with different refusals.
 fn answer(ctx: Context<'_>, group: &str, document: Option<Value>) -> Response {
     let own = group == crd::GROUP;
     let Some(document) = document else {

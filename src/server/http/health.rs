@@ -1,4 +1,4 @@
-//! `/healthz`, `/livez`, `/readyz` and their checks, by the names the server has for them (`server/healthz/healthz.go`).
+//! `/healthz`, `/livez`, `/readyz` and their checks, with the server's names (`server/healthz/healthz.go`).
 
 use crate::server::Response;
 use crate::server::http::page::text;
@@ -7,7 +7,7 @@ use crate::value::quote::go_quote;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The checks of an endpoint. All are passed: a server that answers is well.
+/// The checks of an endpoint. All of them pass.
 fn checks(endpoint: &str) -> Vec<&'static str> {
     let ready = endpoint == "readyz";
     let mut all = vec!["ping", "log", "etcd"];
@@ -36,7 +36,7 @@ pub(in crate::server) fn paths() -> impl Iterator<Item = String> {
     })
 }
 
-/// Answers for an endpoint, or for one check of it if there is such.
+/// Answers for an endpoint, or for one of its checks if it exists.
 pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> Option<Response> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let checks = checks(endpoint);
@@ -49,7 +49,7 @@ pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> O
     Some(response)
 }
 
-/// What each check says.
+/// The line of each check.
 fn all(query: &Query, endpoint: &str, checks: &[&str]) -> String {
     let mut excluded: BTreeSet<&str> = query.all("exclude").collect();
     let mut out = String::new();

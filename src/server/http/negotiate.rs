@@ -1,24 +1,24 @@
 //! Content negotiation: `Accept` and `Content-Type` (`endpoints/handlers/negotiation/negotiate.go`, `munnerz/goautoneg`).
 //!
-//! Surprising: clauses are sorted with an order that is no order (`q`, then `*`), a clause with unusable parameters is
-//! passed over, and a refusal is written as JSON whatever was asked for.
+//! Three surprises: clauses are sorted by a relation that is not an order (`q`, then `*`); a clause with unusable
+//! parameters is skipped; and a refusal is written as JSON whatever the client accepts.
 
 use crate::server::Format;
 use crate::server::http::query::Query;
 use crate::server::http::status::Refusal;
 
-/// What is answered.
+/// The kind of response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Endpoint {
-    /// Objects, which have other forms (tables, metadata alone).
+    /// Objects, which have other representations (tables, metadata only).
     Object,
-    /// Groups and their resources, which may be told all at once.
+    /// Groups and resources, which have an aggregated form.
     Groups,
-    /// What has no other forms: a refusal, the resources of one version.
+    /// Responses with one representation: a refusal, the resources of one version.
     Plain,
 }
 
-/// Another form of the object, asked for by `as=…;g=…;v=…`.
+/// A representation of the object, requested with `as=…;g=…;v=…`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Conversion {
     /// `as`
@@ -29,21 +29,21 @@ pub(in crate::server) struct Conversion {
     pub version: String,
 }
 
-/// What the client accepts.
+/// The response format that was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Output {
-    /// The text form.
+    /// The encoding.
     pub format: Format,
-    /// The form of the object.
+    /// The representation of the object.
     pub convert: Option<Conversion>,
 }
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-/// What the server speaks, for its messages.
+/// The media types of the real server, listed in its messages.
 const MEDIA_TYPES: [&str; 3] = [JSON, YAML, PROTOBUF];
-/// What is spoken here: clients that offer protobuf offer JSON as well.
+/// The media types supported here; clients that accept Protobuf also accept JSON.
 const SPOKEN: [&str; 2] = [JSON, YAML];
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ struct Clause<'a> {
     parameters: Vec<(&'a str, &'a str)>,
 }
 
-/// Chooses the output form.
+/// Chooses the response format.
 pub(in crate::server) fn output(
     accept: Option<&str>,
     user_agent: Option<&str>,
@@ -78,7 +78,7 @@ pub(in crate::server) fn output(
     Ok(Output { format, convert })
 }
 
-/// Whether any of it is spoken here, whatever the parameters say: what the router asks before a handler does.
+/// Whether any accepted media type is supported, ignoring parameters; the router checks this before a handler does.
 pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
     let accept = accept.unwrap_or_default();
     accept.is_empty()
@@ -87,7 +87,7 @@ pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
         })
 }
 
-/// Whether JSON is accepted at all, as OpenAPI asks: parameters count for nothing.
+/// Whether JSON is accepted, ignoring parameters, as the OpenAPI handlers check.
 pub(in crate::server) fn takes_json(accept: Option<&str>) -> bool {
     let accept = accept.filter(|a| !a.is_empty()).unwrap_or("*/*");
     clauses(accept).iter().any(|c| matches!(c.kind, "*" | "application") && matches!(c.sub, "*" | "json"))
@@ -110,7 +110,7 @@ fn choose(accept: &str, endpoint: Endpoint) -> Option<(&'static str, Option<Conv
     None
 }
 
-/// `acceptMediaTypeOptions`: `None` passes the media type over.
+/// `acceptMediaTypeOptions`; `None` skips the clause.
 fn accept_parameters(
     parameters: &[(&str, &str)],
     media_type: &str,
@@ -188,7 +188,8 @@ fn less(a: &Clause<'_>, b: &Clause<'_>) -> bool {
     a.quality > b.quality || a.kind != "*" && b.kind == "*" || a.sub != "*" && b.sub == "*"
 }
 
-/// Go sorts up to twelve items by insertion; so do we, for all lengths, because the relation is not an order.
+/// Go sorts up to twelve items by insertion. This function does so for any length, because the relation is not an
+/// order.
 fn sort(clauses: &mut [Clause<'_>]) {
     for i in 1..clauses.len() {
         let mut j = i;
@@ -211,7 +212,7 @@ fn wants_pretty(query: &Query, user_agent: Option<&str>) -> bool {
     user_agent.is_some_and(|agent| ["curl", "Wget", "Mozilla/5.0"].iter().any(|p| agent.starts_with(p)))
 }
 
-/// The text form of a body that is read.
+/// The encoding of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Input {
     /// JSON
@@ -222,7 +223,7 @@ pub(in crate::server) enum Input {
     Protobuf,
 }
 
-/// Chooses the input form by `Content-Type`.
+/// Chooses the decoder by `Content-Type`.
 pub(in crate::server) fn input(content_type: Option<&str>) -> Result<Input, Refusal> {
     let text = content_type.unwrap_or_default();
     if text.is_empty() {
@@ -236,8 +237,8 @@ pub(in crate::server) fn input(content_type: Option<&str>) -> Result<Input, Refu
     }
 }
 
-/// The input form of an object. The server lists Protobuf for custom resources too but breaks off when it is sent; it is
-/// refused here.
+/// The decoder of an object. The real server lists Protobuf for custom resources but aborts the request; here it is
+/// refused.
 pub(in crate::server) fn input_of_objects(content_type: Option<&str>, custom: bool) -> Result<Input, Refusal> {
     match input(content_type)? {
         Input::Protobuf if custom => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
@@ -245,7 +246,7 @@ pub(in crate::server) fn input_of_objects(content_type: Option<&str>, custom: bo
     }
 }
 
-/// `mime.ParseMediaType`, without the parameters; `None` when they are malformed.
+/// `mime.ParseMediaType` without the parameters; `None` when they are malformed.
 fn media_type(text: &str) -> Option<String> {
     let mut parts = text.split(';');
     let base = parts.next()?.trim().to_ascii_lowercase();
@@ -261,7 +262,7 @@ fn media_type(text: &str) -> Option<String> {
         if part.is_empty() && rest.peek().is_none() {
             break;
         }
-        // A malformed parameter is forgiven by the server: it only spoils the parameters.
+        // The server ignores a malformed parameter list.
         let (key, value) = part.split_once('=')?;
         let key = key.trim().to_ascii_lowercase();
         if !token(&key) || value.trim().is_empty() || seen.contains(&key) {

@@ -8,20 +8,20 @@ use crate::server::http::selector::{FieldSelector, LabelSelector};
 use crate::server::http::status::Refusal;
 use crate::value::{Value, json, quote};
 
-/// What is done about unknown and duplicate fields.
+/// The treatment of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum FieldValidation {
-    /// They are dropped without a word.
+    /// They are dropped silently.
     Ignore,
-    /// Each is a warning.
+    /// Each is reported as a warning.
     #[default]
     Warn,
-    /// They are errors.
+    /// Each is an error.
     Strict,
 }
 
 impl FieldValidation {
-    /// Whether they are looked for.
+    /// Whether unknown and duplicate fields are searched for.
     pub fn looks(self) -> bool {
         self != Self::Ignore
     }
@@ -42,16 +42,16 @@ pub(in crate::server) struct WriteOptions {
     pub force: Option<bool>,
 }
 
-/// Which write.
+/// The kind of write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Write {
     /// POST
     Create,
     /// PUT
     Update,
-    /// PATCH that is no apply
+    /// PATCH other than apply
     Patch,
-    /// PATCH that is an apply
+    /// PATCH with an apply configuration
     Apply,
 }
 
@@ -95,7 +95,7 @@ pub(in crate::server) fn write_options(query: &Query, write: Write, release: Rel
     Err(Refusal::invalid_options(kind, errors))
 }
 
-/// `ValidateDryRun`: whether `All` is asked for.
+/// `ValidateDryRun`: whether the request is a dry run.
 pub(in crate::server) fn dry_run(values: &[String], release: Release, errors: &mut ErrorList) -> bool {
     if values.iter().any(|v| v != "All") {
         let shown = BadValue::strings(values.iter().map(String::as_str), release);
@@ -117,7 +117,7 @@ fn check_field_manager(manager: &str, path: &FieldPath<'_>, release: Release, er
     }
 }
 
-/// Every text but `0` and `false` is true.
+/// Every text except `0` and `false` is true.
 pub(in crate::server) fn boolean(text: &str) -> bool {
     text != "0" && !text.eq_ignore_ascii_case("false")
 }
@@ -181,7 +181,7 @@ pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result
     if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
 }
 
-/// `SetListOptionsDefaults`: a watch from no revision begins with what is there.
+/// `SetListOptionsDefaults`: a watch without a resourceVersion begins with the existing objects.
 fn complete_watch(options: &mut ListOptions) {
     let chosen = options.send_initial_events.is_some() || !options.resource_version_match.is_empty();
     if !chosen && matches!(options.resource_version.as_str(), "" | "0") {
@@ -248,7 +248,7 @@ fn list_errors(options: &ListOptions) -> ErrorList {
     errors
 }
 
-/// Refuses `?export`, which Kubernetes removed.
+/// Refuses `?export`, which Kubernetes has removed.
 pub(in crate::server) fn check_export(query: &Query) -> Result<(), Refusal> {
     if query.first("export").is_some_and(boolean) {
         return Err(Refusal::bad_request("the export parameter, deprecated since v1.14, is no longer supported"));
@@ -256,7 +256,7 @@ pub(in crate::server) fn check_export(query: &Query) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a table's rows hold beside their cells.
+/// What the rows of a Table include besides their cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum IncludeObject {
     /// The object's metadata.

@@ -1,8 +1,8 @@
-//! Answers that are pages of text, not objects.
+//! Responses with plain text instead of an object.
 
 use crate::server::{Format, Response, ResponseBody, Trace};
 
-/// An answer whose body is text.
+/// A plain text response.
 pub(in crate::server) fn text(code: u16, text: String, content_type: &str) -> Response {
     Response {
         code,
@@ -14,7 +14,7 @@ pub(in crate::server) fn text(code: u16, text: String, content_type: &str) -> Re
     }
 }
 
-/// The answer of Go's router to a path without a handler.
+/// The response of Go's router to a path without a handler.
 pub(in crate::server) fn not_found_page() -> Response {
     let mut page = text(404, "404 page not found\n".to_owned(), "text/plain; charset=utf-8");
     page.headers.push(("x-content-type-options", "nosniff".to_owned()));

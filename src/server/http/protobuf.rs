@@ -1,8 +1,8 @@
-//! Bodies in Protobuf, as typed Go clients send them (`runtime/serializer/protobuf`, the `generated.proto` of `apiextensions/v1`,
-//! `meta/v1` and `core/v1`): definitions, namespaces, the options of a delete.
+//! Decodes Protobuf bodies of definitions, namespaces and delete options, which typed Go clients send
+//! (`runtime/serializer/protobuf`, `generated.proto` of `apiextensions/v1`, `meta/v1` and `core/v1`).
 //!
-//! What is read becomes the value that the same object has in JSON. Go writes out fields that are zero, where JSON leaves
-//! them out; so those are left out here, except behind pointers.
+//! The result is the value of the object's JSON. Go encodes fields with zero values that JSON omits; they are omitted
+//! here too, except behind pointers.
 
 use crate::server::http::body::unreadable::Unreadable;
 use crate::text;
@@ -11,14 +11,14 @@ use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
-/// What every body begins with.
+/// The prefix of every body.
 const PREFIX: &[u8] = b"k8s\0";
-/// How deep messages may nest, as values may.
+/// The maximum depth of nested messages, as for JSON values.
 const DEPTH: usize = 10_000;
 
 type Message = &'static [(u64, &'static str, Kind)];
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
@@ -32,15 +32,15 @@ enum Kind {
     IntThere,
     /// `*float64`
     Double,
-    /// Bytes, which are base64 in JSON.
+    /// Bytes, written as base64 in JSON.
     Bytes,
     Time,
-    /// A message of one field, which is the text of any JSON.
+    /// A message with one field that holds JSON text.
     Json,
     One(Message),
-    /// Several of a kind.
+    /// A repeated field.
     Many(&'static Kind),
-    /// A map from texts.
+    /// A map with string keys.
     Map(&'static Kind),
     SchemaOrList,
     SchemaOrBool,
@@ -226,7 +226,7 @@ static AUTOSCALING: Message = &[
     (3, "status", One(&[(1, "replicas", Int), (2, "selector", Text)])),
 ];
 
-/// The message of a kind in a version; `DeleteOptions` are in all.
+/// The message of a kind in a version; `DeleteOptions` exist in every version.
 fn message_of(api_version: &str, kind: &str) -> Option<Message> {
     match (api_version, kind) {
         (_, "DeleteOptions") => Some(DELETE_OPTIONS),
@@ -237,12 +237,12 @@ fn message_of(api_version: &str, kind: &str) -> Option<Message> {
     }
 }
 
-/// Reads a body. Of a type that is not known only the type is told, which is all that whoever refuses it needs.
+/// Decodes a body. For an unknown type only its apiVersion and kind are returned, which is enough for the refusal.
 pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
     let (mut types, raw) = open(body).map_err(Unreadable::Early)?;
     let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("kind").is_empty() && !raw.is_empty() {
-        // The server takes it for what the path asks for; every client tells.
+        // The server would use the type of the path; every known client sends the type.
         let missing = r#"Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'"#;
         return Err(Unreadable::Early(missing.to_owned()));
     }
@@ -252,7 +252,7 @@ pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
     Ok(Value::Object(object))
 }
 
-/// The type and the bytes of what a body holds (`runtime.Unknown`).
+/// The type and the encoded message of a body (`runtime.Unknown`).
 fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     if body.is_empty() {
         return Err("empty data".to_owned());
@@ -275,7 +275,7 @@ fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     Ok((types, raw))
 }
 
-/// The value of a field as it stands in the bytes.
+/// The encoded value of a field.
 #[derive(Clone, Copy)]
 enum Wire<'b> {
     Number(u64),
@@ -284,7 +284,7 @@ enum Wire<'b> {
     Bytes(&'b [u8]),
 }
 
-/// The rest of a message.
+/// The unread rest of a message.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
@@ -359,7 +359,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
     Ok(object)
 }
 
-/// An entry of a map.
+/// Decodes an entry of a map.
 fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
     let (mut key, mut item) = (String::new(), None);
     let mut reader = Reader(bytes);
@@ -373,7 +373,7 @@ fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), S
     Ok((key, item.unwrap_or_else(|| zero(kind))))
 }
 
-/// What is not left out where a list or map has it.
+/// The value of an entry, which lists and maps keep even if it is zero.
 fn zero(kind: Kind) -> Value {
     match kind {
         Text => Value::from(""),
@@ -382,7 +382,7 @@ fn zero(kind: Kind) -> Value {
     }
 }
 
-/// One value; `None` when JSON leaves it out.
+/// Decodes one value; `None` when JSON omits it.
 fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, String> {
     Ok(match (kind, wire) {
         (Text, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(text::lossy(b))),
@@ -395,7 +395,7 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         (Double, Wire::Eight(bytes)) => {
             let number = f64::from_le_bytes(bytes);
             if !number.is_finite() {
-                // No JSON has it, and what is stored is JSON.
+                // JSON cannot represent it, and objects are stored as JSON.
                 return Err(format!("json: unsupported value: {}", number::format_v(number)));
             }
             Some(number::to_value(number))
@@ -444,7 +444,7 @@ mod tests {
     use super::*;
     use crate::value::json::to_string;
 
-    /// A field of bytes.
+    /// Encodes a bytes field.
     fn f(number: u8, bytes: impl AsRef<[u8]>) -> Vec<u8> {
         let bytes = bytes.as_ref();
         [&[number << 3 | 2, bytes.len() as u8][..], bytes].concat()
@@ -483,7 +483,7 @@ mod tests {
         let list = |number: u8| [&[number | 0x80, 1][..], &[text.len() as u8 + 2], &f(1, &text)].concat();
         let maximum = [&[73][..], &1.5f64.to_le_bytes()].concat();
         let default = f(8, f(1, r#"{"a":[1]}"#));
-        // items, additionalProperties: numbers above 15 take two bytes of a tag.
+        // items, additionalProperties: a field number above 15 takes a tag of two bytes.
         let schema = [maximum, default, list(24 << 3 & 0x7f | 2), vec![0xf2, 1, 2, 8, 1]].concat();
         let version = f(7, f(4, f(1, schema)));
         assert_eq!(

@@ -1,11 +1,11 @@
-//! URL text: percent-decoding as `net/url` does it, and the query as an ordered list of parameters.
+//! URL decoding as in `net/url`, with the query as an ordered list of parameters.
 
 /// The parameters of a query, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads `a=1&b=2`. Parts that are not decodable, or hold a `;`, are left out as `url.ParseQuery` does.
+    /// Parses `a=1&b=2`. Parts with a malformed escape or a `;` are skipped, as `url.ParseQuery` does.
     pub fn parse(text: &str) -> Self {
         let mut out = Vec::new();
         for part in text.split('&') {
@@ -31,7 +31,8 @@ impl Query {
     }
 }
 
-/// Percent-decodes; in a query `+` is a blank. `None` when an escape is malformed. Bytes that are no UTF-8 become U+FFFD.
+/// Percent-decodes a text; in a query `+` is a space. `None` when an escape is malformed. Bytes that are not UTF-8
+/// become U+FFFD.
 pub(in crate::server) fn unescape(text: &str, query: bool) -> Option<String> {
     if !text.contains(['%', '+']) {
         return Some(text.to_owned());

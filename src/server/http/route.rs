@@ -1,10 +1,10 @@
-//! What a path asks for: `RequestInfoFactory` of `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`.
+//! Parses the path of a request: `RequestInfoFactory` of `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`.
 
 use crate::server::Method;
 use crate::server::http::query::{Query, unescape};
 use crate::server::http::selector::FieldSelector;
 
-/// A request's target.
+/// The resource that a request addresses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Target {
     /// The verb (`list`, `create`, …); empty for methods without one.
@@ -17,30 +17,30 @@ pub(in crate::server) struct Target {
     pub namespace: String,
     /// The plural.
     pub resource: String,
-    /// The name, empty for none. A list by `metadata.name` has it from its field selector.
+    /// The name, empty for none. A list with a field selector on `metadata.name` has that name.
     pub name: String,
     /// `status`, `scale`, … or empty.
     pub subresource: String,
 }
 
-/// What a path means.
+/// The kind of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) enum Route {
     /// An object or a collection.
     Resource(Target),
-    /// Anything else, as the parts of its path (discovery, health, OpenAPI).
+    /// Any other path (discovery, health, OpenAPI), as its segments.
     Other(Vec<String>),
-    /// A path that is no path.
+    /// An invalid path.
     Malformed,
     /// A path with a malformed escape.
     Undecodable,
 }
 
-/// Reads the path (without query).
+/// Parses the path, without the query.
 pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Route {
     let Some(path) = unescape(path, false) else { return Route::Undecodable };
     let trimmed = path.trim_matches('/');
-    // Several slashes are not the root.
+    // `//` is not the root path.
     let is_root = trimmed.is_empty() && path.len() <= 1;
     let parts: Vec<&str> = if is_root { Vec::new() } else { trimmed.split('/').collect() };
     let (group, version, rest) = match parts.as_slice() {
@@ -77,7 +77,7 @@ pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Rou
         }
     }
     if target.group.is_empty() && rest.first() == Some(&"namespaces") {
-        // The namespace itself is in none.
+        // A Namespace object is cluster-scoped.
         target.namespace.clear();
     }
     if let [_, _, subresource, ..] = rest
@@ -103,7 +103,7 @@ pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Rou
     Route::Resource(target)
 }
 
-/// `IsPathSegmentName` finds nothing wrong.
+/// Whether `IsPathSegmentName` accepts the segment.
 fn is_path_segment(name: &str) -> bool {
     !matches!(name, "." | "..") && !name.contains(['/', '%'])
 }

@@ -1,7 +1,7 @@
-//! Refusals: `metav1.Status` as `k8s.io/apimachinery/pkg/api/errors` builds it.
+//! Error responses: `metav1.Status` as `k8s.io/apimachinery/pkg/api/errors` builds it.
 //!
-//! A refusal is the `Err` of every handler, as `scope.err(err)` is in the server. It also carries the field errors, for
-//! callers in the same process.
+//! Every handler returns a refusal as its `Err`, as the server passes errors to `scope.err(err)`. It also carries the
+//! field errors, for callers in the same process.
 
 mod reason;
 
@@ -10,7 +10,7 @@ use crate::value::quote::go_quote;
 use crate::value::{Map, Value, object};
 pub(in crate::server) use reason::Reason;
 
-/// A refusal.
+/// An error response.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) struct Refusal {
     /// The HTTP status code.
@@ -23,7 +23,7 @@ pub(in crate::server) struct Refusal {
     pub details: Option<Box<Details>>,
     /// The field errors of a 422.
     pub errors: ErrorList,
-    /// Where a list can be continued, in spite of all.
+    /// The token with which an expired list can be continued.
     pub continue_: String,
 }
 
@@ -89,7 +89,7 @@ impl Refusal {
         Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
     }
 
-    /// An error the server passes on as it is: 500 without reason.
+    /// An error without a Status: 500 without a reason.
     pub fn unclassified(message: impl Into<String>) -> Self {
         Self::plain(500, Reason::Unknown, message)
     }
@@ -122,7 +122,7 @@ impl Refusal {
         let message = format!("Operation cannot be fulfilled on {of} {}: {why}", go_quote(name));
         Self::about(409, Reason::Conflict, of, name, message)
     }
-    /// The conflict of two writes.
+    /// The conflict of two concurrent writes.
     pub fn modified(of: GroupResource<'_>, name: &str) -> Self {
         Self::conflict(
             of,
@@ -166,23 +166,23 @@ impl Refusal {
     pub fn too_large(message: &str) -> Self {
         Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
     }
-    /// A JSON patch that does not apply (`NewGenericServerResponse` 422): the reason why is not told.
+    /// A JSON patch that does not apply (`NewGenericServerResponse` 422); the message has no reason.
     pub fn patch_does_not_apply() -> Self {
         let mut refusal =
             Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
         refusal.details = Some(Box::default());
         refusal
     }
-    /// What the router says before a handler is found: empty details.
+    /// The router's refusal of an unknown path, with empty details.
     pub fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
-    /// What the router says to a method a path does not have.
+    /// The router's refusal of a method that a path does not support.
     pub fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
         Self::unrouted(405, Reason::MethodNotAllowed, text)
     }
-    /// What the router says to an `Accept` that a path cannot meet.
+    /// The router's refusal of an `Accept` header that a path cannot satisfy.
     pub fn no_representation() -> Self {
         let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::unrouted(
@@ -195,7 +195,7 @@ impl Refusal {
     pub fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, Reason::Expired, message)
     }
-    /// A page of a list that is too old; `token` goes on in the present.
+    /// An expired continue token; `token` continues the list with the current objects.
     pub fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
         Self { continue_: token, ..Self::expired(message) }
@@ -215,11 +215,11 @@ impl Refusal {
         }));
         refusal
     }
-    /// No acceptable output form.
+    /// 406: no acceptable response format.
     pub fn not_acceptable(message: impl Into<String>) -> Self {
         Self::plain(406, Reason::NotAcceptable, message)
     }
-    /// An input form that is not read here.
+    /// 415: an unsupported request format.
     pub fn unsupported_media_type(accepted: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
@@ -242,7 +242,7 @@ impl Refusal {
         details.causes = causes;
         Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }
-    /// `NewInvalid` about the options of a request.
+    /// `NewInvalid` for the options of a request.
     pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
         Self::invalid(GroupResource { group: "meta.k8s.io", resource: kind }, "", errors)
     }
@@ -314,7 +314,7 @@ fn insert_text(out: &mut Map, key: &str, text: &str) {
     }
 }
 
-/// `ErrorList.ToAggregate().Error()`: one text, or several in brackets; equal texts count once.
+/// `ErrorList.ToAggregate().Error()`: one text, or several in brackets, without duplicates.
 pub(in crate::server) fn aggregate(errors: &ErrorList) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     let texts: Vec<String> = errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();

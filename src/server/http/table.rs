@@ -1,6 +1,7 @@
 //! Tables: `customresource/tableconvertor` and `asTable` of `endpoints/handlers/response.go`.
 //!
-//! A column whose path does not parse ends the list: it and all after it are missing, headers too.
+//! A column whose path cannot be parsed ends the list: this column and all after it are missing, including their
+//! headers.
 
 use crate::crd;
 use crate::jsonpath::column::Column;
@@ -9,19 +10,19 @@ use crate::server::registry::metadata;
 use crate::value::time::Timestamp;
 use crate::value::{Map, Value, object};
 
-/// The columns of one version.
+/// The columns of one version of a resource.
 #[derive(Debug)]
 pub(in crate::server) struct Columns {
     headers: Vec<Value>,
     cells: Cells,
 }
 
-/// Where the cells behind the name come from.
+/// The source of the cells after the name.
 #[derive(Debug)]
 enum Cells {
     /// Paths.
     Paths(Vec<Column>),
-    /// What is told of a definition.
+    /// Cells computed from a CustomResourceDefinition.
     OfDefinition,
 }
 
@@ -29,7 +30,7 @@ const NAME: &str = "Name must be unique within a namespace. Is required when cre
 const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 impl Columns {
-    /// The columns of a definition, or the default one (Age) if it has none.
+    /// The columns of a definition, or the default column (Age) if it has none.
     pub fn new(declared: &[crd::Column]) -> Self {
         let age = [crd::Column {
             name: "Age".to_owned(),
@@ -70,7 +71,7 @@ impl Columns {
         Self { headers, cells: Cells::Paths(columns) }
     }
 
-    /// The columns of definitions (`customresourcedefinition/tableconvertor`).
+    /// The columns of CustomResourceDefinitions (`customresourcedefinition/tableconvertor`).
     pub fn of_definitions() -> Self {
         let headers = vec![
             header("Name", "string", "name", NAME, 0),
@@ -96,7 +97,7 @@ fn header(name: &str, type_: &str, format: &str, description: &str, priority: i3
     ])
 }
 
-/// The table of some objects. `list` is the metadata of their list: resourceVersion, continue, remainingItemCount.
+/// The Table of some objects. `list` is the metadata of their list: resourceVersion, continue, remainingItemCount.
 pub(in crate::server) fn table<'a>(
     columns: &Columns,
     objects: impl Iterator<Item = &'a Value>,

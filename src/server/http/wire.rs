@@ -1,22 +1,23 @@
-//! JSON as the server writes it: typed answers in the order in which Go declares their fields, custom resources sorted.
+//! Writes JSON as the server does: fields of Go types in declaration order, custom resources sorted by key.
 //!
-//! Nobody should depend on that order, but `kubectl get --raw` shows it. Fields that no table here knows come last, sorted.
+//! No client should depend on that order, but `kubectl get --raw` shows it. Fields missing from the tables here come
+//! last, sorted.
 
 use crate::server::registry::metadata;
 use crate::value::{Map, Value, json};
 
-/// How the members of a value are ordered.
+/// The order of a value's members.
 #[derive(Debug)]
 enum Order {
-    /// By name, all the way down: maps, and whatever has no Go type.
+    /// Sorted by key at every level: maps, and values without a Go type.
     Sorted,
-    /// As declared; of the fields that are not sorted inside, the order is told too.
+    /// In declaration order, with the order of nested Go types.
     Declared(&'static [&'static str], &'static [(&'static str, &'static Order)]),
-    /// An array of such.
+    /// An array of such values.
     Each(&'static Order),
-    /// A map of such, by name.
+    /// A map of such values, sorted by key.
     Map(&'static Order),
-    /// Told by its own `kind` and `apiVersion`.
+    /// Decided by the value's own `kind` and `apiVersion`.
     Kind,
 }
 use Order::{Declared, Each, Kind, Map as MapOf, Sorted};
@@ -253,7 +254,7 @@ static SCHEMA: Order = Declared(
     ],
 );
 
-/// The order of a value's fields, told by its type.
+/// The order of the fields of a value, by its type.
 fn of_kind(value: &Value) -> &'static Order {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     match (text("apiVersion"), text("kind")) {
@@ -279,21 +280,21 @@ pub fn compact(value: &Value) -> String {
     out
 }
 
-/// The JSON of a list of groups that has no type yet.
+/// The JSON of a group list that has no type yet.
 pub(in crate::server) fn group_discovery(list: &Value) -> String {
     let mut out = String::new();
     write(&mut out, list, &GROUP_DISCOVERY_LIST, None);
     out
 }
 
-/// JSON with two spaces for each level, as `?pretty=1` asks for.
+/// JSON indented by two spaces, for `?pretty=1`.
 pub fn pretty(value: &Value) -> String {
     let mut out = String::new();
     write(&mut out, value, of_kind(value), Some(0));
     out
 }
 
-/// A level is told when lines are broken.
+/// Writes a value; with a level, lines are broken.
 fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<usize>) {
     let order = if matches!(order, Kind) { of_kind(value) } else { order };
     match value {
@@ -334,7 +335,7 @@ fn break_line(out: &mut String, level: Option<usize>) {
 
 type Member<'m> = (&'m str, &'m Value, &'static Order);
 
-/// The members in their order, each with its own.
+/// The members of an object in their order, each with the order of its value.
 fn ordered<'m>(members: &'m Map, order: &'static Order) -> impl Iterator<Item = Member<'m>> {
     let (declared, inside): (&[&str], &[(&str, &Order)]) = match order {
         Declared(declared, inside) => (declared, inside),

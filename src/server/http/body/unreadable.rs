@@ -1,16 +1,16 @@
-//! Why a body could not be read.
+//! The error of a body that cannot be decoded.
 
-/// An unreadable body, with the text of the server's decoder.
+/// A body that cannot be decoded, with the text of the server's decoder.
 #[derive(Debug, PartialEq)]
 pub(in crate::server) enum Unreadable {
-    /// Before its type was known.
+    /// Decoding failed before the type was known.
     Early(String),
-    /// When its type was known already: a number that no float64 holds, a message inside one of Protobuf.
+    /// Decoding failed after the type was known: for example, a number beyond float64, or a nested Protobuf message.
     Late(String),
 }
 
 impl Unreadable {
-    /// The text.
+    /// The text of the error.
     pub fn into_text(self) -> String {
         let (Self::Early(text) | Self::Late(text)) = self;
         text

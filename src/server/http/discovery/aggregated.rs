@@ -1,4 +1,4 @@
-//! Aggregated discovery: everything in one document with a hash that clients send back
+//! Aggregated discovery: all groups in one document, with a hash for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
 use super::groups::{Group, Kind, Resource, SUBRESOURCE_VERBS};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) fn respond(ctx: Context<'_>, output: &Output, groups: &[Group]) -> Response {
     let items = groups.iter().map(group).collect::<Vec<_>>();
     let mut list = Map::from([("items".to_owned(), items.into()), ("metadata".to_owned(), Map::new().into())]);
-    // The server takes the hash before the list has a type.
+    // The server computes the hash before it sets the list's apiVersion and kind.
     let hash = digest::of_document(&wire::group_discovery(&Value::Object(list.clone())));
     list.insert("kind".to_owned(), "APIGroupDiscoveryList".into());
     list.insert("apiVersion".to_owned(), "apidiscovery.k8s.io/v2".into());

@@ -23,7 +23,7 @@ pub(super) fn group_list(groups: &[Group]) -> Value {
     ])
 }
 
-/// `/apis/GROUP`; in a list the groups do not tell their type.
+/// `/apis/GROUP`; the groups in a list have no apiVersion and kind.
 pub(super) fn group(group: &Group, typed: bool) -> Value {
     let version = |v: &GroupVersion| {
         object([("groupVersion", format!("{}/{}", group.name, v.name)), ("version", v.name.clone())])
@@ -69,7 +69,7 @@ fn resource(r: &Resource) -> Value {
 
 fn subresource(of: &Resource, name: &str, kind: &Kind) -> Value {
     let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.name, SUBRESOURCE_VERBS);
-    // Only a kind of another group is told with it.
+    // Only a kind of another group has its group in the document.
     if kind.group != of.kind.group {
         out.insert("group".to_owned(), kind.group.as_str().into());
         out.insert("version".to_owned(), kind.version.as_str().into());

@@ -14,7 +14,10 @@ struct Term {
 }
 
 impl FieldSelector {
-    /// Reads a selector; the error is the server's text.
+    /// Parses a selector.
+    ///
+    /// # Errors
+    /// The server's text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = split_terms(text);
         parts.sort_unstable();
@@ -35,27 +38,27 @@ impl FieldSelector {
         Ok(Self { terms })
     }
 
-    /// The selector that asks for one name.
+    /// The selector of one name.
     pub fn name(name: &str) -> Self {
         Self { terms: vec![Term { field: "metadata.name".to_owned(), value: name.to_owned(), equal: true }] }
     }
 
-    /// Whether nothing is asked for.
+    /// Whether the selector is empty.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The fields asked for, in the order the server looks at them.
+    /// The fields of the selector, in the order in which the server checks them.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(|t| t.field.as_str())
     }
 
-    /// The value the selector wants `field` to have, if it names one.
+    /// The value that the selector requires for `field`, if any.
     pub fn required_value(&self, field: &str) -> Option<&str> {
         self.terms.iter().find(|t| t.equal && t.field == field).map(|t| t.value.as_str())
     }
 
-    /// Whether an object whose fields are given by `value_of` is selected.
+    /// Whether an object is selected; `value_of` returns its fields.
     pub fn matches<'a>(&self, value_of: impl Fn(&str) -> std::borrow::Cow<'a, str>) -> bool {
         self.terms.iter().all(|t| (value_of(&t.field) == t.value) == t.equal)
     }

@@ -45,7 +45,10 @@ enum Token {
 }
 
 impl LabelSelector {
-    /// Reads a selector; the error is the server's text.
+    /// Parses a selector.
+    ///
+    /// # Errors
+    /// The server's text.
     pub fn parse(text: &str, release: Release) -> Result<Self, String> {
         let mut parser = Parser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
@@ -53,7 +56,7 @@ impl LabelSelector {
         Ok(Self { requirements })
     }
 
-    /// Whether nothing is asked for.
+    /// Whether the selector is empty.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -97,8 +100,8 @@ fn is_blank(b: char) -> bool {
     matches!(b, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The tokens with their texts; the last one is [`Token::End`]. As in the server's lexer, a NUL ends the token before it, and
-/// the text where a token should begin.
+/// The tokens with their texts; the last one is [`Token::End`]. As in the server's lexer, a NUL ends the token before
+/// it, and at the start of a token it ends the text.
 fn scan(text: &str) -> Vec<(Token, String)> {
     let mut out = Vec::new();
     let mut rest = text.trim_start_matches(is_blank);
@@ -126,7 +129,7 @@ fn scan_word(rest: &str) -> (Token, usize) {
     (token, length)
 }
 
-/// Every symbol alone is a token, so at most two are joined.
+/// Every single symbol is a token, so at most two are joined.
 fn scan_symbol(rest: &str) -> (Token, usize) {
     for (text, token) in [("==", Token::Equals), ("!=", Token::NotEquals)] {
         if rest.starts_with(text) {
@@ -153,7 +156,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// The token ahead; `in` and `notin` are words where values are expected.
+    /// The next token; where values are expected, `in` and `notin` are ordinary words.
     fn ahead(&self, values: bool) -> (Token, String) {
         let (token, literal) = self.tokens.get(self.position).cloned().unwrap_or((Token::End, String::new()));
         (if values && matches!(token, Token::In | Token::NotIn) { Token::Identifier } else { token }, literal)

@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter};
 /// The reason of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum Reason {
-    /// None: the server does not classify the error.
+    /// None: the error is not classified.
     #[default]
     Unknown,
     /// 400
@@ -20,9 +20,9 @@ pub(in crate::server) enum Reason {
     MethodNotAllowed,
     /// 406
     NotAcceptable,
-    /// 409, a name that is taken.
+    /// 409, the name already exists.
     AlreadyExists,
-    /// 409, a concurrent write or another owner of a field.
+    /// 409, a concurrent write or a conflict of field owners.
     Conflict,
     /// 410
     Expired,
@@ -38,7 +38,7 @@ pub(in crate::server) enum Reason {
     ServiceUnavailable,
     /// 504
     Timeout,
-    /// A reason that an admission policy names and Kubernetes does not know.
+    /// A reason set by an admission policy that Kubernetes does not define.
     Other(String),
 }
 
