@@ -5,7 +5,7 @@
 //! and its defaults are hand-written Go and are not simulated.
 //!
 //! - [`table`] holds the Go types of every supported release, as text. It is parsed when the first built-in kind is
-//! decoded.
+//!   decoded.
 //! - [`types`] builds the types of one release from it.
 //! - [`decode`] reads the kind of a body, then the body as that kind.
 //! - `reader` is the interpreter: it walks a JSON text and a type together.

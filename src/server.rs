@@ -1,16 +1,17 @@
 //! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
 //! `k8s.io/apiextensions-apiserver` of a [`Release`] would give. No sockets, clock, files or threads: they come in as values.
 //!
-//! [`http`] finds out what a request asks for and writes the answer, [`registry`] has one file per verb and the store,
-//! [`strategy`] holds what differs from resource to resource, [`admission`] is asked once per write, and [`definitions`]
-//! serves CRDs themselves; [`controllers`] do what follows from a write of one.
+//! [`http`] reads requests and writes answers, [`endpoints`] chooses the verb and the resource, [`registry`] has one file per
+//! verb and the store, [`strategy`] holds what differs from resource to resource, [`admission`] is asked once per write, and
+//! [`controllers`] do what follows from a write of a CRD.
 
 mod admission;
-mod builtin;
 mod controllers;
-mod definitions;
+mod endpoints;
 pub mod http;
+mod project;
 mod registry;
+mod seed;
 mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
@@ -30,9 +31,11 @@ use crate::pipeline::Defaulted;
 use crate::release::Release;
 use crate::value::Value;
 pub use crate::value::time::Timestamp;
-use registry::{journal, objects, random, serving, store, watch};
+use registry::{journal, random, store};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
+use strategy::custom_resource::serving;
+use strategy::definition;
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +183,7 @@ pub enum ResponseBody {
 #[derive(Debug)]
 pub struct Server {
     release: Release,
-    definitions: definitions::Definitions,
+    definitions: definition::Definitions,
     controllers: controllers::Queue,
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: Arc<store::Revision>,
@@ -199,7 +202,7 @@ impl Server {
         let revision = Arc::new(store::Revision::default());
         Self {
             release,
-            definitions: definitions::Definitions::new(&keeping, revision.current()),
+            definitions: definition::Definitions::new(&keeping, revision.current()),
             controllers: controllers::Queue::default(),
             serving: RwLock::default(),
             revision,
@@ -266,17 +269,10 @@ impl Server {
             route::Route::Resource(target) if target.group.is_empty() && self.namespaces.is_none() => {
                 non_resource::index(404)
             }
-            route::Route::Resource(target) if watch::is_watch(request.method, &target) => {
-                return watch::handle(Context::new(self, request, query, target));
-            }
             route::Route::Resource(target) => {
                 let mut ctx = Context::new(self, request, query, target);
                 ctx.object = object;
-                if definitions::is_about(&ctx.target) {
-                    definitions::handle(ctx, request.method)
-                } else {
-                    objects::handle(ctx)
-                }
+                return endpoints::handle(ctx);
             }
             route::Route::Other(parts) => {
                 non_resource::handle(Context::new(self, request, query, route::Target::default()), &parts)

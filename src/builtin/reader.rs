@@ -1,6 +1,6 @@
 //! The second pass over a body: decodes it into a Go type as `sigs.k8s.io/json` does.
 //!
-//! An error of a type with its own UnmarshalJSON ends the decoding and replaces every earlier error; of other
+//! An error of a type with its own `UnmarshalJSON` ends the decoding and replaces every earlier error; of other
 //! mismatches the first is kept while decoding continues. Strict errors are reported only if there is neither. Values
 //! under an unknown key are not checked.
 

@@ -18,11 +18,13 @@ use crate::server::http::status::Refusal;
 use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
 pub use attributes::UserInfo;
-pub(super) use attributes::{Attributes, GroupVersionKind, GroupVersionResource, Operation, OperationOptions};
+pub(super) use attributes::{
+    Attributes, GroupVersionKind, GroupVersionResource, Operation, OperationOptions, RequestScope,
+};
 pub(super) use cluster::Cluster;
 pub(super) use lifecycle::NamespaceLifecycle;
 use policies::Policies;
-pub(super) use review::{Review, validate_definition};
+pub(super) use review::Review;
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -20,8 +20,8 @@ mod serving;
 
 use super::Server;
 use super::Timestamp;
-use super::definitions::{ownership, typed};
 use super::registry::store::Stored;
+use super::strategy::definition::{typed, update_by_controller};
 use crate::crd::{CustomResourceDefinition, conditions};
 use crate::value::{Value, time};
 use std::collections::VecDeque;
@@ -109,7 +109,7 @@ impl Server {
             return expected;
         }
         if self.tracks_fields {
-            ownership::update_by_controller(&existing, &mut object, now);
+            update_by_controller(self, &existing, &mut object, now);
         }
         // Nobody else writes definitions while the lock is held.
         let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {

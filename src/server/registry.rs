@@ -1,23 +1,131 @@
-//! Reads and writes of objects: one file per verb, and the store with its log
-//! (`k8s.io/apiserver/pkg/registry/generic/registry`).
+//! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb, a
+//! [`Strategy`](strategy::Strategy) says what differs from resource to resource, and [`store`] is what etcd is to the
+//! server.
 
-pub(in crate::server) mod create;
+mod create;
 pub(in crate::server) mod decode;
-pub(in crate::server) mod delete;
-pub(in crate::server) mod get;
+mod delete;
+mod get;
 pub(in crate::server) mod journal;
-pub(in crate::server) mod list;
+mod list;
 pub(in crate::server) mod managed_fields;
 pub(in crate::server) mod metadata;
-pub(in crate::server) mod objects;
 pub(in crate::server) mod patch;
-pub(in crate::server) mod project;
 pub(in crate::server) mod random;
 pub(in crate::server) mod rest;
 pub(in crate::server) mod revision;
-pub(in crate::server) mod seed;
-pub(in crate::server) mod serving;
 pub(in crate::server) mod store;
-pub(in crate::server) mod update;
+pub(in crate::server) mod strategy;
+mod update;
 pub(in crate::server) mod watch;
 pub(in crate::server) mod written;
+
+use crate::pipeline::Verdict;
+use crate::server::admission::{Mutation, Review};
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::negotiate::Output;
+use crate::server::http::status::Refusal;
+use crate::server::registry::metadata::Object;
+use crate::server::{Response, Server};
+use crate::value::Value;
+use std::sync::Arc;
+use store::{Raced, Stored};
+use strategy::Strategy;
+use written::Written;
+
+/// What a request does with a resource. A watch is [`Registry::watch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Verb {
+    /// GET of an object
+    Get,
+    /// GET of a collection
+    List,
+    /// POST
+    Create,
+    /// PUT
+    Update,
+    /// PATCH
+    Patch(patch::Kind),
+    /// DELETE of an object
+    Delete,
+    /// DELETE of a collection
+    DeleteCollection,
+}
+
+/// The verbs of one resource, or one of its subresources, at one version.
+#[derive(Debug)]
+pub(in crate::server) struct Registry<S> {
+    strategy: S,
+}
+
+impl<S: Strategy> Registry<S> {
+    /// The verbs of the resource of a strategy.
+    pub fn new(strategy: S) -> Self {
+        Self { strategy }
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// The refusal of the request.
+    pub fn answer(&self, ctx: &mut Context<'_>, verb: Verb) -> Result<Answer, Refusal> {
+        match verb {
+            Verb::Get => self.get(ctx),
+            Verb::List => self.list(ctx),
+            Verb::Create => self.create(ctx),
+            Verb::Update => self.put(ctx),
+            Verb::Patch(kind) => self.patch(ctx, kind),
+            Verb::Delete => self.delete(ctx),
+            Verb::DeleteCollection => self.delete_collection(ctx),
+        }
+    }
+
+    /// Writes an answer in the form that was negotiated.
+    pub fn respond(&self, ctx: Context<'_>, output: &Output, answer: Result<Answer, Refusal>) -> Response {
+        ctx.respond(output, Some(self.strategy.columns()), answer)
+    }
+
+    /// Mutating admission. It changes values only: typed objects, which are the definitions, pass as they are.
+    fn mutate(
+        &self,
+        ctx: &mut Context<'_>,
+        review: &Review<'_>,
+        old: Option<&Value>,
+        object: &mut S::Object,
+    ) -> Result<Mutation, Refusal> {
+        match object.as_value_mut() {
+            Some(object) => review.mutate(ctx, old, object, &|object| self.strategy.default(object)),
+            None => Ok(Mutation::Unchanged),
+        }
+    }
+
+    /// Adds the warnings of a verdict, or refuses the object.
+    fn check(&self, ctx: &mut Context<'_>, object: &S::Object, verdict: Verdict) -> Result<(), Refusal> {
+        for warning in verdict.warnings {
+            ctx.warn(warning);
+        }
+        if !verdict.errors.is_empty() {
+            return Err(self.strategy.invalid(object, verdict.errors));
+        }
+        for warning in verdict.warnings_if_accepted {
+            ctx.warn(warning);
+        }
+        Ok(())
+    }
+
+    /// Stores an object if what is at `key` is still `expected`; what the writer sees of it.
+    ///
+    /// # Errors
+    /// Another write came first.
+    pub fn commit(
+        &self,
+        server: &Server,
+        key: &str,
+        expected: Option<&Arc<Stored>>,
+        written: Written,
+    ) -> Result<Arc<Value>, Raced> {
+        let (stored, shown) = written.put(self.strategy.objects(), key, expected, &server.revision)?;
+        self.strategy.committed(server, &stored, &shown);
+        Ok(shown)
+    }
+}

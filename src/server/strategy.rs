@@ -1,4 +1,10 @@
-//! What differs from resource to resource.
+//! What differs from resource to resource: one [`Strategy`](super::registry::strategy::Strategy) for custom resources and
+//! their status, one for their Scale and one for definitions. Kinds of Kubernetes are custom resources with a
+//! [`built_in::BuiltIn`].
 
+pub(in crate::server) mod admission_kinds;
+pub(in crate::server) mod built_in;
+pub(in crate::server) mod custom_resource;
+pub(in crate::server) mod definition;
 pub(in crate::server) mod namespace;
 pub(in crate::server) mod scale;

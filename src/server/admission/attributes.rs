@@ -50,6 +50,17 @@ pub(in crate::server) struct GroupVersionKind<'a> {
     pub kind: &'a str,
 }
 
+/// What a request writes: the resource and subresource of its URL, and the kind of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct RequestScope<'a> {
+    /// The resource.
+    pub resource: GroupVersionResource<'a>,
+    /// `status`, `scale`, or empty.
+    pub subresource: &'a str,
+    /// The kind: `autoscaling/v1` Scale for the scale subresource.
+    pub kind: GroupVersionKind<'a>,
+}
+
 /// The options of a request.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) enum OperationOptions<'a> {

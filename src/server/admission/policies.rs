@@ -11,8 +11,8 @@ use crate::policies::mutating::{self, Change};
 use crate::policies::request::{self, Kind, ParamScope, Request, User};
 use crate::policies::source::{Hook, Source};
 use crate::policies::validating::{self, Findings, warning_text};
-use crate::server::builtin::{self, ADMISSION};
 use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
+use crate::server::strategy::admission_kinds::{self, ADMISSION};
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ impl Plugin for Policies {
         cluster: &Cluster<'_>,
         _: &mut Vec<String>,
     ) -> Result<Mutation, Refusal> {
-        if attributes.operation == Operation::Delete || builtin::is_admission(attributes.resource.group) {
+        if attributes.operation == Operation::Delete || admission_kinds::is_admission(attributes.resource.group) {
             return Ok(Mutation::Unchanged);
         }
         let hooks = self.hooks(Family::Mutating, cluster);
@@ -133,7 +133,7 @@ impl Plugin for Policies {
         cluster: &Cluster<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        if builtin::is_admission(attributes.resource.group) {
+        if admission_kinds::is_admission(attributes.resource.group) {
             return Ok(());
         }
         let hooks = self.hooks(Family::Validating, cluster);
@@ -252,7 +252,7 @@ impl request::Cluster for View<'_> {
 
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
         let found = self.served(kind)?;
-        Some(ParamScope { namespaced: found.is_namespaced(), typed: builtin::is_typed(&kind.group) })
+        Some(ParamScope { namespaced: found.is_namespaced(), typed: admission_kinds::is_typed(&kind.group) })
     }
 
     fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {

@@ -1,27 +1,19 @@
 //! One write on its way through the chain.
 
-use super::{Attributes, Cluster, GroupVersionKind, GroupVersionResource, Mutation, Operation, OperationOptions};
+use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, RequestScope};
 use crate::apply::managed::Managed;
-use crate::crd;
-use crate::pipeline;
 use crate::server::http::context::Context;
-use crate::server::http::status::Refusal;
+use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::decode;
-use crate::server::registry::managed_fields::Subresource;
 use crate::server::registry::metadata;
-use crate::server::registry::serving::{Serving, Version};
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 
 /// A write that the registry shows to the chain, twice: before and after validation.
 #[derive(Clone, Copy)]
 pub(in crate::server) struct Review<'a> {
-    /// The resource.
-    pub serving: &'a Serving,
-    /// The version of the request.
-    pub version: &'a Version,
-    /// The subresource; the objects of [`Subresource::Scale`] are Scales.
-    pub subresource: Subresource,
+    /// What the request writes.
+    pub scope: RequestScope<'a>,
     /// What the request does.
     pub operation: Operation,
     /// The options.
@@ -34,31 +26,33 @@ impl Review<'_> {
         ctx.server.admission.handling(self.operation).next().is_some()
     }
 
-    /// Lets the plugins change the object that a create or update is about to write. A changed object is defaulted again,
-    /// and its repeated owner references are removed; fields that its schema does not have stay until it is read again.
+    /// Lets the plugins change the object that a create or update is about to write. `default` is called for a changed
+    /// object, whose repeated owner references are then removed; fields that its schema does not have stay until it is read
+    /// again.
     ///
     /// # Errors
     /// The first refusal of a plugin.
-    pub fn mutate(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: &mut Value) -> Result<Mutation, Refusal> {
+    pub fn mutate(
+        &self,
+        ctx: &mut Context<'_>,
+        old: Option<&Value>,
+        object: &mut Value,
+        default: &dyn Fn(&mut Value),
+    ) -> Result<Mutation, Refusal> {
         if !self.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
         }
         let managed_fields = metadata::get(object, "managedFields").cloned();
-        let server = ctx.server;
         let mut outcome = Mutation::Unchanged;
+        let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
             let (namespace, name) = self.address(ctx, Some(object));
-            let attributes = self.attributes(ctx, &namespace, &name, old);
-            let mut warnings = Vec::new();
-            let result = plugin.mutate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
-            for warning in warnings {
-                ctx.warn(warning);
-            }
-            if result? == Mutation::Changed {
+            let mutation = self.ask(ctx, (&namespace, &name), old, |attributes, cluster, warnings| {
+                plugin.mutate(attributes, object, cluster, warnings)
+            })?;
+            if mutation == Mutation::Changed {
                 outcome = Mutation::Changed;
-                if self.subresource != Subresource::Scale {
-                    pipeline::default(&self.version.stages, object);
-                }
+                default(object);
             }
         }
         if outcome == Mutation::Changed {
@@ -79,24 +73,42 @@ impl Review<'_> {
         let (namespace, name) = self.address(ctx, object);
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            let attributes = self.attributes(ctx, &namespace, &name, old);
-            let mut warnings = Vec::new();
-            let result = plugin.validate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
-            for warning in warnings {
-                ctx.warn(warning);
-            }
-            result?;
+            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, warnings| {
+                plugin.validate(attributes, object, cluster, warnings)
+            })?;
         }
         Ok(())
     }
 
-    /// The namespace and the name that admission is told.
+    /// Asks a plugin; its warnings are sent whether it admits the write or not.
+    fn ask<T>(
+        &self,
+        ctx: &mut Context<'_>,
+        (namespace, name): (&str, &str),
+        old: Option<&Value>,
+        question: impl FnOnce(&Attributes<'_>, &Cluster<'_>, &mut Vec<String>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut warnings = Vec::new();
+        let result = question(
+            &self.attributes(ctx, namespace, name, old),
+            &Cluster::new(ctx.server, ctx.request.now),
+            &mut warnings,
+        );
+        for warning in warnings {
+            ctx.warn(warning);
+        }
+        result
+    }
+
+    /// The namespace and the name in the attributes.
     fn address(&self, ctx: &Context<'_>, object: Option<&Value>) -> (String, String) {
         let mut name = ctx.target.name.clone();
         if let (Operation::Create, true, Some(object)) = (self.operation, name.is_empty(), object) {
             metadata::text(object, "name").clone_into(&mut name);
         }
-        let namespace = if namespaces::are(self.serving) { name.clone() } else { ctx.target.namespace.clone() };
+        let of = self.scope.resource;
+        let is_namespace = namespaces::RESOURCE == GroupResource { group: of.group, resource: of.resource };
+        let namespace = if is_namespace { name.clone() } else { ctx.target.namespace.clone() };
         (namespace, name)
     }
 
@@ -107,16 +119,12 @@ impl Review<'_> {
         name: &'r str,
         old: Option<&'r Value>,
     ) -> Attributes<'r> {
-        let Serving { group, plural, kind, .. } = self.serving;
-        let version = self.version.name.as_str();
+        let RequestScope { resource, kind, subresource } = self.scope;
         Attributes {
             operation: self.operation,
-            resource: GroupVersionResource { group, version, resource: plural },
-            subresource: self.subresource.as_str(),
-            kind: match self.subresource {
-                Subresource::Scale => GroupVersionKind { group: "autoscaling", version: "v1", kind: "Scale" },
-                Subresource::None | Subresource::Status => GroupVersionKind { group, version, kind },
-            },
+            resource,
+            subresource,
+            kind,
             namespace,
             name,
             old_object: old,
@@ -128,45 +136,6 @@ impl Review<'_> {
             user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
         }
     }
-}
-
-/// Shows the plugins a definition as it will be stored, or with `None` that the old one is deleted. Plugins do not change
-/// definitions.
-///
-/// # Errors
-/// The first refusal of a plugin.
-pub(in crate::server) fn validate_definition(
-    ctx: &mut Context<'_>,
-    (operation, options): (Operation, OperationOptions<'_>),
-    name: &str,
-    old: Option<&Value>,
-    object: Option<&Value>,
-) -> Result<(), Refusal> {
-    let server = ctx.server;
-    for plugin in server.admission.handling(operation) {
-        let attributes = Attributes {
-            operation,
-            resource: GroupVersionResource { group: crd::GROUP, version: "v1", resource: "customresourcedefinitions" },
-            subresource: &ctx.target.subresource,
-            kind: GroupVersionKind { group: crd::GROUP, version: "v1", kind: "CustomResourceDefinition" },
-            namespace: "",
-            name,
-            old_object: old,
-            options,
-            dry_run: match options {
-                OperationOptions::Write(options) => options.dry_run,
-                OperationOptions::Delete(options) => options.dry_run,
-            },
-            user: ctx.request.user.as_ref().unwrap_or(&server.admission.user),
-        };
-        let mut warnings = Vec::new();
-        let result = plugin.validate(&attributes, object, &Cluster::new(server, ctx.request.now), &mut warnings);
-        for warning in warnings {
-            ctx.warn(warning);
-        }
-        result?;
-    }
-    Ok(())
 }
 
 /// Undoes invalid managedFields of a plugin (`fieldmanager/admission.go`).

@@ -2,9 +2,9 @@
 
 use crate::crd::{self, CustomResourceDefinition, conditions};
 use crate::server::Server;
-use crate::server::definitions::typed;
 use crate::server::registry::metadata;
-use crate::server::registry::serving::Serving;
+use crate::server::strategy::custom_resource::serving::Serving;
+use crate::server::strategy::definition::typed;
 use crate::value::Value;
 
 impl Server {
@@ -48,8 +48,9 @@ impl Server {
             crate::server::registry::rest::mark_deleting(&mut object, finalizers, now);
             if object != *existing
                 && let Ok(written) = serving.written(object, storage, true)
+                && let Ok((marked, shown)) = written.put(&serving.objects, &key, Some(&stored), &self.revision)
             {
-                let _ = written.put(storage, &serving.objects, &key, Some(&stored), &self.revision);
+                storage.remember(&marked, &shown);
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::crd::CustomResourceDefinition;
 use crate::server::Server;
-use crate::server::definitions::typed;
-use crate::server::registry::serving::Serving;
 use crate::server::registry::store::Collection;
+use crate::server::strategy::custom_resource::serving::Serving;
+use crate::server::strategy::definition::typed;
 use std::sync::{Arc, PoisonError};
 
 impl Server {

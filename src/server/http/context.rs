@@ -253,7 +253,15 @@ impl List {
 
     fn into_value(self) -> Value {
         let metadata = self.metadata(self.go_type == UNSTRUCTURED_LIST);
-        let items = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
+        let is_typed = self.go_type != UNSTRUCTURED_LIST;
+        let mut items: Vec<Value> = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
+        if is_typed {
+            // Items of a typed list do not name their type.
+            for members in items.iter_mut().filter_map(Value::as_object_mut) {
+                members.remove("kind");
+                members.remove("apiVersion");
+            }
+        }
         object([
             ("apiVersion", Value::from(self.api_version)),
             ("kind", Value::from(self.kind)),

@@ -9,7 +9,7 @@ use crate::server::http::negotiate;
 use crate::server::http::options::{self as shared, FieldValidation};
 use crate::server::http::query::Query;
 use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::metadata;
+use crate::server::registry::metadata::{self, HasMetadata};
 use crate::value::Value;
 
 /// What happens to an object's dependents.
@@ -67,7 +67,7 @@ impl DeleteOptions {
     }
 
     /// The object must be the one that was meant. `kind` heads the refusal.
-    pub fn check_preconditions(&self, existing: &Value, kind: GroupResource<'_>) -> Result<(), Refusal> {
+    pub fn check_preconditions(&self, existing: &impl HasMetadata, kind: GroupResource<'_>) -> Result<(), Refusal> {
         let name = metadata::text(existing, "name");
         let have = metadata::text(existing, "uid");
         if let Some(uid) = self.uid.as_deref().filter(|uid| *uid != have) {

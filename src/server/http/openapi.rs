@@ -7,7 +7,7 @@ use crate::server::http::context::Context;
 use crate::server::http::digest;
 use crate::server::http::negotiate;
 use crate::server::http::page::text;
-use crate::server::registry::serving::Serving;
+use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::{Format, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, json, object, time};
 use std::collections::BTreeMap;

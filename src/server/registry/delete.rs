@@ -1,81 +1,162 @@
 //! DELETE of one object and of a collection: `endpoints/handlers/delete.go` and `Store.Delete`.
 //!
-//! Custom resources know no grace: an object goes at once unless finalizers hold it.
+//! No resource here has a grace period: an object is removed at once unless it has finalizers.
 
+use super::Registry;
 use crate::server::admission::{Operation, OperationOptions, Review};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::{self, DeleteOptions};
 use crate::server::http::status::{Details, GroupResource, Reason, Refusal, status_value};
-use crate::server::registry::list;
-use crate::server::registry::managed_fields::Subresource;
-use crate::server::registry::metadata;
-use crate::server::registry::rest::{deletion_finalizers, etcd_key, mark_deleting};
-use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::metadata::{self, Object};
+use crate::server::registry::rest::{check_preconditions, deletion_finalizers, etcd_key, mark_deleting};
 use crate::server::registry::store;
+use crate::server::registry::strategy::{Existing, Strategy};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Answers a DELETE of one object.
-pub(in crate::server) fn delete(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-) -> Result<Answer, Refusal> {
-    let name = ctx.name()?;
-    let options = DeleteOptions::read(ctx)?;
-    if options.ignore_read_errors {
-        return Err(refuse_ignoring(ctx, serving, &name));
-    }
-    let namespace = ctx.target.namespace.clone();
-    match remove(ctx, serving, version, &namespace, &name, &options)? {
-        Removal::Kept(object) => {
-            let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
-            Ok(Answer::object(code, object))
+impl<S: Strategy> Registry<S> {
+    /// Answers a DELETE of one object.
+    pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
+        let name = ctx.name()?;
+        let options = DeleteOptions::read(ctx)?;
+        if options.ignore_read_errors {
+            return Err(self.refuse_ignoring(ctx, &name));
         }
-        Removal::Gone(object) => Ok(Answer {
-            code: 200,
-            content: Content::Status(success(serving.resource(), &name, metadata::text(&object, "uid"))),
-        }),
+        let namespace = ctx.target.namespace.clone();
+        match self.remove(ctx, &namespace, &name, &options, Deletion::OfOne)? {
+            Removal::Kept(object) => {
+                let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
+                Ok(Answer::object(code, object))
+            }
+            Removal::Gone(object) => Ok(Answer {
+                code: 200,
+                content: Content::Status(success(self.strategy.resource(), &name, metadata::text(&object, "uid"))),
+            }),
+        }
+    }
+
+    /// Answers a DELETE of a collection: the list as it was before.
+    pub(super) fn delete_collection(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
+        let options = self.list_options(ctx)?;
+        let delete = DeleteOptions::read(ctx)?;
+        if delete.ignore_read_errors {
+            return Err(delete_options::collection_refuses_ignoring());
+        }
+        let page = self.select(ctx, &options)?;
+        for object in &page.items {
+            let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
+            match self.remove(ctx, namespace, name, &delete, Deletion::OfCollection) {
+                Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
+                _ => {}
+            }
+        }
+        Ok(Answer { code: 200, content: Content::List(page) })
+    }
+
+    /// Objects that can be read are not deleted blindly, and here all can.
+    fn refuse_ignoring(&self, ctx: &Context<'_>, name: &str) -> Refusal {
+        let resource = self.strategy.resource();
+        let key = store::key(&ctx.target.namespace, name);
+        if self.strategy.objects().get(&key).is_none() {
+            return Refusal::not_found(resource, name);
+        }
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
+            etcd_key(resource, &key)
+        );
+        Refusal::conflict(resource, name, &why)
+    }
+
+    /// Deletes one object, or marks it as being deleted.
+    fn remove(
+        &self,
+        ctx: &mut Context<'_>,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+        deletion: Deletion,
+    ) -> Result<Removal, Refusal> {
+        let strategy = &self.strategy;
+        let (objects, resource) = (strategy.objects(), strategy.resource());
+        let key = store::checked_key(namespace, name)?;
+        let _lock = strategy.lock(ctx.server);
+        loop {
+            let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, name)) };
+            let existing = strategy.existing(&stored)?;
+            match deletion {
+                Deletion::OfOne => strategy.check_preconditions(&existing.value, options)?,
+                Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, options)?,
+            }
+            let review = Review {
+                scope: strategy.scope(),
+                operation: Operation::Delete,
+                options: OperationOptions::Delete(options),
+            };
+            review.validate(ctx, Some(&existing.value), None)?;
+            let Some(marked) = self.marked(&existing, options, deletion, &ctx.now()) else {
+                if options.dry_run {
+                    return Ok(Removal::Gone(existing.value));
+                }
+                if objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
+                    strategy.removed(ctx, name);
+                    return Ok(Removal::Gone(existing.value));
+                }
+                continue;
+            };
+            let written = strategy.written(marked.into_value(), true)?;
+            if options.dry_run {
+                return Ok(Removal::Kept(written.shown()));
+            }
+            if written.raw == *stored.raw() {
+                return Ok(Removal::Kept(existing.value));
+            }
+            if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
+                return Ok(Removal::Kept(shown));
+            }
+        }
+    }
+
+    /// The object marked as being deleted; `None` for one that nothing keeps.
+    fn marked(
+        &self,
+        existing: &Existing<S::Object>,
+        options: &DeleteOptions,
+        deletion: Deletion,
+        now: &str,
+    ) -> Option<S::Object> {
+        if deletion == Deletion::OfOne
+            && let Some(marked) = self.strategy.mark_deleting(&existing.object, now)
+        {
+            return Some(marked);
+        }
+        let finalizers = deletion_finalizers(existing, options);
+        if finalizers.is_empty() {
+            return None;
+        }
+        let mut object = (*existing.object).clone();
+        mark_deleting(&mut object, finalizers, now);
+        Some(object)
     }
 }
 
-/// Answers a DELETE of a collection: the list as it was before.
-pub(in crate::server) fn delete_collection(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-) -> Result<Answer, Refusal> {
-    let options = list::options(ctx, serving, version)?;
-    let delete = DeleteOptions::read(ctx)?;
-    if delete.ignore_read_errors {
-        return Err(delete_options::collection_refuses_ignoring());
-    }
-    let page = list::select(ctx, serving, version, &options)?;
-    for object in &page.items {
-        let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
-        match remove(ctx, serving, version, namespace, name, &delete) {
-            Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
-            _ => {}
-        }
-    }
-    Ok(Answer { code: 200, content: Content::List(page) })
+/// How an object comes to be deleted. A strategy may replace what a DELETE of one object does (`REST.Delete`), but not what
+/// a DELETE of a collection does (`Store.DeleteCollection`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deletion {
+    OfOne,
+    OfCollection,
 }
 
-/// Objects that can be read are not deleted blindly, and here all can.
-fn refuse_ignoring(ctx: &Context<'_>, serving: &Serving, name: &str) -> Refusal {
-    let key = store::key(&ctx.target.namespace, name);
-    if serving.objects.get(&key).is_none() {
-        return Refusal::not_found(serving.resource(), name);
-    }
-    let why = format!(
-        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
-        etcd_key(serving.resource(), &key)
-    );
-    Refusal::conflict(serving.resource(), name, &why)
+/// What came of a deletion.
+enum Removal {
+    /// Finalizers keep the object.
+    Kept(Arc<Value>),
+    /// It is gone, or would be.
+    Gone(Arc<Value>),
 }
 
 /// `Status` of a removed object.
-pub(in crate::server) fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
+fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
     let details = Details {
         name: name.to_owned(),
         group: resource.group.to_owned(),
@@ -84,63 +165,4 @@ pub(in crate::server) fn success(resource: GroupResource<'_>, name: &str, uid: &
         ..Details::default()
     };
     status_value("Success", 0, "", "", Some(&details))
-}
-
-/// What came of a deletion.
-pub(in crate::server) enum Removal {
-    /// Finalizers hold the object.
-    Kept(Arc<Value>),
-    /// It is gone, or would be.
-    Gone(Arc<Value>),
-}
-
-/// Deletes one object, or marks it as being deleted.
-pub(in crate::server) fn remove(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    namespace: &str,
-    name: &str,
-    options: &DeleteOptions,
-) -> Result<Removal, Refusal> {
-    let key = store::checked_key(namespace, name)?;
-    loop {
-        let Some(stored) = serving.objects.get(&key) else {
-            return Err(Refusal::not_found(serving.resource(), name));
-        };
-        let existing = serving.read(&stored, version)?;
-        options.check_preconditions(&existing, GroupResource { group: &serving.group, resource: &serving.kind })?;
-        let review = Review {
-            serving,
-            version,
-            subresource: Subresource::None,
-            operation: Operation::Delete,
-            options: OperationOptions::Delete(options),
-        };
-        review.validate(ctx, Some(&existing), None)?;
-        let finalizers = deletion_finalizers(&existing, options);
-        if finalizers.is_empty() {
-            if options.dry_run {
-                return Ok(Removal::Gone(existing));
-            }
-            if serving.objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
-                ctx.server.object_removed(serving);
-                ctx.server.empty_namespace(serving, name, ctx.request.now);
-                return Ok(Removal::Gone(existing));
-            }
-            continue;
-        }
-        let mut object = (*existing).clone();
-        mark_deleting(&mut object, finalizers, &ctx.now());
-        let written = serving.written(object, version, true)?;
-        if options.dry_run {
-            return Ok(Removal::Kept(written.shown()));
-        }
-        if written.raw == *stored.raw() {
-            return Ok(Removal::Kept(existing));
-        }
-        if let Ok(shown) = written.put(version, &serving.objects, &key, Some(&stored), &ctx.server.revision) {
-            return Ok(Removal::Kept(shown));
-        }
-    }
 }

@@ -2,103 +2,80 @@
 //!
 //! A list of the past, which the pages after the first are, is made by going back along the collection's log.
 
+use super::Registry;
 use crate::field::names;
-use crate::server::http::context::{Answer, Content, Context, List, UNSTRUCTURED_LIST};
+use crate::server::http::context::{Answer, Content, Context, List};
 use crate::server::http::digest::{base64, unbase64};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::Refusal;
-use crate::server::registry::metadata;
-use crate::server::registry::revision::parse_revision;
-use crate::server::registry::revision::{check_not_ahead, invalid_revision};
-use crate::server::registry::serving::{Serving, Version};
+use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse_revision};
 use crate::server::registry::store::{Collection, Found};
+use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crate::text;
 use crate::value::{Value, json};
 use std::sync::Arc;
 
-/// Answers a list.
-pub(in crate::server) fn list(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
-    let options = options(ctx, serving, version)?;
-    let page = select(ctx, serving, version, &options)?;
-    Ok(Answer { code: 200, content: Content::List(page) })
-}
-
-/// The options of a list, with the name of the URL as a field selector.
-pub(in crate::server) fn options(
-    ctx: &Context<'_>,
-    serving: &Serving,
-    version: &Version,
-) -> Result<ListOptions, Refusal> {
-    let mut options = list_options(&ctx.query, ctx.release())?;
-    check_fields(&options.fields, serving, version)?;
-    let name = &ctx.target.name;
-    if !name.is_empty() {
-        if options.fields.is_empty() {
-            options.fields = FieldSelector::name(name);
-        } else if options.fields.required_value("metadata.name") != Some(name) {
-            return Err(Refusal::bad_request("fieldSelector metadata.name doesn't match requested name"));
-        }
+impl<S: ReadStrategy> Registry<S> {
+    /// Answers a list.
+    pub(super) fn list(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
+        let options = self.list_options(ctx)?;
+        let page = self.select(ctx, &options)?;
+        Ok(Answer { code: 200, content: Content::List(page) })
     }
-    Ok(options)
-}
 
-/// `ConvertFieldLabel`: only some fields select.
-pub(in crate::server) fn check_fields(
-    fields: &FieldSelector,
-    serving: &Serving,
-    version: &Version,
-) -> Result<(), Refusal> {
-    for field in fields.fields() {
-        let known = field == "metadata.name"
-            || serving.namespaced && field == "metadata.namespace"
-            || version.selectable.iter().any(|(name, _)| name == field);
-        if !known {
-            return Err(Refusal::bad_request(format!("field label not supported: {field}")));
-        }
-    }
-    Ok(())
-}
-
-/// The objects that are selected, one page of them.
-pub(in crate::server) fn select(
-    ctx: &Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    options: &ListOptions,
-) -> Result<List, Refusal> {
-    let scope = Scope::of(ctx, serving, options);
-    let pages = Pages::read(ctx, options)?;
-    let (found, resource_version) = pages.objects(ctx, &serving.objects, &scope.prefix)?;
-    let mut page = Page::new(pages.limit);
-    for (key, stored) in found {
-        if !scope.contains(&key) {
-            continue;
-        }
-        if page.is_full() {
-            page.skipped += 1;
-            if !options.labels.is_empty() || !options.fields.is_empty() {
-                break;
+    /// The options of a list, with the name of the URL as a field selector.
+    pub(super) fn list_options(&self, ctx: &Context<'_>) -> Result<ListOptions, Refusal> {
+        let mut options = list_options(&ctx.query, ctx.release())?;
+        self.strategy.check_fields(&options.fields)?;
+        let name = &ctx.target.name;
+        if !name.is_empty() {
+            if options.fields.is_empty() {
+                options.fields = FieldSelector::name(name);
+            } else if options.fields.required_value("metadata.name") != Some(name) {
+                return Err(Refusal::bad_request("fieldSelector metadata.name doesn't match requested name"));
             }
-            continue;
         }
-        let object = serving.read(&stored, version)?;
-        if selected(&object, version, options)? {
-            page.items.push(object);
-            page.last = key;
-        }
+        Ok(options)
     }
-    let more = page.skipped > 0;
-    let selects = !options.labels.is_empty() || !options.fields.is_empty();
-    Ok(List {
-        api_version: serving.api_version(version),
-        kind: serving.list_kind.clone(),
-        resource_version: resource_version.to_string(),
-        continue_: if more { token(resource_version, scope.relative(&page.last)) } else { String::new() },
-        remaining: (more && !selects).then_some(page.skipped),
-        items: page.items,
-        go_type: UNSTRUCTURED_LIST,
-    })
+
+    /// The objects that are selected, one page of them.
+    pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
+        let strategy = &self.strategy;
+        let scope = Scope::of(ctx, strategy.is_namespaced(), options);
+        let pages = Pages::read(ctx, options)?;
+        let (found, resource_version) = pages.objects(ctx, strategy.objects(), &scope.prefix)?;
+        let mut page = Page::new(pages.limit);
+        let selects = !options.labels.is_empty() || !options.fields.is_empty();
+        for (key, stored) in found {
+            if !scope.contains(&key) {
+                continue;
+            }
+            if page.is_full() {
+                page.skipped += 1;
+                if selects {
+                    break;
+                }
+                continue;
+            }
+            let object = strategy.read(&stored)?;
+            if strategy.selects(&object, options)? {
+                page.items.push(object);
+                page.last = key;
+            }
+        }
+        let more = page.skipped > 0;
+        let ListType { api_version, kind, go_type } = strategy.list_type();
+        Ok(List {
+            api_version: api_version.into_owned(),
+            kind: kind.to_owned(),
+            resource_version: resource_version.to_string(),
+            continue_: if more { token(resource_version, scope.relative(&page.last)) } else { String::new() },
+            remaining: (more && !selects).then_some(page.skipped),
+            items: page.items,
+            go_type,
+        })
+    }
 }
 
 /// What of the keys is listed.
@@ -110,12 +87,8 @@ pub(in crate::server) struct Scope {
 }
 
 impl Scope {
-    /// All of them.
-    pub fn everything() -> Self {
-        Self { prefix: String::new(), name: None }
-    }
-
-    pub fn of(ctx: &Context<'_>, serving: &Serving, options: &ListOptions) -> Self {
+    /// The keys that a request lists or watches.
+    pub fn of(ctx: &Context<'_>, namespaced: bool, options: &ListOptions) -> Self {
         let mut namespace = ctx.target.namespace.as_str();
         if namespace.is_empty()
             && let Some(selected) = options.fields.required_value("metadata.namespace")
@@ -123,13 +96,11 @@ impl Scope {
         {
             namespace = selected;
         }
-        let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
+        let prefix = if namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
         let name = options
             .fields
             .required_value("metadata.name")
-            .filter(|name| {
-                (!serving.namespaced || !namespace.is_empty()) && names::path_segment(name, false).is_empty()
-            })
+            .filter(|name| (!namespaced || !namespace.is_empty()) && names::path_segment(name, false).is_empty())
             .map(|name| format!("{prefix}{name}"));
         Self { prefix, name }
     }
@@ -167,7 +138,7 @@ impl Page {
 }
 
 /// Where the page begins.
-pub(in crate::server) struct Pages {
+struct Pages {
     /// The first key that may be on it, without the prefix of all.
     start: String,
     /// The revision of the past that is listed, if it is not the present.
@@ -222,26 +193,8 @@ impl Pages {
     }
 }
 
-/// Whether an object is selected.
-pub(in crate::server) fn selected(object: &Value, version: &Version, options: &ListOptions) -> Result<bool, Refusal> {
-    if !options.labels.is_empty() {
-        let labels = metadata::get(object, "labels");
-        if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
-            return Ok(false);
-        }
-    }
-    if options.fields.is_empty() {
-        return Ok(true);
-    }
-    // The server computes all selectable fields of every object it looks at, and fails when one of them fails.
-    for (name, _) in &version.selectable {
-        version.field(object, name).map_err(Refusal::unclassified)?;
-    }
-    Ok(options.fields.matches(|field| version.field(object, field).unwrap_or_default()))
-}
-
 /// A continue token: unpadded URL-safe base64 of JSON.
-pub(in crate::server) fn token(revision: u64, last: &str) -> String {
+fn token(revision: u64, last: &str) -> String {
     encode_token(i64::try_from(revision).unwrap_or(i64::MAX), &format!("{last}\0"))
 }
 

@@ -1,9 +1,79 @@
-//! `metadata` of objects as values: what the server reads and sets through `metav1.Object`.
+//! `metadata` of objects: what the server reads and sets through `metav1.Object`.
 //!
 //! Decoding has already made it what a typed ObjectMeta writes, so wrong types do not occur; where they do, they read as
 //! absent.
 
+use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value};
+use std::sync::Arc;
+
+/// Anything with `metadata`.
+pub(in crate::server) trait HasMetadata {
+    /// The members of `metadata`; `None` when there is none.
+    fn metadata(&self) -> Option<&Map>;
+}
+
+/// An object that a request writes: a [`Value`], or a type of its own.
+pub(in crate::server) trait Object: HasMetadata + Clone {
+    /// The members of `metadata`, which is added where it is missing; `None` for a value that is not an object.
+    fn metadata_mut(&mut self) -> Option<&mut Map>;
+
+    /// The object itself where it is a value, which admission plugins can change.
+    fn as_value_mut(&mut self) -> Option<&mut Value>;
+
+    /// The object as JSON.
+    fn into_value(self) -> Value;
+}
+
+impl HasMetadata for Value {
+    fn metadata(&self) -> Option<&Map> {
+        self.get("metadata").and_then(Self::as_object)
+    }
+}
+
+impl Object for Value {
+    fn metadata_mut(&mut self) -> Option<&mut Map> {
+        let metadata = self.as_object_mut()?.entry("metadata".to_owned()).or_insert_with(|| Self::Object(Map::new()));
+        if !matches!(metadata, Self::Object(_)) {
+            *metadata = Self::Object(Map::new());
+        }
+        metadata.as_object_mut()
+    }
+
+    fn as_value_mut(&mut self) -> Option<&mut Value> {
+        Some(self)
+    }
+
+    fn into_value(self) -> Value {
+        self
+    }
+}
+
+impl HasMetadata for CustomResourceDefinition {
+    fn metadata(&self) -> Option<&Map> {
+        Some(&self.metadata)
+    }
+}
+
+impl Object for CustomResourceDefinition {
+    fn metadata_mut(&mut self) -> Option<&mut Map> {
+        Some(&mut self.metadata)
+    }
+
+    fn as_value_mut(&mut self) -> Option<&mut Value> {
+        None
+    }
+
+    fn into_value(self) -> Value {
+        self.to_value()
+    }
+}
+
+impl<T: HasMetadata> HasMetadata for Arc<T> {
+    fn metadata(&self) -> Option<&Map> {
+        (**self).metadata()
+    }
+}
 
 /// The members of `ObjectMeta`, in the order in which Go writes them.
 pub(in crate::server) const MEMBERS: [&str; 15] = [
@@ -25,74 +95,62 @@ pub(in crate::server) const MEMBERS: [&str; 15] = [
 ];
 
 /// A text of `metadata`, empty when absent.
-pub(in crate::server) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
-    object.str_at(&["metadata", key]).unwrap_or_default()
+pub(in crate::server) fn text<'a>(object: &'a impl HasMetadata, key: &str) -> &'a str {
+    get(object, key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Sets a text of `metadata`; an empty one removes it.
-pub(in crate::server) fn set_text(object: &mut Value, key: &str, text: &str) {
+pub(in crate::server) fn set_text(object: &mut impl Object, key: &str, text: &str) {
     set(object, key, (!text.is_empty()).then(|| Value::from(text)));
 }
 
 /// Sets or removes a member of `metadata`.
-pub(in crate::server) fn set(object: &mut Value, key: &str, value: Option<Value>) {
-    let Some(members) = object.as_object_mut() else { return };
-    match value {
-        Some(value) => {
-            let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
-            if !matches!(metadata, Value::Object(_)) {
-                *metadata = Value::Object(Map::new());
-            }
-            if let Some(metadata) = metadata.as_object_mut() {
-                metadata.insert(key.to_owned(), value);
-            }
-        }
-        None => {
-            if let Some(metadata) = members.get_mut("metadata").and_then(Value::as_object_mut) {
-                metadata.remove(key);
-            }
-        }
+pub(in crate::server) fn set(object: &mut impl Object, key: &str, value: Option<Value>) {
+    if value.is_none() && object.metadata().is_none() {
+        return;
     }
+    let Some(metadata) = object.metadata_mut() else { return };
+    match value {
+        Some(value) => metadata.insert(key.to_owned(), value),
+        None => metadata.remove(key),
+    };
 }
 
 /// A member of `metadata`.
-pub(in crate::server) fn get<'a>(object: &'a Value, key: &str) -> Option<&'a Value> {
-    object.at(&["metadata", key])
+pub(in crate::server) fn get<'a>(object: &'a impl HasMetadata, key: &str) -> Option<&'a Value> {
+    object.metadata()?.get(key)
 }
 
 /// The finalizers.
-pub(in crate::server) fn finalizers(object: &Value) -> Vec<&str> {
+pub(in crate::server) fn finalizers(object: &impl HasMetadata) -> Vec<&str> {
     get(object, "finalizers").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
 /// Whether deletion was asked for.
-pub(in crate::server) fn is_deleting(object: &Value) -> bool {
+pub(in crate::server) fn is_deleting(object: &impl HasMetadata) -> bool {
     get(object, "deletionTimestamp").is_some_and(|v| !v.is_null())
 }
 
 /// The generation; 0 when absent.
-pub(in crate::server) fn generation(object: &Value) -> i64 {
+pub(in crate::server) fn generation(object: &impl HasMetadata) -> i64 {
     get(object, "generation").and_then(Value::as_int).unwrap_or_default()
 }
 
 /// `WipeObjectMetaSystemFields`
-pub(in crate::server) fn wipe_system_fields(object: &mut Value) {
-    if get(object, "uid").is_none() && object.get("metadata").is_none() {
-        return;
-    }
+pub(in crate::server) fn wipe_system_fields(object: &mut impl Object) {
     for key in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         set(object, key, None);
     }
 }
 
 /// `FillObjectMetaSystemFields`
-pub(in crate::server) fn fill_system_fields(object: &mut Value, uid: &str, now: &str) {
+pub(in crate::server) fn fill_system_fields(object: &mut impl Object, uid: &str, now: &str) {
     set_text(object, "creationTimestamp", now);
     set_text(object, "uid", uid);
 }
 
 /// Removes repeated owner references; the UIDs of the removed ones.
-pub(in crate::server) fn dedup_owner_references(object: &mut Value) -> Vec<String> {
+pub(in crate::server) fn dedup_owner_references(object: &mut impl Object) -> Vec<String> {
     let Some(references) = get(object, "ownerReferences").and_then(Value::as_array) else { return Vec::new() };
     let mut kept: Vec<Value> = Vec::with_capacity(references.len());
     let mut duplicates = Vec::new();

@@ -1,9 +1,10 @@
 //! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply.
 
-pub(in crate::server) mod apply;
+mod apply;
 mod json;
 mod merge;
 
+use super::Registry;
 use crate::apply::raw::Raw;
 use crate::field::{FieldError, FieldPath};
 use crate::release::{Release, V1_37};
@@ -11,12 +12,12 @@ use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::decode::{self, Fault};
-use crate::server::registry::serving::{Serving, Version};
-use crate::server::registry::update::{Part, Update};
+use crate::server::registry::decode;
+use crate::server::registry::managed_fields;
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::update::Update;
 use crate::text;
-use crate::value::{Value, json as json_text};
-use std::sync::Arc;
+use crate::value::Value;
 
 const MEDIA_TYPES: [&str; 3] =
     ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
@@ -56,26 +57,28 @@ pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<K
     kind(content_type).map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
 }
 
-/// Answers a PATCH of an object or its status.
-pub(in crate::server) fn patch(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    part: Part,
-    kind: Kind,
-) -> Result<Answer, Refusal> {
-    let (patch, options) = read(ctx, kind)?;
-    let Some(patch) = patch else { return apply::apply(ctx, serving, version, part, &options) };
-    let update = Update { serving, version, part, decoded: true, uid: "", options: &options };
-    let mut transform = |ctx: &mut Context<'_>, existing: &Arc<Value>| {
-        let (patched, strict) = patch.apply((**existing).clone(), &options)?;
-        decoded(ctx, serving, version, patched, &strict, &options)
-    };
-    update.run(ctx, &mut transform).map(|o| Answer::object(200, o))
+impl<S: Strategy> Registry<S> {
+    /// Answers a PATCH.
+    pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
+        let strategy = &self.strategy;
+        ctx.name()?;
+        let (patch, options) = read(ctx, kind)?;
+        let Some(patch) = patch else { return self.apply(ctx, &options) };
+        let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
+            let (patched, strict) = patch.apply(existing.clone(), &options)?;
+            let mut object = strategy.decode_patched(ctx, patched, strict, &options)?;
+            managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
+            decode::match_namespace(&mut object, &ctx.target.namespace)?;
+            decode::check_name(&object, &ctx.target.name)?;
+            decode::dedup_owners(ctx, &mut object, true);
+            Ok(object)
+        };
+        self.update(ctx, &Update { decoded: true, uid: "", options: &options }, &mut transform)
+    }
 }
 
 /// Reads a patch and its options; `None` for an apply.
-pub(in crate::server) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
+fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
     body::check_size(&ctx.request.body)?;
     let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
     let options = options::write_options(&ctx.query, write, ctx.release())?;
@@ -102,7 +105,7 @@ pub(in crate::server) fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<P
 }
 
 /// A JSON or merge patch.
-pub(in crate::server) struct Patch {
+struct Patch {
     kind: Kind,
     document: Value,
     raw: Raw,
@@ -111,7 +114,7 @@ pub(in crate::server) struct Patch {
 
 impl Patch {
     /// The patched object, and the strict errors of the patch itself.
-    pub fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
+    fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
         let looks = options.field_validation.looks();
         match self.kind {
             Kind::Json => {
@@ -127,34 +130,6 @@ impl Patch {
             Kind::Merge | Kind::Apply => Ok((merge::apply(&self.document, current, looks)?, self.strict.clone())),
         }
     }
-}
-
-/// The patched object as the request decoder reads it; refusals speak of the field `patch` and echo the object.
-fn decoded(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    patched: Value,
-    strict: &[String],
-    options: &WriteOptions,
-) -> Result<Value, Refusal> {
-    let echo = json_text::to_string(&patched);
-    let fault = |text: String| refuse(&echo, text);
-    let missing = || format!("Object 'Kind' is missing in '{echo}'");
-    let typed = body::interpret(&patched).map_err(|text| Fault::Unreadable(text, None));
-    let result =
-        typed.and_then(|()| decode::decode(ctx, serving, version, patched, strict.to_vec(), &missing, options));
-    let mut object = match result {
-        Ok(object) => object,
-        Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(fault(text)),
-    };
-    if object.get("apiVersion").is_none() {
-        return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
-    }
-    decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
-    decode::check_name(&object, &ctx.target.name)?;
-    decode::dedup_owners(ctx, &mut object, true);
-    Ok(object)
 }
 
 /// The message for a patch that is no JSON. Since 1.37 it is checked before anything else (`validateAndTranscodePatch`).

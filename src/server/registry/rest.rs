@@ -2,33 +2,25 @@
 
 use crate::field::{BadValue, FieldError, FieldPath};
 use crate::release::Release;
-use crate::server::http::body;
+use crate::server::admission::RequestScope;
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::metadata;
+use crate::server::registry::metadata::{self, HasMetadata, Object};
 use crate::server::registry::revision::parse_revision;
 use crate::value::Value;
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// A 422 about an object, headed by the kind the object itself claims.
-pub(in crate::server) fn invalid(object: &Value, errors: crate::field::ErrorList) -> Refusal {
-    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-    let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
-    let kind = object.str_at(&["kind"]).unwrap_or_default();
-    Refusal::invalid(GroupResource { group, resource: kind }, metadata::text(object, "name"), errors)
-}
-
 /// `metadata.generation`, which is left out when 0.
-pub(in crate::server) fn set_generation(object: &mut Value, generation: i64) {
+pub(in crate::server) fn set_generation(object: &mut impl Object, generation: i64) {
     metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
 }
 
 const GRACE: &str = "deletionGracePeriodSeconds";
 
 /// What an update can never change.
-pub(in crate::server) fn keep_system_fields(object: &mut Value, existing: &Value) {
+pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: &impl HasMetadata) {
     if metadata::text(object, "uid").is_empty() {
         metadata::set_text(object, "uid", metadata::text(existing, "uid"));
     }
@@ -45,14 +37,14 @@ pub(in crate::server) fn keep_system_fields(object: &mut Value, existing: &Value
 }
 
 /// `ShouldDeleteDuringUpdate`: the last finalizer went while the object was being deleted.
-pub(in crate::server) fn should_delete(object: &Value, existing: &Value) -> bool {
+pub(in crate::server) fn should_delete(object: &impl HasMetadata, existing: &impl HasMetadata) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_deleting(existing)
         && metadata::get(existing, "deletionGracePeriodSeconds").and_then(Value::as_int).unwrap_or_default() == 0
 }
 
 /// `markAsDeleting`, with the finalizers the object then has.
-pub(in crate::server) fn mark_deleting(object: &mut Value, finalizers: Vec<String>, now: &str) {
+pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec<String>, now: &str) {
     let finalizers = finalizers.into_iter().map(Value::from).collect();
     metadata::set(object, "finalizers", Some(Value::Array(finalizers)));
     if !metadata::is_deleting(object) {
@@ -67,7 +59,7 @@ pub(in crate::server) fn mark_deleting(object: &mut Value, finalizers: Vec<Strin
 
 /// `deletionFinalizersForGarbageCollection`: the finalizers an object has once its deletion began. An explicit wish wins
 /// over what is there already.
-pub(in crate::server) fn deletion_finalizers(object: &Value, options: &DeleteOptions) -> Vec<String> {
+pub(in crate::server) fn deletion_finalizers(object: &impl HasMetadata, options: &DeleteOptions) -> Vec<String> {
     let have = metadata::finalizers(object);
     let first_of_ours = have.iter().find(|f| matches!(**f, ORPHAN | FOREGROUND)).copied();
     let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
@@ -89,13 +81,25 @@ pub(in crate::server) fn deletion_finalizers(object: &Value, options: &DeleteOpt
     chosen.into_iter().map(str::to_owned).collect()
 }
 
+/// The object must be the one that the options of a deletion name (`rest.BeforeDelete`).
+///
+/// # Errors
+/// 409, headed by the kind.
+pub(in crate::server) fn check_preconditions(
+    scope: RequestScope<'_>,
+    existing: &Value,
+    options: &DeleteOptions,
+) -> Result<(), Refusal> {
+    options.check_preconditions(existing, GroupResource { group: scope.kind.group, resource: scope.kind.kind })
+}
+
 /// The object must have the UID of the request; an empty one is any.
 ///
 /// # Errors
 /// A conflict with the text of etcd's storage.
 pub(in crate::server) fn check_uid(
     resource: GroupResource<'_>,
-    existing: &Value,
+    existing: &impl HasMetadata,
     key: &str,
     uid: &str,
     dry_run: bool,
@@ -148,7 +152,7 @@ pub(in crate::server) fn check_new_revision(revision: &str, dry_run: bool) -> Re
 /// The refusal of a create whose name is taken (`CheckGeneratedNameError`).
 pub(in crate::server) fn name_taken(
     resource: GroupResource<'_>,
-    existing: &Value,
+    existing: Option<&Value>,
     name: &str,
     generated: bool,
 ) -> Refusal {
@@ -157,7 +161,7 @@ pub(in crate::server) fn name_taken(
     } else {
         Refusal::already_exists(resource, name)
     };
-    if metadata::is_deleting(existing) {
+    if existing.is_some_and(metadata::is_deleting) {
         refusal.message = format!("object is being deleted: {}", refusal.message);
     }
     refusal

@@ -7,24 +7,21 @@
 
 mod view;
 
-use crate::server::definitions;
+use super::Registry;
 use crate::server::http::context::Context;
-use crate::server::http::negotiate::{self, Conversion, Endpoint, Output};
+use crate::server::http::negotiate::{Conversion, Endpoint, Output};
 use crate::server::http::options::{self, ListOptions};
-use crate::server::http::page::not_found_page;
 use crate::server::http::query::Query;
-use crate::server::http::route::Target;
 use crate::server::http::status::Refusal;
-use crate::server::registry::list::{self, Scope};
-use crate::server::registry::objects;
-use crate::server::registry::revision::invalid_revision;
-use crate::server::registry::revision::parse_revision;
+use crate::server::registry::list::Scope;
+use crate::server::registry::revision::{invalid_revision, parse_revision};
 use crate::server::registry::store::{Collection, Next, Revision, Stored, WatchNotifier};
-use crate::server::{Format, Method, Reply, Server, Timestamp};
+use crate::server::registry::strategy::ReadStrategy;
+use crate::server::{Format, Reply, Server, Timestamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};
-use view::{Source, View};
+use view::View;
 
 impl Server {
     /// Lets `notifier` wake watches from now on when many are waiting; only the first one counts.
@@ -66,81 +63,50 @@ enum Step {
     End,
 }
 
-/// Whether a request is a watch, as far as its method and path tell.
-pub(in crate::server) fn is_watch(method: Method, target: &Target) -> bool {
-    target.verb == "watch"
-        && target.subresource.is_empty()
-        && if definitions::is_about(target) {
-            method == Method::Get && definitions::is_collection(target)
-        } else {
-            matches!(method, Method::Get | Method::Head)
+impl<S: ReadStrategy + 'static> Registry<S> {
+    /// Answers a watch.
+    pub fn watch(self, ctx: Context<'_>) -> Reply {
+        let output = match ctx.negotiate(Endpoint::Object) {
+            Ok(output) => output,
+            Err(refusal) => return Reply::Whole(ctx.refuse(&refusal)),
+        };
+        match self.start(&ctx, &output) {
+            Ok(mut watch) => {
+                watch.warnings = ctx.into_warnings();
+                Reply::Stream(Box::new(watch))
+            }
+            Err(refusal) => Reply::Whole(ctx.respond(&output, None, Err(refusal))),
         }
-}
-
-/// Answers a watch.
-pub(in crate::server) fn handle(mut ctx: Context<'_>) -> Reply {
-    let own = definitions::is_about(&ctx.target);
-    let source = if own {
-        Source::definitions()
-    } else {
-        let Some((serving, version)) = objects::find(&ctx) else { return Reply::Whole(not_found_page()) };
-        if let Some(warning) = &version.deprecation {
-            ctx.warn(warning.as_str());
-        }
-        Source::Objects(serving, version)
-    };
-    if own && !negotiate::speaks(ctx.request.accept.as_deref()) {
-        return Reply::Whole(ctx.refuse(&Refusal::no_representation()));
     }
-    let output = match ctx.negotiate(Endpoint::Object) {
-        Ok(output) => output,
-        Err(refusal) => return Reply::Whole(ctx.refuse(&refusal)),
-    };
-    match start(&ctx, source, &output) {
-        Ok(mut watch) => {
-            watch.warnings = ctx.into_warnings();
-            Reply::Stream(Box::new(watch))
-        }
-        Err(refusal) => Reply::Whole(ctx.respond(&output, None, Err(refusal))),
-    }
-}
 
-fn start(ctx: &Context<'_>, source: Source, output: &Output) -> Result<Watch, Refusal> {
-    let options = match &source {
-        Source::Objects(serving, version) => list::options(ctx, serving, version)?,
-        Source::Definitions(_) => definitions::options(ctx)?,
-    };
-    let wanted = parse_revision(&options.resource_version)
-        .map_err(|e| Refusal::unclassified(invalid_revision(&options.resource_version, &e)))?;
-    let objects = match &source {
-        Source::Objects(serving, _) => Arc::clone(&serving.objects),
-        Source::Definitions(_) => Arc::clone(&ctx.server.definitions.objects),
-    };
-    let scope = match &source {
-        Source::Objects(serving, _) => Scope::of(ctx, serving, &options),
-        Source::Definitions(_) => Scope::everything(),
-    };
-    let form = form(&ctx.query, output)?;
-    let timeout_seconds = options.timeout_seconds;
-    let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
-    Ok(Watch {
-        id: objects.next_id(),
-        objects,
-        revision: Arc::clone(&ctx.server.revision),
-        bookmarks: options.allow_bookmarks,
-        timeout_seconds,
-        owes_end_of_initial: options.allow_bookmarks && options.send_initial_events == Some(true),
-        view: View::new(source, options, scope, form.0, form.1),
-        initial: beginning.initial,
-        at: beginning.at,
-        phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
-            // Over before its first event.
-            Phase::Ended
-        } else {
-            beginning.failure.map_or(Phase::Running, Phase::Failing)
-        },
-        warnings: Vec::new(),
-    })
+    fn start(self, ctx: &Context<'_>, output: &Output) -> Result<Watch, Refusal> {
+        let options = self.list_options(ctx)?;
+        let wanted = parse_revision(&options.resource_version)
+            .map_err(|e| Refusal::unclassified(invalid_revision(&options.resource_version, &e)))?;
+        let objects = Arc::clone(self.strategy.objects());
+        let scope = Scope::of(ctx, self.strategy.is_namespaced(), &options);
+        let form = form(&ctx.query, output)?;
+        let timeout_seconds = options.timeout_seconds;
+        let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
+        Ok(Watch {
+            id: objects.next_id(),
+            objects,
+            revision: Arc::clone(&ctx.server.revision),
+            bookmarks: options.allow_bookmarks,
+            timeout_seconds,
+            owes_end_of_initial: options.allow_bookmarks && options.send_initial_events == Some(true),
+            view: View::new(Box::new(self.strategy), options, scope, form.0, form.1),
+            initial: beginning.initial,
+            at: beginning.at,
+            phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
+                // Over before its first event.
+                Phase::Ended
+            } else {
+                beginning.failure.map_or(Phase::Running, Phase::Failing)
+            },
+            warnings: Vec::new(),
+        })
+    }
 }
 
 /// The form of the objects in the stream, which is always JSON.

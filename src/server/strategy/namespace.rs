@@ -4,11 +4,12 @@
 //! other object; only what a namespace means is here. A namespace exists once something is created in it or, where the
 //! namespaces are given, when it is one of them.
 
+use super::built_in::BuiltIn;
+use super::custom_resource::serving::Serving;
 use crate::crd;
 use crate::server::admission::NamespaceLifecycle;
 use crate::server::http::status::GroupResource;
 use crate::server::registry::metadata;
-use crate::server::registry::serving::Serving;
 use crate::server::registry::store::Collection;
 use crate::server::{Server, Timestamp};
 use crate::text::json;
@@ -54,7 +55,8 @@ impl Server {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
         if let Some(definition) = definition {
             let objects = Collection::new(NAME, &self.keeping, self.revision.current());
-            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release);
+            let serving =
+                Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release).built_in(&Namespace);
             self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
             self.namespaces = Some(rule);
             self.admission.push_front(NamespaceLifecycle);
@@ -95,30 +97,37 @@ impl Server {
         // Whoever was faster made the same.
         let _ = serving.objects.put(name, None, namespace, &self.revision);
     }
+}
 
-    /// A namespace was deleted: all that is in it goes too, except what finalizers hold.
-    pub(in crate::server) fn empty_namespace(&self, serving: &Serving, name: &str, now: Timestamp) {
-        if !are(serving) || self.namespaces == Some(Namespaces::Unchecked) {
+/// The kind.
+#[derive(Debug)]
+struct Namespace;
+
+impl BuiltIn for Namespace {
+    fn prepare(&self, object: &mut Value) {
+        complete(object);
+        metadata::set(object, "generation", None);
+    }
+
+    fn takes_protobuf(&self) -> bool {
+        true
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        true
+    }
+
+    /// All that is in the namespace is deleted, too, except what finalizers keep.
+    fn removed(&self, server: &Server, name: &str, now: Timestamp) {
+        if server.namespaces == Some(Namespaces::Unchecked) {
             return;
         }
         let all: Vec<Arc<Serving>> =
-            self.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
+            server.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
         for serving in all.iter().filter(|s| s.namespaced) {
-            self.remove_objects(serving, &format!("{name}/"), &time::format(now));
-            self.object_removed(serving);
+            server.remove_objects(serving, &format!("{name}/"), &time::format(now));
+            server.object_removed(serving);
         }
-    }
-}
-
-/// Whether these are namespaces.
-pub(in crate::server) fn are(serving: &Serving) -> bool {
-    serving.crd.name() == NAME
-}
-
-/// Gives a namespace what every namespace has.
-pub(in crate::server) fn complete_new(serving: &Serving, object: &mut Value) {
-    if are(serving) {
-        complete(object);
     }
 }
 

@@ -1,146 +1,250 @@
-//! `/scale`: `customresource/etcd.go`. A Scale is made of the object at the paths the definition names; writing one is an
-//! update of the object.
+//! The scale subresource (`ScaleREST` of `registry/customresource/etcd.go`). A Scale is made of the object at the paths that
+//! the definition names; writing one is an update of the object.
 
-use crate::pipeline::ScalePaths;
-use crate::server::http::body;
-use crate::server::http::context::{Answer, Context};
-use crate::server::http::negotiate;
-use crate::server::http::options::{self, Write, WriteOptions};
-use crate::server::http::status::Refusal;
-use crate::server::registry::decode;
-use crate::server::registry::get;
-use crate::server::registry::managed_fields::{Ownership, ScaleFields, Subresource};
-use crate::server::registry::metadata;
-use crate::server::registry::patch::apply::Config;
-use crate::server::registry::patch::{self, Kind};
-use crate::server::registry::serving::{Serving, Version};
-use crate::server::registry::update::{Part, Update};
-use crate::value::{Map, Value, object};
-use std::sync::Arc;
-
+mod managed_fields;
 pub(in crate::server) mod object;
 mod typed;
 
+use super::custom_resource::CustomResource;
+use crate::apply::field_manager;
+use crate::apply::set::Set;
+use crate::apply::types::{self, Type};
+use crate::apply::updater::Versions;
+use crate::field::ErrorList;
+use crate::pipeline::{ScalePaths, Verdict};
+use crate::server::Server;
+use crate::server::admission::{GroupVersionKind, RequestScope};
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::value::{Map, Value};
+use managed_fields::ScaleFields;
 use object::{Scale, set_nested};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-/// Stands for replicas that were never set.
+const API_VERSION: &str = "autoscaling/v1";
+
+/// Represents replicas that were never set.
 const UNSET: i64 = i32::MIN as i64;
 
-/// Answers a GET.
-pub(in crate::server) fn get(ctx: &Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
-    let paths = paths(version)?;
-    let object = get::read(ctx, serving, version)?;
-    let scale = Scale::of(&object, paths).map_err(Refusal::unclassified)?;
-    if !scale.found {
-        return Err(Refusal::internal(format!("the spec replicas field \"{}\" does not exist", paths.spec_replicas)));
+/// The strategy of the Scale of a custom resource.
+#[derive(Debug)]
+pub(in crate::server) struct ScaleOf {
+    parent: CustomResource,
+    paths: ScalePaths,
+    columns: Columns,
+}
+
+impl ScaleOf {
+    /// The strategy; `None` for a version without the subresource.
+    pub fn new(parent: CustomResource) -> Option<Self> {
+        let paths = parent.version.scale()?.clone();
+        Some(Self { parent, paths, columns: Columns::of_scale() })
     }
-    Ok(Answer::object(200, Arc::new(scale.to_value())))
+
+    fn scale(&self, object: &Value) -> Result<Scale, Refusal> {
+        Scale::of(object, &self.paths).map_err(Refusal::unclassified)
+    }
+
+    fn fields(&self, object: &Value) -> Result<ScaleFields<'_>, Refusal> {
+        ScaleFields::of(&self.parent.serving, &self.parent.version, object)
+    }
 }
 
-/// Answers a PUT.
-pub(in crate::server) fn put(ctx: &mut Context<'_>, serving: &Serving, version: &Version) -> Result<Answer, Refusal> {
-    let name = ctx.name()?;
-    body::check_size(&ctx.request.body)?;
-    let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
-    let input = negotiate::input(ctx.request.content_type.as_deref())?;
-    let mut scale = typed::request_scale(ctx, input, &options)?;
-    decode::match_namespace(&mut scale, &ctx.target.namespace.clone())?;
-    decode::check_name(&scale, &name)?;
-    let uid = metadata::text(&scale, "uid").to_owned();
-    let ownership = Ownership { serving, version, subresource: Subresource::Scale };
-    write(ctx, &ownership, &options, &uid, &mut |ctx, current| {
-        let mut scale = scale.clone();
-        own(ctx, &ownership, current, &mut scale, &options);
-        Ok(scale)
-    })
+impl ReadStrategy for ScaleOf {
+    fn resource(&self) -> GroupResource<'_> {
+        self.parent.resource()
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.parent.is_namespaced()
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        self.parent.objects()
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        self.parent.read(stored)
+    }
+
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        self.parent.check_fields(fields)
+    }
+
+    fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        self.parent.selects(object, options)
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        self.parent.list_type()
+    }
+
+    fn bookmark(&self, metadata: Map) -> Value {
+        self.parent.bookmark(metadata)
+    }
 }
 
-/// Answers a PATCH.
-pub(in crate::server) fn patch(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    kind: Kind,
-) -> Result<Answer, Refusal> {
-    ctx.name()?;
-    let (patch, options) = patch::read(ctx, kind)?;
-    let ownership = Ownership { serving, version, subresource: Subresource::Scale };
-    let Some(patch) = patch else {
-        let config = Config::read(ctx)?;
-        let mut transform =
-            |ctx: &mut Context<'_>, current: &Value| config.apply(ctx, &ownership, Some(current), &options);
-        return write(ctx, &ownership, &options, "", &mut transform);
-    };
-    let mut transform = |ctx: &mut Context<'_>, current: &Value| {
-        let (patched, strict) = patch.apply(current.clone(), &options)?;
-        let mut scale = typed::patched_scale(ctx, patched, strict, &options)?;
-        own(ctx, &ownership, current, &mut scale, &options);
-        decode::match_namespace(&mut scale, &ctx.target.namespace.clone())?;
-        decode::check_name(&scale, &ctx.target.name)?;
-        Ok(scale)
-    };
-    write(ctx, &ownership, &options, "", &mut transform)
+/// Fields of a Scale have owners of their own; `autoscaling/v1` is one more version of the object.
+impl Versions for ScaleOf {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        if api_version == API_VERSION { Some(types::of_scale()) } else { self.parent.type_of(api_version) }
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        self.parent.convert(object, api_version)
+    }
+
+    fn ignored(&self, _: &str) -> Option<&Set> {
+        None
+    }
 }
 
-/// Makes the new Scale from the current one.
-type Transform<'t> = dyn FnMut(&mut Context<'_>, &Value) -> Result<Value, Refusal> + 't;
+impl Strategy for ScaleOf {
+    type Object = Value;
 
-fn write(
-    ctx: &mut Context<'_>,
-    ownership: &Ownership<'_>,
-    options: &WriteOptions,
-    uid: &str,
-    transform: &mut Transform<'_>,
-) -> Result<Answer, Refusal> {
-    let (serving, version) = (ownership.serving, ownership.version);
-    let paths = paths(version)?;
-    let update = Update { serving, version, part: Part::Scale, decoded: false, uid, options };
-    let review = update.review();
-    let mut on_object = |ctx: &mut Context<'_>, existing: &Arc<Value>| {
-        let mut current = Scale::of(existing, paths).map_err(Refusal::unclassified)?;
+    fn scope(&self) -> RequestScope<'_> {
+        let kind = GroupVersionKind { group: "autoscaling", version: "v1", kind: "Scale" };
+        RequestScope { subresource: "scale", kind, ..self.parent.scope() }
+    }
+
+    fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        typed::request_scale(ctx, input, options)
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        typed::patched_scale(ctx, patched, strict, options)
+    }
+
+    fn decode_applied(
+        &self,
+        _: &mut Context<'_>,
+        applied: Value,
+        _: &Value,
+        _: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        Ok(applied)
+    }
+
+    fn empty_object(&self) -> Value {
+        field_manager::bare(API_VERSION, "Scale")
+    }
+
+    /// A Scale as the server's type writes it: zero replicas are left out.
+    fn managed_form(&self, scale: &Value) -> Option<Value> {
+        let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
+        let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
+        Some(crate::value::object([
+            ("kind", Value::from("Scale")),
+            ("apiVersion", Value::from(API_VERSION)),
+            ("metadata", Value::Object(Map::new())),
+            ("spec", Value::Object(spec)),
+        ]))
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        self.parent.prepare_create(object);
+    }
+
+    fn validate_create(&self, object: &Value) -> Verdict {
+        self.parent.validate_create(object)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+        self.parent.existing(stored)
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        self.parent.allows_unconditional_update()
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        self.parent.prepare_update(object, old);
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+        self.parent.validate_update(object, old)
+    }
+
+    fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
+        self.parent.invalid(object, errors)
+    }
+
+    fn view(&self, object: &Arc<Value>) -> Result<Arc<Value>, Refusal> {
+        let mut current = self.scale(object)?;
         if !current.found {
             current.replicas = UNSET;
         }
-        let fields = ScaleFields::of(serving, version, existing)?;
+        let fields = self.fields(object)?;
         let mut current = current.to_value();
         fields.show(&mut current);
-        let mut scale = transform(ctx, &current)?;
-        review.mutate(ctx, Some(&current), &mut scale)?;
+        Ok(Arc::new(current))
+    }
+
+    /// `scaleUpdatedObjectInfo`
+    fn merge(&self, existing: &Value, scale: Value) -> Result<Value, Refusal> {
+        let path = &self.paths.spec_replicas;
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         if replicas == UNSET {
-            return Err(Refusal::bad_request(format!(
-                "the spec replicas field \"{}\" cannot be empty",
-                paths.spec_replicas
-            )));
+            return Err(Refusal::bad_request(format!("the spec replicas field \"{path}\" cannot be empty")));
         }
-        let mut object = (**existing).clone();
-        set_nested(&mut object, &paths.spec_replicas, Value::Int(replicas)).map_err(Refusal::unclassified)?;
+        let mut object = existing.clone();
+        set_nested(&mut object, path, Value::Int(replicas)).map_err(Refusal::unclassified)?;
         let revision = metadata::text(&scale, "resourceVersion");
         if !revision.is_empty() {
             metadata::set_text(&mut object, "resourceVersion", revision);
         }
-        fields.carry(&scale, &mut object)?;
+        self.fields(existing)?.carry(&scale, &mut object)?;
         Ok(object)
-    };
-    let updated = update.run(ctx, &mut on_object)?;
-    let scale = Scale::of(&updated, paths).map_err(Refusal::bad_request)?;
-    Ok(Answer::object(200, Arc::new(scale.to_value())))
-}
+    }
 
-/// Settles the managedFields of a written Scale. It is seen as the server's type writes it: zero replicas are left out.
-fn own(ctx: &Context<'_>, ownership: &Ownership<'_>, current: &Value, scale: &mut Value, options: &WriteOptions) {
-    let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
-    let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
-    let mut seen = object([
-        ("kind", Value::from("Scale")),
-        ("apiVersion", Value::from("autoscaling/v1")),
-        ("metadata", Value::Object(Map::new())),
-        ("spec", Value::Object(spec)),
-    ]);
-    ownership.update(ctx, Some(current), &mut seen, options);
-    metadata::set(scale, "managedFields", metadata::get(&seen, "managedFields").cloned());
-}
+    /// `toScaleUpdateValidation`
+    fn admitted<'v>(&self, object: &'v Value) -> Result<Cow<'v, Value>, Refusal> {
+        Ok(Cow::Owned(self.scale(object)?.to_value()))
+    }
 
-fn paths(version: &Version) -> Result<&ScalePaths, Refusal> {
-    version.scale().ok_or_else(|| Refusal::internal("could not properly serve the subresource"))
+    fn get_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
+        let scale = self.scale(&object)?;
+        if !scale.found {
+            let path = &self.paths.spec_replicas;
+            return Err(Refusal::internal(format!("the spec replicas field \"{path}\" does not exist")));
+        }
+        Ok(Arc::new(scale.to_value()))
+    }
+
+    fn write_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
+        let scale = Scale::of(&object, &self.paths).map_err(Refusal::bad_request)?;
+        Ok(Arc::new(scale.to_value()))
+    }
+
+    /// The replicas did not pass the decoder of the object, whose schema may not have their path.
+    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+        self.parent.written(object, false)
+    }
+
+    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>) {
+        self.parent.committed(server, stored, shown);
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        self.parent.removed(ctx, name);
+    }
 }

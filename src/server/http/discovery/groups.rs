@@ -3,7 +3,7 @@
 use crate::crd;
 use crate::server::Server;
 use crate::server::http::digest;
-use crate::server::registry::serving::{self, Serving};
+use crate::server::strategy::custom_resource::serving::{self, Serving};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 

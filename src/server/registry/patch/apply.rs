@@ -7,51 +7,87 @@ use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
-use crate::server::registry::create;
+use crate::server::registry::Registry;
 use crate::server::registry::decode;
-use crate::server::registry::managed_fields::{Ownership, Subresource};
+use crate::server::registry::managed_fields;
 use crate::server::registry::metadata;
 use crate::server::registry::revision::parse_revision;
-use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::store;
-use crate::server::registry::update::{Part, Update};
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::update::Update;
 use crate::text;
 use crate::value::{Map, Value};
-use std::sync::Arc;
 
-/// Answers an apply of an object or its status.
-pub(super) fn apply(
-    ctx: &mut Context<'_>,
-    serving: &Serving,
-    version: &Version,
-    part: Part,
-    options: &WriteOptions,
-) -> Result<Answer, Refusal> {
-    let config = Config::read(ctx)?;
-    let subresource = if part == Part::Status { Subresource::Status } else { Subresource::None };
-    let ownership = Ownership { serving, version, subresource };
-    let update = Update { serving, version, part, decoded: false, uid: "", options };
-    let key = store::key(&ctx.target.namespace, &ctx.target.name);
-    loop {
-        if part == Part::Object && serving.objects.get(&key).is_none() {
-            let object = config.create(ctx, &ownership, options)?;
-            match create::store_new(ctx, serving, version, object, false, options) {
-                Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
-                result => return result.map(|o| Answer::object(201, o)),
+impl<S: Strategy> Registry<S> {
+    /// Answers an apply.
+    pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
+        let config = Config::read(ctx)?;
+        let creates = self.strategy.scope().subresource.is_empty();
+        let key = store::key(&ctx.target.namespace, &ctx.target.name);
+        loop {
+            if creates && self.strategy.objects().get(&key).is_none() {
+                let object = self.apply_new(ctx, &config, options)?;
+                match self.store_new(ctx, object, false, options) {
+                    // Another thread created it meanwhile.
+                    Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
+                    result => return result,
+                }
+            }
+            let mut transform =
+                |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
+            match self.update(ctx, &Update { decoded: false, uid: "", options }, &mut transform) {
+                // Another thread removed it meanwhile.
+                Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
+                result => return result,
             }
         }
-        let mut transform =
-            |ctx: &mut Context<'_>, existing: &Arc<Value>| config.apply(ctx, &ownership, Some(existing), options);
-        match update.run(ctx, &mut transform) {
-            // Somebody removed it meanwhile.
-            Err(refusal) if part == Part::Object && refusal.reason == Reason::NotFound => {}
-            result => return result.map(|o| Answer::object(200, o)),
+    }
+
+    /// The object that an apply makes of an existing one, or of nothing.
+    fn applied(
+        &self,
+        ctx: &mut Context<'_>,
+        config: &Config<'_>,
+        live: Option<&Value>,
+        options: &WriteOptions,
+    ) -> Result<S::Object, Refusal> {
+        let patch = config.value()?;
+        let applied = managed_fields::apply(&self.strategy, ctx, live, &patch, options)?;
+        let mut object = self.strategy.decode_applied(ctx, applied, &patch, options)?;
+        config.check_duplicates(ctx, options)?;
+        let uid = metadata::text(&object, "uid");
+        if live.is_none() && !uid.is_empty() {
+            let why =
+                format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+            return Err(Refusal::conflict(self.strategy.resource(), &ctx.target.name, &why));
         }
+        decode::match_namespace(&mut object, &ctx.target.namespace)?;
+        decode::check_name(&object, &ctx.target.name)?;
+        if live.is_some() {
+            decode::dedup_owners(ctx, &mut object, true);
+        }
+        Ok(object)
+    }
+
+    /// The new object that an apply makes, admitted.
+    fn apply_new(
+        &self,
+        ctx: &mut Context<'_>,
+        config: &Config<'_>,
+        options: &WriteOptions,
+    ) -> Result<S::Object, Refusal> {
+        let mut object = self.applied(ctx, config, None, options)?;
+        self.admit_new(ctx, &mut object, options)?;
+        decode::dedup_owners(ctx, &mut object, true);
+        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
+        metadata::set(&mut object, "resourceVersion", None);
+        metadata::wipe_system_fields(&mut object);
+        Ok(object)
     }
 }
 
 /// What an apply sends.
-pub(in crate::server) struct Config<'b> {
+struct Config<'b> {
     body: &'b Body,
     /// What errors call it: before 1.37 only `YAML`.
     called: &'static str,
@@ -59,7 +95,7 @@ pub(in crate::server) struct Config<'b> {
 
 impl<'b> Config<'b> {
     /// Of a request; what is not JSON at first sight must be YAML that JSON can hold.
-    pub fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
+    fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
         let checked_first = ctx.release().since(V1_37);
         if let Body::Bytes(bytes) = &ctx.request.body
             && checked_first
@@ -72,7 +108,7 @@ impl<'b> Config<'b> {
     }
 
     /// The object.
-    pub fn value(&self) -> Result<Value, Refusal> {
+    fn value(&self) -> Result<Value, Refusal> {
         let what = self.called;
         let refused = |why: String| Refusal::bad_request(format!("error decoding {what}: {why}"));
         let value = match self.body {
@@ -93,7 +129,7 @@ impl<'b> Config<'b> {
     }
 
     /// Tells about keys that are there twice.
-    pub fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
+    fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
         if !options.field_validation.looks() {
             return Ok(());
         }
@@ -105,46 +141,5 @@ impl<'b> Config<'b> {
         }
         ctx.warn_strict(&[error]);
         Ok(())
-    }
-
-    /// The object that it makes of an existing one, or of nothing.
-    pub fn apply(
-        &self,
-        ctx: &mut Context<'_>,
-        ownership: &Ownership<'_>,
-        live: Option<&Value>,
-        options: &WriteOptions,
-    ) -> Result<Value, Refusal> {
-        let mut object = ownership.apply(ctx, live, &self.value()?, options)?;
-        self.check_duplicates(ctx, options)?;
-        let uid = metadata::text(&object, "uid");
-        if live.is_none() && !uid.is_empty() {
-            let why =
-                format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
-            return Err(Refusal::conflict(ownership.serving.resource(), &ctx.target.name, &why));
-        }
-        decode::match_namespace(&mut object, &ctx.target.namespace.clone())?;
-        decode::check_name(&object, &ctx.target.name)?;
-        if live.is_some() {
-            decode::dedup_owners(ctx, &mut object, true);
-        }
-        Ok(object)
-    }
-
-    /// The new object that it makes.
-    fn create(
-        &self,
-        ctx: &mut Context<'_>,
-        ownership: &Ownership<'_>,
-        options: &WriteOptions,
-    ) -> Result<Value, Refusal> {
-        let serving = ownership.serving;
-        let mut object = self.apply(ctx, ownership, None, options)?;
-        create::admit_new(ctx, serving, ownership.version, &mut object, options)?;
-        decode::dedup_owners(ctx, &mut object, true);
-        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
-        metadata::set(&mut object, "resourceVersion", None);
-        metadata::wipe_system_fields(&mut object);
-        Ok(object)
     }
 }

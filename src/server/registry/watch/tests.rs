@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::release::Release;
-use crate::server::{Request, Server};
+use crate::server::{Method, Request, Server};
 use crate::text::json;
 use crate::value::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};

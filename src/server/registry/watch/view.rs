@@ -1,39 +1,22 @@
 //! What of a collection a watch shows, and how: selection, version, form (object, table, metadata alone).
 
 use crate::server::Timestamp;
-use crate::server::definitions;
 use crate::server::http::negotiate::Conversion;
 use crate::server::http::options::{IncludeObject, ListOptions};
 use crate::server::http::status::Refusal;
-use crate::server::http::table::{self, Columns};
+use crate::server::http::table;
 use crate::server::http::wire;
-use crate::server::registry::list::{self, Scope};
+use crate::server::registry::list::Scope;
 use crate::server::registry::metadata;
-use crate::server::registry::serving::{Serving, Version};
 use crate::server::registry::store::{Event, Stored};
+use crate::server::registry::strategy::ReadStrategy;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
-
-/// What is watched.
-#[derive(Debug)]
-pub(super) enum Source {
-    /// Objects, at a version.
-    Objects(Arc<Serving>, Arc<Version>),
-    /// Definitions.
-    Definitions(Columns),
-}
-
-impl Source {
-    /// The definitions.
-    pub fn definitions() -> Self {
-        Self::Definitions(Columns::of_definitions())
-    }
-}
 
 /// How one client sees a collection.
 #[derive(Debug)]
 pub(super) struct View {
-    source: Source,
+    strategy: Box<dyn ReadStrategy>,
     options: ListOptions,
     scope: Scope,
     convert: Option<Conversion>,
@@ -46,20 +29,19 @@ pub(super) struct View {
 
 impl View {
     pub fn new(
-        source: Source,
+        strategy: Box<dyn ReadStrategy>,
         options: ListOptions,
         scope: Scope,
         convert: Option<Conversion>,
         include: IncludeObject,
     ) -> Self {
-        let tag = if let Source::Objects(_, version) = &source { version.tag() } else { 0 };
-        let mark = format!("{tag} {convert:?} {include:?}");
-        Self { source, options, scope, convert, include, mark, told_columns: false }
+        let mark = format!("{} {convert:?} {include:?}", strategy.tag());
+        Self { strategy, options, scope, convert, include, mark, told_columns: false }
     }
 
     /// Whether there is nothing more to come: the definition is gone or was replaced.
     pub fn is_over(&self) -> bool {
-        matches!(&self.source, Source::Objects(serving, _) if serving.is_retired())
+        self.strategy.is_retired()
     }
 
     /// What was there at the beginning.
@@ -99,14 +81,7 @@ impl View {
             let annotations = object([("k8s.io/initial-events-end", "true")]);
             members.insert("annotations".to_owned(), annotations);
         }
-        let bookmark = match &self.source {
-            Source::Objects(serving, version) => object([
-                ("apiVersion", Value::from(serving.api_version(version))),
-                ("kind", Value::from(serving.kind.as_str())),
-                ("metadata", Value::Object(members)),
-            ]),
-            Source::Definitions(_) => definitions::empty(members),
-        };
+        let bookmark = self.strategy.bookmark(members);
         let text = line("BOOKMARK", &self.shape(&bookmark, now));
         self.told_columns = true;
         text.into()
@@ -120,22 +95,8 @@ impl View {
     /// An object if the client sees it.
     fn seen(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
         let Some(stored) = stored else { return Ok(None) };
-        let shown = self.read(stored)?;
-        Ok(self.selects(&shown)?.then_some(shown))
-    }
-
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
-        match &self.source {
-            Source::Objects(serving, version) => serving.read(stored, version),
-            Source::Definitions(_) => Ok(stored.raw()),
-        }
-    }
-
-    fn selects(&self, shown: &Value) -> Result<bool, Refusal> {
-        match &self.source {
-            Source::Objects(_, version) => list::selected(shown, version, &self.options),
-            Source::Definitions(_) => Ok(definitions::selected(shown, &self.options)),
-        }
+        let shown = self.strategy.read(stored)?;
+        Ok(self.strategy.selects(&shown, &self.options)?.then_some(shown))
     }
 
     /// Whether the next event is a table that tells its columns.
@@ -149,10 +110,7 @@ impl View {
         if convert.kind != "Table" {
             return table::partial(shown, &convert.version);
         }
-        let columns = match &self.source {
-            Source::Objects(_, version) => &version.columns,
-            Source::Definitions(columns) => columns,
-        };
+        let columns = self.strategy.columns();
         let revision = shown.at(&["metadata", "resourceVersion"]).cloned();
         let list = revision.map(|v| ("resourceVersion".to_owned(), v)).into_iter().collect();
         let mut table = table::table(columns, std::iter::once(shown), list, &convert.version, self.include, now);

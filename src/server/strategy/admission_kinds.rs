@@ -3,20 +3,21 @@
 //! Like namespaces they are compiled from definitions of their own, so that reads, writes, tables and watches are those of
 //! any other object. What their strategies do besides is here.
 
-use super::Server;
+use super::built_in::BuiltIn;
+use super::custom_resource::serving::Serving;
 use crate::crd;
+use crate::server::Server;
 use crate::server::registry::metadata;
-use crate::server::registry::serving::Serving;
 use crate::server::registry::store::Collection;
-use crate::server::strategy::namespace as namespaces;
 use crate::text::json;
 use crate::value::{Map, Value, object};
 use std::sync::{Arc, PoisonError};
 
 /// The group of policies.
-pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
+pub(in crate::server) const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// A kind.
+#[derive(Debug)]
 struct Kind {
     group: &'static str,
     plural: &'static str,
@@ -27,7 +28,7 @@ struct Kind {
     properties: &'static str,
 }
 
-const KINDS: [Kind; 5] = [
+static KINDS: [Kind; 5] = [
     Kind {
         group: "",
         plural: "configmaps",
@@ -167,7 +168,7 @@ impl Server {
         for kind in &KINDS {
             let Some(definition) = kind.definition() else { continue };
             let objects = Collection::new(&kind.full_name(), &self.keeping, self.revision.current());
-            let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release());
+            let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release()).built_in(kind);
             let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
             all.insert(kind.full_name(), Arc::new(serving));
         }
@@ -175,42 +176,38 @@ impl Server {
 }
 
 /// Whether these are policies or bindings: policies do not decide about them.
-pub(super) fn is_admission(group: &str) -> bool {
+pub(in crate::server) fn is_admission(group: &str) -> bool {
     group == ADMISSION
 }
 
 /// Whether the kind has a Go type on a cluster.
-pub(super) fn is_typed(group: &str) -> bool {
+pub(in crate::server) fn is_typed(group: &str) -> bool {
     group.is_empty() || is_admission(group)
 }
 
-/// Whether an update need not name the revision it replaces.
-pub(super) fn allows_unconditional_update(serving: &Serving) -> bool {
-    serving.group.is_empty()
-}
-
-/// Gives an object that is written what its strategy gives every one, and takes what its Go type leaves out.
-pub(super) fn complete(serving: &Serving, object: &mut Value) {
-    namespaces::complete_new(serving, object);
-    if !is_typed(&serving.group) {
-        return;
-    }
-    if serving.group.is_empty() {
-        metadata::set(object, "generation", None);
-    }
-    let Some(members) = object.as_object_mut() else { return };
-    if is_admission(&serving.group)
-        && let Some(spec) = members.get_mut("spec")
-    {
-        omit_empty(spec);
-    }
-    if serving.kind == "ValidatingAdmissionPolicy" {
-        members.entry("status".to_owned()).or_insert_with(|| Map::new().into());
-    }
-    for key in ["data", "binaryData"] {
-        if members.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
-            members.remove(key);
+impl BuiltIn for Kind {
+    fn prepare(&self, object: &mut Value) {
+        if self.group.is_empty() {
+            metadata::set(object, "generation", None);
         }
+        let Some(members) = object.as_object_mut() else { return };
+        if is_admission(self.group)
+            && let Some(spec) = members.get_mut("spec")
+        {
+            omit_empty(spec);
+        }
+        if self.name == "ValidatingAdmissionPolicy" {
+            members.entry("status".to_owned()).or_insert_with(|| Map::new().into());
+        }
+        for key in ["data", "binaryData"] {
+            if members.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+                members.remove(key);
+            }
+        }
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        self.group.is_empty()
     }
 }
 

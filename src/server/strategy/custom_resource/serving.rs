@@ -10,6 +10,7 @@ use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Stored};
+use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::fmt::Write as _;
@@ -37,6 +38,8 @@ pub(in crate::server) struct Serving {
     pub versions: Vec<Arc<Version>>,
     /// The objects.
     pub objects: Arc<Collection>,
+    /// What its kind does that custom resources do not.
+    pub built_in: &'static dyn BuiltIn,
     retired: Arc<AtomicBool>,
 }
 
@@ -78,6 +81,7 @@ impl Serving {
             terminating: is_terminating(&crd),
             versions,
             objects,
+            built_in: &Custom,
             retired: Arc::default(),
             crd,
         }
@@ -94,9 +98,16 @@ impl Serving {
             namespaced: self.namespaced,
             versions: self.versions.clone(),
             objects: Arc::clone(&self.objects),
+            built_in: self.built_in,
             retired: Arc::clone(&self.retired),
             crd,
         }
+    }
+
+    /// The same for a kind of Kubernetes.
+    pub fn built_in(mut self, built_in: &'static dyn BuiltIn) -> Self {
+        self.built_in = built_in;
+        self
     }
 
     /// Ends the watches that follow this compilation: objects look different from now on, or are gone.

@@ -1,0 +1,95 @@
+//! Requests for custom resources: which definition answers, and by which verb (`apiserver/customresource_handler.go`).
+
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Endpoint;
+use crate::server::http::page::not_found_page;
+use crate::server::http::status::{GroupResource, Reason, Refusal};
+use crate::server::registry::patch;
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::{Registry, Verb};
+use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::custom_resource::{CustomResource, Part};
+use crate::server::strategy::scale::ScaleOf;
+use crate::server::{Method, Reply, Response};
+use std::sync::Arc;
+
+/// Answers a request for a custom resource.
+pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
+    let is_watch = ctx.target.verb == "watch"
+        && ctx.target.subresource.is_empty()
+        && matches!(ctx.request.method, Method::Get | Method::Head);
+    let Some((serving, version)) = find(&ctx) else {
+        if ctx.target.group.is_empty() && !is_watch {
+            let text = "the server could not find the requested resource";
+            return Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)));
+        }
+        return Reply::Whole(not_found_page());
+    };
+    if let Some(warning) = &version.deprecation {
+        ctx.warn(warning.as_str());
+    }
+    let resource = CustomResource { serving, version, part: Part::Object };
+    if is_watch {
+        return Registry::new(resource).watch(ctx);
+    }
+    Reply::Whole(match ctx.target.subresource.as_str() {
+        "" => respond(ctx, resource, &OBJECT_VERBS),
+        "status" if resource.version.has_status() => {
+            respond(ctx, CustomResource { part: Part::Status, ..resource }, &SUBRESOURCE_VERBS)
+        }
+        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+        _ => {
+            let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
+            ctx.refuse(&refusal)
+        }
+    })
+}
+
+const OBJECT_VERBS: [&str; 7] = ["get", "list", "create", "update", "patch", "delete", "deletecollection"];
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "update", "patch"];
+
+/// The resource that the URL names.
+fn named<'c>(ctx: &'c Context<'_>) -> GroupResource<'c> {
+    GroupResource { group: &ctx.target.group, resource: &ctx.target.resource }
+}
+
+/// What serves the request, if anything does.
+fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
+    let target = &ctx.target;
+    let serving = ctx.server.serving_of(&format!("{}.{}", target.resource, target.group))?;
+    let in_namespace = !target.namespace.is_empty();
+    let fits = serving.namespaced == in_namespace || serving.namespaced && matches!(target.verb, "list" | "watch");
+    let version = Arc::clone(serving.version(&target.version)?);
+    (fits && version.served && serving.is_served()).then_some((serving, version))
+}
+
+/// Checks in the server's order what comes before every verb: the verb, the kind of a patch, the name, the output form.
+fn respond(mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
+    let registry = Registry::new(strategy);
+    let verb = match ctx.target.verb {
+        verb if !verbs.contains(&verb) => {
+            let refusal = Refusal::method_not_supported(named(&ctx), verb);
+            return ctx.refuse(&refusal);
+        }
+        "get" => Ok(Verb::Get),
+        "list" => Ok(Verb::List),
+        "create" => Ok(Verb::Create),
+        "update" => Ok(Verb::Update),
+        "delete" => Ok(Verb::Delete),
+        "deletecollection" => Ok(Verb::DeleteCollection),
+        _ => patch::kind(ctx.request.content_type.as_deref()).map(Verb::Patch),
+    };
+    let checked = verb.and_then(|verb| {
+        if matches!(verb, Verb::Get | Verb::Update | Verb::Patch(_) | Verb::Delete) {
+            ctx.name()?;
+        }
+        Ok((verb, ctx.negotiate(Endpoint::Object)?))
+    });
+    match checked {
+        Ok((verb, output)) => {
+            let answer = registry.answer(&mut ctx, verb);
+            registry.respond(ctx, &output, answer)
+        }
+        Err(refusal) => ctx.refuse(&refusal),
+    }
+}

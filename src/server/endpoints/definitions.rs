@@ -1,0 +1,45 @@
+//! `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`: the router of typed kinds.
+
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Endpoint;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::patch;
+use crate::server::registry::{Registry, Verb};
+use crate::server::strategy::definition::{Definition, RESOURCE};
+use crate::server::{Method, Reply, Response};
+
+/// Answers a request for definitions.
+pub(super) fn handle(ctx: Context<'_>) -> Reply {
+    let target = &ctx.target;
+    let subresource = target.subresource.as_str();
+    let known = target.version == "v1" && target.resource == RESOURCE.resource && target.namespace.is_empty();
+    if known && target.verb == "watch" && subresource.is_empty() && ctx.request.method == Method::Get {
+        return Registry::new(Definition::new(ctx.server, false)).watch(ctx);
+    }
+    if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
+        let text = "the server could not find the requested resource";
+        return Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)));
+    }
+    Reply::Whole(respond(ctx))
+}
+
+fn respond(mut ctx: Context<'_>) -> Response {
+    let target = &ctx.target;
+    let is_status = !target.subresource.is_empty();
+    let named = !target.name.is_empty() && !matches!(target.verb, "list" | "watch");
+    let verb = match ctx.request.method {
+        Method::Get if named => Ok(Verb::Get),
+        Method::Get => Ok(Verb::List),
+        Method::Post if !named => Ok(Verb::Create),
+        Method::Put if named => Ok(Verb::Update),
+        Method::Patch if named => patch::definition_kind(ctx.request.content_type.as_deref()).map(Verb::Patch),
+        Method::Delete if named && !is_status => Ok(Verb::Delete),
+        Method::Delete if !is_status => Ok(Verb::DeleteCollection),
+        // The router of typed kinds has no HEAD.
+        _ => return ctx.refuse(&Refusal::method_not_allowed()),
+    };
+    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
+    let registry = Registry::new(Definition::new(ctx.server, is_status));
+    let answer = verb.and_then(|verb| registry.answer(&mut ctx, verb));
+    registry.respond(ctx, &output, answer)
+}

@@ -1,0 +1,249 @@
+//! Custom resources and their status (`registry/customresource/{strategy,status_strategy}.go`), and the kinds of Kubernetes
+//! that are served in the same way.
+
+mod decode;
+mod managed_fields;
+pub(in crate::server) mod serving;
+mod storage;
+
+use crate::apply::field_manager;
+use crate::pipeline::{self, Verdict};
+use crate::release::V1_34;
+use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::http::body;
+use crate::server::http::context::{Context, UNSTRUCTURED_LIST};
+use crate::server::http::negotiate::{self, Input};
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::server::{Method, Server};
+use crate::value::{Map, Value, object};
+use serving::{Serving, Version};
+use std::sync::Arc;
+pub(in crate::server) use storage::integral_floats;
+
+/// The part of an object that an endpoint writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Part {
+    /// All but the status, if that has its own subresource.
+    Object,
+    /// The status.
+    Status,
+}
+
+/// The strategy of one version.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct CustomResource {
+    /// The resource.
+    pub serving: Arc<Serving>,
+    /// The version of the request.
+    pub version: Arc<Version>,
+    /// What the request writes.
+    pub part: Part,
+}
+
+impl ReadStrategy for CustomResource {
+    fn resource(&self) -> GroupResource<'_> {
+        self.serving.resource()
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.serving.namespaced
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        &self.serving.objects
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        self.serving.read(stored, &self.version)
+    }
+
+    /// `ConvertFieldLabel`
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        for field in fields.fields() {
+            let known = field == "metadata.name"
+                || self.serving.namespaced && field == "metadata.namespace"
+                || self.version.selectable.iter().any(|(name, _)| name == field);
+            if !known {
+                return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        if !options.labels.is_empty() {
+            let labels = metadata::get(object, "labels");
+            if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
+                return Ok(false);
+            }
+        }
+        if options.fields.is_empty() {
+            return Ok(true);
+        }
+        // The server computes all selectable fields of every object it looks at, and fails when one of them fails.
+        for (name, _) in &self.version.selectable {
+            self.version.field(object, name).map_err(Refusal::unclassified)?;
+        }
+        Ok(options.fields.matches(|field| self.version.field(object, field).unwrap_or_default()))
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.version.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        let api_version = self.serving.api_version(&self.version).into();
+        ListType { api_version, kind: &self.serving.list_kind, go_type: UNSTRUCTURED_LIST }
+    }
+
+    fn bookmark(&self, metadata: Map) -> Value {
+        object([
+            ("apiVersion", Value::from(self.serving.api_version(&self.version))),
+            ("kind", Value::from(self.serving.kind.as_str())),
+            ("metadata", Value::Object(metadata)),
+        ])
+    }
+
+    fn tag(&self) -> u64 {
+        self.version.tag()
+    }
+
+    fn is_retired(&self) -> bool {
+        self.serving.is_retired()
+    }
+}
+
+impl Strategy for CustomResource {
+    type Object = Value;
+
+    fn scope(&self) -> RequestScope<'_> {
+        let Serving { group, plural, kind, .. } = &*self.serving;
+        let version = self.version.name.as_str();
+        RequestScope {
+            resource: GroupVersionResource { group, version, resource: plural },
+            subresource: match self.part {
+                Part::Object => "",
+                Part::Status => "status",
+            },
+            kind: GroupVersionKind { group, version, kind },
+        }
+    }
+
+    fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
+        negotiate::input_of_objects(content_type, !self.serving.built_in.takes_protobuf())
+    }
+
+    fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        let object = decode::request_object(ctx, &self.serving, &self.version, input, options)?;
+        decode::check_group_version(&object, &self.serving, &self.version)?;
+        Ok(object)
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)
+    }
+
+    fn decode_applied(
+        &self,
+        _: &mut Context<'_>,
+        applied: Value,
+        _: &Value,
+        _: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        Ok(applied)
+    }
+
+    fn default(&self, object: &mut Value) {
+        pipeline::default(&self.version.stages, object);
+    }
+
+    fn empty_object(&self) -> Value {
+        field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind)
+    }
+
+    /// No object of a terminating definition is created (`forbidCreateAdmission`). Before 1.34 only the handler of creates
+    /// refused.
+    fn check_create(&self, ctx: &Context<'_>, object: &Value) -> Result<(), Refusal> {
+        let is_recent = ctx.release().since(V1_34);
+        if !self.serving.terminating || !is_recent && ctx.request.method != Method::Post {
+            return Ok(());
+        }
+        let why = "create not allowed while custom resource definition is terminating";
+        if !is_recent {
+            return Err(Refusal::not_allowed(self.resource(), why));
+        }
+        let name = if ctx.target.name.is_empty() { metadata::text(object, "name") } else { &ctx.target.name };
+        Err(Refusal::forbidden(self.resource(), name, why))
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        pipeline::prepare_create(&self.version.stages, object);
+        self.serving.built_in.prepare(object);
+    }
+
+    fn validate_create(&self, object: &Value) -> Verdict {
+        pipeline::validate_create(&self.version.stages, object)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+        let value = self.read(stored)?;
+        Ok(Existing { object: Arc::clone(&value), value })
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        self.serving.built_in.allows_unconditional_update()
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        match self.part {
+            Part::Object => pipeline::prepare_update(&self.version.stages, object, old),
+            Part::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
+        }
+        self.serving.built_in.prepare(object);
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+        match self.part {
+            Part::Object => pipeline::validate_update(&self.version.stages, object, old),
+            Part::Status => pipeline::validate_status_update(&self.version.stages, object, old),
+        }
+    }
+
+    /// The refusal is headed by the kind that the object itself names.
+    fn invalid(&self, object: &Value, errors: crate::field::ErrorList) -> Refusal {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
+        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        Refusal::invalid(GroupResource { group, resource: kind }, metadata::text(object, "name"), errors)
+    }
+
+    fn written(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
+        self.serving.written(object, &self.version, decoded)
+    }
+
+    fn dry_run(&self, object: Value, decoded: bool) -> Result<Arc<Value>, Refusal> {
+        self.serving.shown(object, &self.version, decoded)
+    }
+
+    fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
+        self.version.remember(stored, shown);
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        ctx.server.object_removed(&self.serving);
+        self.serving.built_in.removed(ctx.server, name, ctx.request.now);
+    }
+}

@@ -1,0 +1,129 @@
+//! The object of a request: text, pruning, defaulting, strictness (`create.go`, `update.go`, `transformDecodeError`).
+
+use super::serving::{Serving, Version};
+use crate::pipeline::{self, Source};
+use crate::server::Defaulted;
+use crate::server::http::body;
+use crate::server::http::body::unreadable::Unreadable;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::status::Refusal;
+use crate::server::registry::patch;
+use crate::value::{Value, json, quote};
+
+/// Why an object could not be made of a body.
+enum Fault {
+    /// It could not be read: the decoder's text, and the kind and version if they were known by then.
+    Unreadable(String, Option<(String, String)>),
+    /// It breaks strictness.
+    Strict(String, (String, String)),
+}
+
+/// Reads the body of a write, with defaults; its apiVersion may still be another one.
+pub(super) fn request_object(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    input: Input,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let request = ctx.request;
+    let read = ctx.body_object(input, options.field_validation);
+    let decoded = match read {
+        Ok(document) => {
+            let missing = || body::missing_kind(&request.body, input, options.field_validation);
+            decode(ctx, serving, version, document.value, document.strict, &missing, options)
+        }
+        Err(Unreadable::Late(text)) => Err(Fault::Unreadable(text, Some((serving.kind.clone(), version.name.clone())))),
+        Err(Unreadable::Early(text)) => Err(Fault::Unreadable(text, None)),
+    };
+    decoded.map_err(|fault| match fault {
+        Fault::Unreadable(text, Some((kind, v))) | Fault::Strict(text, (kind, v)) => Refusal::bad_request(format!(
+            "{kind} in version {} cannot be handled as a {}: {text}",
+            quote::go_quote(&v),
+            serving.kind
+        )),
+        Fault::Unreadable(text, None) => {
+            let summary = body::bytes(&request.body).map(|b| body::summary(&b)).unwrap_or_default();
+            Refusal::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): {text} ({summary})",
+                serving.kind
+            ))
+        }
+    })
+}
+
+/// Prunes and defaults a value as the decoder of requests does; `strict` are the duplicates found in its text.
+fn decode(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    value: Value,
+    mut strict: Vec<String>,
+    missing_kind: &dyn Fn() -> String,
+    options: &WriteOptions,
+) -> Result<Value, Fault> {
+    let value = body::or_empty(value);
+    let kind = value.str_at(&["kind"]).unwrap_or_default().to_owned();
+    let api_version = value.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+    let version_name = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
+    if kind.is_empty() {
+        // The lenient decoder misses the kind after defaults for it were set, the strict one before.
+        let known = (options.field_validation == FieldValidation::Ignore).then(|| {
+            let v = if version_name.is_empty() { version.name.clone() } else { version_name };
+            (serving.kind.clone(), v)
+        });
+        return Err(Fault::Unreadable(missing_kind(), known));
+    }
+    let stages = serving.stages_for(&api_version, version);
+    let decoded = pipeline::decode(stages, value, Source::Request)
+        .map_err(|e| Fault::Unreadable(e.0, Some((kind.clone(), version_name.clone()))))?;
+    let mut object = decoded.object;
+    let defaulted = pipeline::default(stages, &mut object);
+    ctx.trace.defaulted = defaulted.into_iter().map(|d| Defaulted { path: d.path, value: d.value }).collect();
+    if options.field_validation.looks() {
+        strict.extend(decoded.unknown.iter().map(|path| format!("unknown field \"{path}\"")));
+    }
+    ctx.trace.pruned = decoded.unknown;
+    match ctx.strict_errors(&strict, options) {
+        Ok(()) => Ok(object),
+        Err(text) => Err(Fault::Strict(text, (kind, version_name))),
+    }
+}
+
+/// The apiVersion of the body must be that of the URL.
+pub(super) fn check_group_version(object: &Value, serving: &Serving, version: &Version) -> Result<(), Refusal> {
+    let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let have = if have == "/" { "" } else { have };
+    let wanted = serving.api_version(version);
+    if have == wanted {
+        return Ok(());
+    }
+    Err(Refusal::bad_request(format!(
+        "the API version in the data ({have}) does not match the expected API version ({wanted})"
+    )))
+}
+
+/// The patched object as the request decoder reads it; refusals are about the field `patch` and show the object.
+pub(super) fn patched_object(
+    ctx: &mut Context<'_>,
+    serving: &Serving,
+    version: &Version,
+    patched: Value,
+    strict: Vec<String>,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let echo = json::to_string(&patched);
+    let missing = || format!("Object 'Kind' is missing in '{echo}'");
+    let typed = body::interpret(&patched).map_err(|text| Fault::Unreadable(text, None));
+    let result = typed.and_then(|()| decode(ctx, serving, version, patched, strict, &missing, options));
+    let object = match result {
+        Ok(object) => object,
+        Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(patch::refuse(&echo, text)),
+    };
+    if object.get("apiVersion").is_none() {
+        return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
+    }
+    Ok(object)
+}

@@ -1,0 +1,285 @@
+//! CustomResourceDefinitions and their status (`registry/customresourcedefinition/{etcd,strategy}.go`). What follows from a
+//! write is the work of [`crate::server::controllers`].
+
+mod decode;
+mod managed_fields;
+
+use crate::crd::{self, CustomResourceDefinition, conditions, strategy, validation};
+use crate::field::ErrorList;
+use crate::pipeline::Verdict;
+use crate::release::{Release, V1_37};
+use crate::server::Server;
+use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::http::body;
+use crate::server::http::context::Context;
+use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::journal;
+use crate::server::registry::metadata;
+use crate::server::registry::patch;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::value::{Map, Value, json, object};
+pub(in crate::server) use managed_fields::update_by_controller;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The resource, for messages.
+pub(in crate::server) const RESOURCE: GroupResource<'static> =
+    GroupResource { group: crd::GROUP, resource: "customresourcedefinitions" };
+const KIND: &str = "CustomResourceDefinition";
+
+/// All definitions.
+#[derive(Debug)]
+pub(in crate::server) struct Definitions {
+    /// The objects by name.
+    pub objects: Arc<Collection>,
+    /// Held while a definition is written: writes are rare and touch other definitions too.
+    pub writing: Mutex<()>,
+}
+
+impl Definitions {
+    /// None yet, at a revision.
+    pub fn new(keeping: &Arc<journal::Keeping>, revision: u64) -> Self {
+        let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
+        Self { objects: Arc::new(objects), writing: Mutex::default() }
+    }
+}
+
+/// A stored definition, typed.
+pub(in crate::server) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
+    crd::decode(&stored.raw()).ok().map(|d| d.crd)
+}
+
+/// The strategy of definitions or of their status.
+#[derive(Debug)]
+pub(in crate::server) struct Definition {
+    objects: Arc<Collection>,
+    columns: Columns,
+    is_status: bool,
+    release: Release,
+}
+
+impl Definition {
+    /// The strategy of definitions, or with `is_status` of their status.
+    pub fn new(server: &Server, is_status: bool) -> Self {
+        let objects = Arc::clone(&server.definitions.objects);
+        Self { objects, columns: Columns::of_definitions(), is_status, release: server.release }
+    }
+}
+
+impl ReadStrategy for Definition {
+    fn resource(&self) -> GroupResource<'_> {
+        RESOURCE
+    }
+
+    fn is_namespaced(&self) -> bool {
+        false
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        &self.objects
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        Ok(stored.raw())
+    }
+
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        for field in fields.fields() {
+            if !matches!(field, "metadata.name" | "metadata.namespace") {
+                return Err(Refusal::bad_request(format!(
+                    "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                    crate::value::quote::go_quote(field)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn selects(&self, definition: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        let labels = metadata::get(definition, "labels");
+        Ok(options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
+            && options.fields.matches(|field| match field {
+                "metadata.name" => metadata::text(definition, "name").into(),
+                _ => "".into(),
+            }))
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        ListType {
+            api_version: "apiextensions.k8s.io/v1".into(),
+            kind: "CustomResourceDefinitionList",
+            go_type: "*apiextensions.CustomResourceDefinitionList",
+        }
+    }
+
+    /// A definition of nothing but this metadata, as Go writes it.
+    fn bookmark(&self, metadata: Map) -> Value {
+        let names = || object([("plural", ""), ("kind", "")]);
+        let spec = [("group", Value::from("")), ("names", names()), ("scope", "".into()), ("versions", Value::Null)];
+        let status = [("conditions", Value::Null), ("acceptedNames", names()), ("storedVersions", Value::Null)];
+        object([
+            ("kind", Value::from(KIND)),
+            ("apiVersion", "apiextensions.k8s.io/v1".into()),
+            ("metadata", Value::Object(metadata)),
+            ("spec", object(spec)),
+            ("status", object(status)),
+        ])
+    }
+}
+
+impl Strategy for Definition {
+    type Object = CustomResourceDefinition;
+
+    fn scope(&self) -> RequestScope<'_> {
+        let (group, version) = (crd::GROUP, "v1");
+        RequestScope {
+            resource: GroupVersionResource { group, version, resource: RESOURCE.resource },
+            subresource: if self.is_status { "status" } else { "" },
+            kind: GroupVersionKind { group, version, kind: KIND },
+        }
+    }
+
+    fn decode(
+        &self,
+        ctx: &mut Context<'_>,
+        input: Input,
+        options: &WriteOptions,
+    ) -> Result<CustomResourceDefinition, Refusal> {
+        decode::request(ctx, input, options)
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<CustomResourceDefinition, Refusal> {
+        let echo = json::to_string(&patched);
+        body::interpret(&patched)
+            .and_then(|()| decode::read(ctx, patched, strict, false, options))
+            .map_err(|text| patch::refuse(&echo, text))
+    }
+
+    fn decode_applied(
+        &self,
+        ctx: &mut Context<'_>,
+        applied: Value,
+        patch: &Value,
+        options: &WriteOptions,
+    ) -> Result<CustomResourceDefinition, Refusal> {
+        decode::read(ctx, applied, Vec::new(), false, options).map_err(|e| {
+            let name = metadata::text(patch, "name");
+            let object = format!("/{name}; apiextensions.k8s.io/v1, Kind={KIND}");
+            Refusal::unclassified(format!("failed to convert new object ({object}) to proper version: {e}"))
+        })
+    }
+
+    fn empty_object(&self) -> Value {
+        CustomResourceDefinition::default().to_value()
+    }
+
+    fn managed_form(&self, definition: &CustomResourceDefinition) -> Option<Value> {
+        Some(definition.to_value())
+    }
+
+    fn prepare_create(&self, definition: &mut CustomResourceDefinition) {
+        strategy::prepare_create(definition, self.release);
+    }
+
+    fn validate_create(&self, definition: &CustomResourceDefinition) -> Verdict {
+        let errors = validation::validate_create(definition, self.release);
+        self.verdict(errors, definition, None)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<CustomResourceDefinition>, Refusal> {
+        let definition = typed(stored).ok_or_else(|| Refusal::internal("a stored definition is unreadable"))?;
+        Ok(Existing { value: stored.raw(), object: Arc::new(definition) })
+    }
+
+    fn prepare_update(&self, definition: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
+        if self.is_status {
+            strategy::prepare_status_update(definition, old);
+        } else {
+            strategy::prepare_update(definition, old, self.release);
+        }
+    }
+
+    fn validate_update(&self, definition: &CustomResourceDefinition, old: &CustomResourceDefinition) -> Verdict {
+        if self.is_status {
+            let errors = validation::validate_status_update(definition, old, self.release);
+            return Verdict { errors, ..Verdict::default() };
+        }
+        let errors = validation::validate_update(definition, old, self.release);
+        self.verdict(errors, definition, Some(old))
+    }
+
+    fn invalid(&self, definition: &CustomResourceDefinition, errors: ErrorList) -> Refusal {
+        Refusal::invalid(GroupResource { group: crd::GROUP, resource: KIND }, definition.name(), errors)
+    }
+
+    /// `REST.Delete` compares them itself, before the store does.
+    fn check_preconditions(&self, existing: &Value, options: &DeleteOptions) -> Result<(), Refusal> {
+        for (what, wanted, have) in [
+            ("UID", &options.uid, metadata::text(existing, "uid")),
+            ("ResourceVersion", &options.resource_version, metadata::text(existing, "resourceVersion")),
+        ] {
+            if let Some(wanted) = wanted.as_deref().filter(|w| *w != have) {
+                let failed = if self.release.since(V1_37) { "precondition failed" } else { "Precondition failed" };
+                let why = format!("{failed}: {what} in precondition: {wanted}, {what} in object meta: {have}");
+                return Err(Refusal::conflict(RESOURCE, metadata::text(existing, "name"), &why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first DELETE adds the cleanup finalizer, which keeps the definition until its objects are gone.
+    fn mark_deleting(&self, existing: &CustomResourceDefinition, now: &str) -> Option<CustomResourceDefinition> {
+        if metadata::is_deleting(existing) {
+            return None;
+        }
+        let mut definition = existing.clone();
+        metadata::set_text(&mut definition, "deletionTimestamp", now);
+        conditions::deletion_requested(&mut definition, now);
+        Some(definition)
+    }
+
+    fn lock<'s>(&self, server: &'s Server) -> Option<MutexGuard<'s, ()>> {
+        Some(server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+        Ok(Written { raw: object, shown: None })
+    }
+
+    fn committed(&self, server: &Server, _: &Stored, shown: &Arc<Value>) {
+        server.definition_written(metadata::text(shown, "name"));
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        ctx.server.stop_serving(name);
+    }
+}
+
+impl Definition {
+    fn verdict(
+        &self,
+        errors: ErrorList,
+        definition: &CustomResourceDefinition,
+        old: Option<&CustomResourceDefinition>,
+    ) -> Verdict {
+        let accepted = errors.is_empty();
+        let warnings = if accepted { strategy::warnings(definition, old, self.release) } else { Vec::new() };
+        Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+    }
+}

@@ -1,0 +1,37 @@
+//! Who owns which field of a definition. Only v1 is known: owners of other versions are forgotten, as the server forgets
+//! those of versions it does not have.
+
+use super::Definition;
+use crate::apply::definition::of_definition;
+use crate::apply::set::Set;
+use crate::apply::types::Type;
+use crate::apply::updater::Versions;
+use crate::server::Server;
+use crate::server::registry::managed_fields::with_manager;
+use crate::value::Value;
+use std::sync::LazyLock;
+
+const VERSION: &str = "apiextensions.k8s.io/v1";
+
+/// The name under which the server's controllers write.
+const CONTROLLERS: &str = "kube-apiserver";
+
+impl Versions for Definition {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        (api_version == VERSION).then(of_definition)
+    }
+    fn convert(&self, object: &Value, _: &str) -> Result<Value, String> {
+        Ok(object.clone())
+    }
+    fn ignored(&self, api_version: &str) -> Option<&Set> {
+        static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
+        // Not metadata, although the server once meant to: its status writes can change it.
+        static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
+        (api_version == VERSION).then_some(if self.is_status { &*SPEC } else { &*STATUS })
+    }
+}
+
+/// Updates the managedFields of a definition whose status a controller writes.
+pub(in crate::server) fn update_by_controller(server: &Server, live: &Value, object: &mut Value, now: &str) {
+    with_manager(&Definition::new(server, true), now, |fields| fields.update(live, object, CONTROLLERS));
+}
