@@ -10,7 +10,7 @@ pub use columns::ColumnChange;
 pub use difference::Difference;
 
 use crate::field::ErrorList;
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::server::http::address;
 use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, object};
@@ -135,9 +135,9 @@ impl Plan {
     }
 
     /// The releases of the upgrade: one, or today's and tomorrow's.
-    pub fn releases(&self) -> Vec<Release> {
+    pub fn releases(&self) -> ReleaseSet {
         let Releases { today, tomorrow } = self.releases;
-        if today == tomorrow { vec![today] } else { vec![today, tomorrow] }
+        ReleaseSet::of([today, tomorrow]).unwrap_or_else(|| tomorrow.into())
     }
 
     /// Whether there is an old CRD.

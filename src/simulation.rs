@@ -26,8 +26,9 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::Manner;
 use crate::kubectl::update::Way;
 use crate::output::report::{Item, Note};
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::server::{LabelSelector, Server, Timestamp};
+use definitions::Definitions;
 use filter::{Filter, KindPattern};
 use judge::Updates;
 use live::Live;
@@ -39,6 +40,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use stream::Run;
 
 /// What is simulated: inputs, and the request that each object becomes.
 #[derive(Clone, Debug)]
@@ -77,8 +79,8 @@ pub struct Plan {
     pub target: cluster::Target,
     /// Whether the cluster is never asked.
     pub offline: bool,
-    /// The release that is simulated; by default that of the cluster, and without one the newest.
-    pub release: Option<Release>,
+    /// The releases that are simulated; by default that of the cluster, and without one the newest.
+    pub releases: Option<ReleaseSet>,
     /// The namespace of objects without one; by default that of the context.
     pub namespace: Option<String>,
     /// The time of all requests.
@@ -95,13 +97,13 @@ pub struct Compares {
 /// What is to be said of a run as a whole.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// The release that was simulated.
-    pub release: Release,
+    /// The releases that were simulated.
+    pub releases: ReleaseSet,
     /// Other things to know.
     pub notes: Vec<Note>,
 }
 
-/// Judges everything and shows the items in order.
+/// Judges everything and shows the items in order: one for each document, whatever the number of releases.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told> {
     let readers = [&plan.filenames, &plan.crds, &plan.old].into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
@@ -115,14 +117,14 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
     };
     let target = plan.target.clone();
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
-    let release = plan.release.unwrap_or_else(|| match &cluster {
+    let releases = plan.releases.clone().unwrap_or_else(|| match &cluster {
         // With old objects in files the cluster is asked for missing CRDs only.
         Some(live) if plan.old.is_empty() && cluster::is_configured(&target) => {
             let cluster::Simulated { release, note } = cluster::simulated(live.connection());
             notes.extend(note.map(|message| Note { kind: "version", message }));
-            release
+            release.into()
         }
-        _ => Release::NEWEST,
+        _ => Release::NEWEST.into(),
     });
     let olds = match &cluster {
         _ if !plan.old.is_empty() => {
@@ -137,51 +139,58 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         }
         None => Olds::Given(Mutex::default()),
     };
-    let updates = Updates { way: plan.way.clone(), olds, compares: plan.compares };
     // Only server-side apply asks who owns what.
     let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
-    let server = Server::new(release, 0);
-    let server = if owners { server } else { server.without_managed_fields() };
     let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
-    let settings = Settings {
-        namespace: namespace.unwrap_or_else(|| "default".to_owned()),
-        manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
-        show_bookkeeping: plan.show_bookkeeping,
-        jobs: plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
-        ignore_missing: plan.ignore_missing_crds,
-        builtin: builtin::Rules {
-            release,
-            level: plan.field_validation,
-            verb: plan.way.verb,
-            strict: plan.strict_builtin,
-        },
-        cluster: cluster.clone(),
+    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+    let jobs = plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let judge = |release: Release| {
+        let server = Server::new(release, 0);
+        let server = if owners { server } else { server.without_managed_fields() };
+        let settings = Settings {
+            namespace: namespace.clone(),
+            manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
+            show_bookkeeping: plan.show_bookkeeping,
+            ignore_missing: plan.ignore_missing_crds,
+            builtin: builtin::Rules {
+                release,
+                level: plan.field_validation,
+                verb: plan.way.verb,
+                strict: plan.strict_builtin,
+            },
+            cluster: cluster.clone(),
+        };
+        let updates = Updates { way: plan.way.clone(), olds: olds.again(), compares: plan.compares };
+        Judge { settings, server, updates, shelf: Shelf::default() }
     };
-    let filter = Filter::new(&plan.skip, plan.selector.as_ref());
-    let judge = Judge { settings, server, updates, filter, shelf: Shelf::default() };
-    let mut known = Known::default();
+    let judges: Vec<Judge> = releases.iter().map(judge).collect();
+    let run = Run { judges: &judges, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
+    let mut known: Vec<Known> = judges.iter().map(|_| Known::default()).collect();
     if !plan.crds.is_empty() {
         let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
-        stream::take_definitions(&judge, &mut known, input, &mut show);
+        stream::take_definitions(&run, &mut known, input, &mut show);
     }
     let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
-    stream::judge_all(&judge, &mut known, input, &mut show)?;
-    let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", judge.filter.message())];
+    stream::judge_all(&run, &mut known, input, &mut show)?;
+    let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", run.filter.message())];
     notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
-    if let Some(left) = judge.updates.olds.left() {
+    // An old object that one release takes is not left.
+    let left = judges.iter().map(|judge| judge.updates.olds.left()).min_by_key(|left| left.as_ref().map(|l| l.count));
+    if let Some(left) = left.flatten() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
-    notes.extend(met.notes(known.definitions(), cluster.as_deref()));
-    if plan.release.is_none()
+    let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
+    notes.extend(met.notes(&definitions, cluster.as_deref()));
+    if plan.releases.is_none()
         && !plan.old.is_empty()
         && let Some(connection) = cluster.as_deref().and_then(Live::opened)
         && let own = cluster::simulated(Ok(connection)).release
-        && own != release
+        && releases.single() != Some(own)
     {
         let message = format!(
-            "the cluster runs Kubernetes {own}, and the answers are those of {release}: give --kubernetes-version {own}"
+            "the cluster runs Kubernetes {own}, and the answers are those of {releases}: give --kubernetes-version {own}"
         );
         notes.push(Note { kind: "version", message });
     }
-    Ok(Told { release, notes })
+    Ok(Told { releases, notes })
 }

@@ -66,7 +66,7 @@ fn diff(
     }
     let plan = Plan {
         compares: Some(Compares { books: args.show_bookkeeping }),
-        ..validate::plan(&args.inputs, &args.updates, args.kubernetes, &args.cluster)
+        ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let told = simulation::run(&plan, &mut |item| show.item(&item))?;
     show.finish(&told)
@@ -186,7 +186,7 @@ impl Show<'_> {
             let first = if counts.total() == 0 { "\n" } else { "" };
             let text = crate::value::json::to_string;
             let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
-            let releases = text(&json::releases(&[told.release]));
+            let releases = text(&json::releases(told.releases.iter()));
             writeln!(
                 self.out,
                 "{first}\n],\"kubernetesVersions\":{releases},\"notes\":{notes_text},\"summary\":{summary}}}"

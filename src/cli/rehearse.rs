@@ -311,11 +311,15 @@ impl<'a> Show<'a> {
             Some(RehearseFormat::Html) => return Ok(()),
         }
         if plan.is_accepted() {
-            let line = match plan.releases().as_slice() {
-                [today, tomorrow] => {
-                    format!("Upgrade from Kubernetes {today} to {tomorrow}: the server would accept {}.", plan.name)
-                }
-                _ => format!("The server would accept {}.", plan.name),
+            let releases = plan.releases();
+            let line = match releases.single() {
+                Some(_) => format!("The server would accept {}.", plan.name),
+                None => format!(
+                    "Upgrade from Kubernetes {} to {}: the server would accept {}.",
+                    releases.oldest(),
+                    releases.newest(),
+                    plan.name
+                ),
             };
             writeln!(self.out, "{}", Paint::Bold.when(self.color, &line))?;
         }
@@ -369,7 +373,7 @@ impl<'a> Show<'a> {
             return Err(error.into());
         }
         if self.format == Some(RehearseFormat::Html) {
-            let head = html::rehearsal::head(&self.counts, said, &plan.columns);
+            let head = html::rehearsal::head(&self.counts, said, &plan.columns, &plan.releases());
             self.out.write_all(head.as_bytes())?;
             self.out.write_all(html::notes(notes).as_bytes())?;
             if self.rows > 0 {
@@ -390,7 +394,7 @@ impl<'a> Show<'a> {
                 "{first}\n],\"definition\":{},\"columns\":{},\"kubernetesVersions\":{},\"notes\":{},\"summary\":{}}}",
                 json::to_string(&definition),
                 json::to_string(&columns),
-                json::to_string(&report_json::releases(&plan.releases())),
+                json::to_string(&report_json::releases(plan.releases().iter())),
                 json::to_string(&report_json::notes(notes)),
                 json::to_string(&self.counts.value())
             )?;

@@ -225,7 +225,7 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
         ("apiVersion", Value::from("crdx/v1")),
         ("items", changes.iter().map(item).collect::<Vec<_>>().into()),
         ("kind", "ScaleReport".into()),
-        ("kubernetesVersions", report_json::releases(release.as_slice())),
+        ("kubernetesVersions", report_json::releases(release)),
     ]);
     json::to_string(&report) + "\n"
 }

@@ -9,6 +9,7 @@ use super::terminal::{self, Writer};
 use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
+use crate::release::ReleaseSet;
 use crate::simulation::{self, Compares, Plan};
 use std::io::{self, BufWriter};
 
@@ -39,7 +40,14 @@ fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
 }
 
 fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mut Writer) -> io::Result<Summary> {
-    let mut show = show::Show::new(args.output, style, out, messages);
+    let releases = &args.kubernetes.kubernetes_version;
+    if releases.as_ref().is_some_and(|releases| releases.single().is_none())
+        && matches!(args.output, Some(args::ValidateFormat::Yaml | args::ValidateFormat::Wide))
+    {
+        let message = "-o yaml and -o wide show what one version stores: give --kubernetes-version a single version";
+        return Err(io::Error::other(message));
+    }
+    let mut show = show::Show::new(args.output, style, releases.as_ref(), out, messages);
     // The page shows what would change, if there is something to change.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let knows_olds = live || !args.updates.old.is_empty();
@@ -47,24 +55,24 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
         show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
         compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds).then_some(Compares { books: false }),
-        ..plan(&args.inputs, &args.updates, args.kubernetes, &args.cluster)
+        ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
     let told = simulation::run(&plan, &mut |item| show.item(&item))?;
     for note in told.notes {
         show.note(note);
     }
-    show.finish(told.release)
+    show.finish(&told.releases)
 }
 
 /// What the flags that `validate` and `diff` share ask for.
 pub fn plan(
     inputs: &args::Inputs,
     updates: &args::Updates,
-    kubernetes: args::KubernetesVersion,
+    releases: Option<ReleaseSet>,
     cluster: &args::Cluster,
 ) -> Plan {
     Plan {
-        release: kubernetes.kubernetes_version,
+        releases,
         filenames: inputs.paths.all(),
         crds: inputs.crds.clone(),
         old: updates.old.clone(),

@@ -164,7 +164,7 @@ pub fn to_text_of_json(report: &Report) -> String {
     put("apiVersion", text(API_VERSION));
     put("kind", text("CelReport"));
     put("expression", text(&report.expression));
-    put("kubernetesVersions", releases(&[report.release]));
+    put("kubernetesVersions", releases([report.release]));
     if let Some(at) = &report.at {
         put("at", text(at));
     }

@@ -7,7 +7,9 @@
 //! rows. So memory does not grow with the number of rows.
 
 use super::paint::Paint;
+use crate::release::Release;
 use comfy_table::{Attribute, Cell as Styled, Color, ContentArrangement, Table};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -83,9 +85,9 @@ fn one_line(text: &str) -> String {
 }
 
 /// A column: its title, and how it is fitted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Column {
-    title: &'static str,
+    title: Cow<'static, str>,
     fit: Fit,
 }
 
@@ -105,30 +107,35 @@ enum Fit {
 impl Column {
     /// A column that is always shown whole.
     pub const fn always(title: &'static str) -> Self {
-        Self { title, fit: Fit::Always }
+        Self { title: Cow::Borrowed(title), fit: Fit::Always }
     }
 
     /// A column that is left out when all its cells are empty, `0`, `-` or `create`.
     pub const fn optional(title: &'static str) -> Self {
-        Self { title, fit: Fit::Optional }
+        Self { title: Cow::Borrowed(title), fit: Fit::Optional }
     }
 
     /// A column of long text; a narrow terminal shows the beginning. It is left out when all cells are empty.
     pub const fn text(title: &'static str) -> Self {
-        Self { title, fit: Fit::Start }
+        Self { title: Cow::Borrowed(title), fit: Fit::Start }
     }
 
     /// A column of source locations; a narrow terminal shows the end.
     pub const fn place(title: &'static str) -> Self {
-        Self { title, fit: Fit::End }
+        Self { title: Cow::Borrowed(title), fit: Fit::End }
     }
 
-    fn is_text(self) -> bool {
+    /// A column for what one release answers; always shown whole.
+    pub fn of_release(release: Release) -> Self {
+        Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
+    }
+
+    fn is_text(&self) -> bool {
         matches!(self.fit, Fit::Start | Fit::End)
     }
 
     /// Whether a cell is reason enough to show the column.
-    fn shows(self, text: &str) -> bool {
+    fn shows(&self, text: &str) -> bool {
         match self.fit {
             Fit::Always | Fit::End => true,
             Fit::Start => !text.is_empty(),
@@ -140,7 +147,7 @@ impl Column {
 /// A table.
 #[derive(Debug)]
 pub struct Columns {
-    layout: &'static [Column],
+    layout: Vec<Column>,
     look: Look,
     /// The widest cell of each column so far, in terminal columns, up to [`WIDEST`].
     widths: Vec<usize>,
@@ -151,9 +158,9 @@ pub struct Columns {
 
 impl Columns {
     /// A table without rows.
-    pub fn new(columns: &'static [Column], look: Look) -> Self {
+    pub fn new(columns: &[Column], look: Look) -> Self {
         Self {
-            layout: columns,
+            layout: columns.to_vec(),
             look,
             widths: columns.iter().map(|column| column.title.width()).collect(),
             shown: vec![false; columns.len()],
@@ -170,7 +177,7 @@ impl Columns {
     pub fn row(&mut self, cells: &[Cell]) -> String {
         self.rows += 1;
         let mut line = String::new();
-        let state = self.widths.iter_mut().zip(&mut self.shown).zip(self.layout);
+        let state = self.widths.iter_mut().zip(&mut self.shown).zip(&self.layout);
         for (cell, ((widest, shown), column)) in cells.iter().zip(state) {
             *widest = Some(cell.text.width()).filter(|width| *width <= WIDEST).unwrap_or_default().max(*widest);
             *shown |= column.shows(&cell.text);
@@ -192,7 +199,7 @@ impl Columns {
             return Ok(());
         }
         let widths = self.fitted();
-        let titles = self.layout.iter().map(|column| Cell::painted(column.title, Paint::Bold)).collect();
+        let titles = self.layout.iter().map(|column| Cell::painted(&column.title, Paint::Bold)).collect();
         let mut window = vec![self.visible(titles, &widths)];
         for row in rows {
             let cells = self.visible(row?.split(SEPARATOR).map(decoded).collect(), &widths);
@@ -219,7 +226,7 @@ impl Columns {
         let mut texts: Vec<(usize, usize)> = Vec::new();
         for i in shown() {
             let width = widths.get(i).copied().unwrap_or_default();
-            if self.layout.get(i).is_some_and(|column| column.is_text()) {
+            if self.layout.get(i).is_some_and(Column::is_text) {
                 texts.push((width, i));
             } else {
                 left = left.saturating_sub(width);
@@ -304,7 +311,7 @@ fn shortened(text: &str, width: usize, end: bool) -> String {
 }
 
 /// A table of rows that are in memory.
-pub fn table(columns: &'static [Column], look: Look, rows: &[Vec<Cell>]) -> String {
+pub fn table(columns: &[Column], look: Look, rows: &[Vec<Cell>]) -> String {
     let mut table = Columns::new(columns, look);
     let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
     let mut text = Vec::new();

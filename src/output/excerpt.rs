@@ -1,5 +1,6 @@
 //! A message below the source line it refers to.
 
+use crate::release::ReleaseSet;
 use crate::text::Position;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
@@ -145,11 +146,28 @@ pub enum Grade {
 
 /// A message, its source line and help.
 pub fn render(grade: Grade, message: &str, spot: &Spot, help: Option<&str>, color: bool) -> String {
+    render_of(grade, None, message, spot, help, color)
+}
+
+/// The same for a message of some of the simulated releases: `error[1.31..1.34]: …`.
+pub fn render_of(
+    grade: Grade,
+    releases: Option<&ReleaseSet>,
+    message: &str,
+    spot: &Spot,
+    help: Option<&str>,
+    color: bool,
+) -> String {
     let level = match grade {
         Grade::Error => Level::ERROR,
         Grade::Warning => Level::WARNING,
     };
+    let releases = releases.map(ToString::to_string);
     let title = level.primary_title(message);
+    let title = match &releases {
+        Some(releases) => title.id(releases.as_str()),
+        None => title,
+    };
     let mut group = match &spot.excerpt {
         Some(excerpt) => title.element(
             Snippet::source(excerpt.line.as_str())

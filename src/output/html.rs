@@ -12,6 +12,7 @@ pub mod validate;
 use super::excerpt::{Grade, Spot};
 pub use super::markup::escaped;
 use super::report::{Item, Note, Problem, Verdict};
+use crate::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// How all pages look.
@@ -68,6 +69,8 @@ impl Tone {
 pub struct Page<'a> {
     /// The command, as `validate`.
     pub command: &'a str,
+    /// The simulated releases.
+    pub releases: &'a ReleaseSet,
     /// The verdict on everything, in one sentence.
     pub headline: &'a str,
     /// Its colour.
@@ -84,7 +87,7 @@ pub type Count = (usize, &'static str, Tone);
 impl Page<'_> {
     /// Everything up to the headline and the counts.
     pub fn head(&self) -> String {
-        let Self { command, headline, tone, shares, facts } = self;
+        let Self { command, releases, headline, tone, shares, facts } = self;
         let mut text = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -110,7 +113,8 @@ impl Page<'_> {
         text.push_str("</ul>\n");
         let _ = writeln!(
             text,
-            "<p class=\"about\">What Kubernetes 1.37 would do, as kubectl-crdx {} tells it</p>\n</header>",
+            "<p class=\"about\">What Kubernetes {} would do, as kubectl-crdx {} tells it</p>\n</header>",
+            releases,
             env!("CARGO_PKG_VERSION")
         );
         text
@@ -157,10 +161,22 @@ fn number(n: usize) -> String {
 
 /// A message and the line it speaks of.
 fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) -> String {
+    message_of(grade, None, text, spot, help)
+}
+
+/// The same for a message of some of the simulated releases.
+fn message_of(
+    grade: Grade,
+    releases: Option<&ReleaseSet>,
+    text: &str,
+    spot: Option<&Spot>,
+    help: Option<&str>,
+) -> String {
     let (word, tone) = match grade {
         Grade::Error => ("error", Tone::Bad),
         Grade::Warning => ("warning", Tone::Unsure),
     };
+    let word = releases.map_or_else(|| word.to_owned(), |releases| format!("{word} {releases}"));
     let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", tone.class(), escaped(text));
     if let Some(spot) = spot {
         let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&spot.to_string()));
@@ -184,9 +200,20 @@ fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) ->
     out
 }
 
+/// The verdicts of the releases, where several are simulated.
+fn by_release(item: &Item) -> String {
+    let verdicts = item.verdicts();
+    let badges = verdicts
+        .iter()
+        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.words()), Tone::of(*verdict)));
+    let badges: Vec<String> = badges.collect();
+    if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
+}
+
 /// One problem of an item.
 fn problem(grade: Grade, problem: &Problem, item: &Item) -> String {
-    message(grade, &problem.message, Some(problem.spot.as_ref().unwrap_or(&item.spot)), problem.help.as_deref())
+    let spot = Some(problem.spot.as_ref().unwrap_or(&item.spot));
+    message_of(grade, problem.releases.as_ref(), &problem.message, spot, problem.help.as_deref())
 }
 
 /// What is wrong with an item.
@@ -196,8 +223,10 @@ fn problems(item: &Item) -> String {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
     }
     text.extend(item.hidden.iter().map(|error| problem(Grade::Error, error, item)));
-    if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
-        text.push_str(&message(Grade::Error, &item.reason, Some(&item.spot), item.help.as_deref()));
+    let untold = item.releases_with(Verdict::CannotTell);
+    if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
+        let help = item.help.as_deref();
+        text.push_str(&message_of(Grade::Error, untold.as_ref(), &item.reason, Some(&item.spot), help));
     }
     text.extend(item.warnings.iter().map(|warning| problem(Grade::Warning, warning, item)));
     text

@@ -2,11 +2,15 @@
 
 pub mod case;
 pub mod json;
+mod merge;
 pub mod pipeline;
 pub mod text;
 
+pub use merge::merged;
+
 use super::excerpt::Spot;
 pub use crate::kubectl::Action;
+use crate::release::{Release, ReleaseSet};
 use crate::value::Value;
 
 /// What introduces an error of [`Item::hidden`] where it stands alone.
@@ -56,8 +60,10 @@ pub struct Item {
     pub identity: Identity,
     /// What would happen, where the server was asked.
     pub action: Action,
-    /// The verdict.
+    /// The verdict; where several releases are simulated, the worst of them.
     pub verdict: Verdict,
+    /// What each release answers, oldest first; empty where one release is simulated.
+    pub releases: Vec<ReleaseAnswer>,
     /// Why, where the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
     /// What can be done about it.
@@ -96,6 +102,7 @@ impl Item {
             identity: Identity::default(),
             action: Action::default(),
             verdict,
+            releases: Vec::new(),
             reason: reason.into(),
             help: None,
             answer: None,
@@ -113,11 +120,45 @@ impl Item {
         }
     }
 
+    /// The releases with a verdict, where several are simulated.
+    pub fn releases_with(&self, verdict: Verdict) -> Option<ReleaseSet> {
+        ReleaseSet::of(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
+    }
+
+    /// Each verdict that some release has, with these releases, where several are simulated.
+    pub fn verdicts(&self) -> Vec<(Verdict, ReleaseSet)> {
+        let all = [Verdict::Accepted, Verdict::Decodes, Verdict::Skipped, Verdict::Rejected, Verdict::CannotTell];
+        all.into_iter().filter_map(|verdict| Some((verdict, self.releases_with(verdict)?))).collect()
+    }
+
+    /// The verdict of a release.
+    pub fn verdict_of(&self, release: Release) -> Verdict {
+        self.releases.iter().find(|one| one.release == release).map_or(self.verdict, |one| one.verdict)
+    }
+
+    /// Whether any simulated release has the verdict.
+    pub fn has(&self, verdict: Verdict) -> bool {
+        self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
+    }
+
     /// `CronTab default/my-cron`, or as much of it as there is.
     pub fn called(&self) -> String {
         let words = [self.identity.kind.as_str(), &self.identity.full_name()];
         words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// What one of several simulated releases answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseAnswer {
+    /// The release.
+    pub release: Release,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Why, where the verdict is `Skipped` or `CannotTell`.
+    pub reason: String,
+    /// The server's answer, if it was asked.
+    pub answer: Option<Answer>,
 }
 
 /// What an object calls itself; empty where it does not say.
@@ -194,7 +235,7 @@ impl Remark {
 }
 
 /// Something wrong, or worth a warning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
     /// The server's reason (`FieldValueInvalid`), or ours.
     pub kind: String,
@@ -206,6 +247,20 @@ pub struct Problem {
     pub spot: Option<Spot>,
     /// What to do about it; ours, never the server's.
     pub help: Option<String>,
+    /// The part of the text that is the same in every release, where that is known: the detail of a field error.
+    pub detail: Option<String>,
+    /// The releases that report it, where several are simulated.
+    pub releases: Option<ReleaseSet>,
+}
+
+impl Problem {
+    /// Whether any of `releases` reports it. Where one release is simulated, all problems are its own.
+    pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
+        match (&self.releases, releases) {
+            (Some(own), Some(releases)) => own.iter().any(|release| releases.iter().any(|other| other == release)),
+            _ => true,
+        }
+    }
 }
 
 /// A field and the place where it is written.
@@ -215,6 +270,8 @@ pub struct Located {
     pub path: String,
     /// The place.
     pub spot: Option<Spot>,
+    /// The releases that report it, where several are simulated.
+    pub releases: Option<ReleaseSet>,
 }
 
 /// Something to know of a run as a whole.

@@ -77,7 +77,7 @@ pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &K
             reject(
                 &mut item,
                 refusal.message,
-                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot: Some(spot), help: None }],
+                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot: Some(spot), ..Problem::default() }],
             );
         }
         Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &places),
@@ -97,7 +97,8 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
 /// What is said of an object that was decoded, with or without mistakes.
 fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn Places) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
-    item.pruned = unknown.map(|s| Located { path: s.path.clone(), spot: Some(places.name(&s.path)) }).collect();
+    item.pruned =
+        unknown.map(|s| Located { path: s.path.clone(), spot: Some(places.name(&s.path)), releases: None }).collect();
     let problems = |kind: &str| -> Vec<Problem> {
         let problem = |strict: &Strict| Problem {
             kind: kind.to_owned(),
@@ -105,6 +106,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
             message: strict.to_string(),
             spot: Some(places.name(&strict.path)),
             help: hint(types, strict),
+            ..Problem::default()
         };
         decoded.strict.iter().map(problem).collect()
     };
@@ -122,7 +124,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
             return reject(
                 item,
                 refusal.message,
-                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot, help: None }],
+                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot, ..Problem::default() }],
             );
         }
         (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
@@ -163,7 +165,14 @@ fn requirement(missing: &Missing, places: &dyn Places) -> Problem {
             (path.clone(), message, places.field(path), help)
         }
     };
-    Problem { kind: "PublishedSchema".to_owned(), field: Some(path), message, spot: Some(spot), help }
+    Problem {
+        kind: "PublishedSchema".to_owned(),
+        field: Some(path),
+        message,
+        spot: Some(spot),
+        help,
+        ..Problem::default()
+    }
 }
 
 /// What helps with an unknown field: the releases that have it, or a name that the type has.
@@ -193,7 +202,13 @@ fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Pl
         message = format!("{message}; use {api_version} {kind}");
     }
     let spot = Some(places.field("apiVersion"));
-    Some(Problem { kind: "Warning".to_owned(), field: Some("apiVersion".to_owned()), message, spot, help: None })
+    Some(Problem {
+        kind: "Warning".to_owned(),
+        field: Some("apiVersion".to_owned()),
+        message,
+        spot,
+        ..Problem::default()
+    })
 }
 
 /// N of `1.N`.
@@ -219,7 +234,14 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     let mut item = object.item(identity, Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let field = Some("apiVersion".to_owned());
-    item.errors.push(Problem { kind: "NotFound".to_owned(), field, message, spot: Some(spot), help });
+    item.errors.push(Problem {
+        kind: "NotFound".to_owned(),
+        field,
+        message,
+        spot: Some(spot),
+        help,
+        ..Problem::default()
+    });
     item
 }
 

@@ -352,6 +352,7 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
         ),
         help: suggest::closest(version, route.versions.iter().map(String::as_str)).map(suggest::did_you_mean),
         spot: Some(places.field("apiVersion")),
+        ..Problem::default()
     });
     item.identity = identity;
     item
@@ -378,7 +379,7 @@ fn answered_with(response: Response, identity: Identity, places: &dyn Places, sc
         .trace
         .pruned
         .iter()
-        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)) })
+        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)), releases: None })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
     item.warnings = response.warnings.iter().map(|text| warning(text, places, schema)).collect();
@@ -425,12 +426,19 @@ fn errors(
                 message: format!("unknown field \"{}\"", p.path),
                 spot: p.spot.clone(),
                 help: unknown_help(schema, &p.path),
+                ..Problem::default()
             })
             .collect();
     }
     let path = told_by_go(message);
     let spot = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
-    vec![Problem { kind: reason.to_owned(), field: path, message: message.to_owned(), spot: Some(spot), help: None }]
+    vec![Problem {
+        kind: reason.to_owned(),
+        field: path,
+        message: message.to_owned(),
+        spot: Some(spot),
+        ..Problem::default()
+    }]
 }
 
 fn unknown_help(schema: Option<&Value>, path: &str) -> Option<String> {
@@ -445,6 +453,8 @@ fn field_problem(error: &FieldError, places: &dyn Places, schema: Option<&Value>
         message: error.to_string(),
         spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
         help: schema.and_then(|schema| hints::for_value(schema, error)).map(suggest::did_you_mean),
+        detail: Some(error.detail.clone()),
+        releases: None,
     }
 }
 
@@ -475,7 +485,14 @@ fn warning(text: &str, places: &dyn Places, schema: Option<&Value>) -> Problem {
     };
     let field = path.map(str::to_owned);
     let help = unknown.and_then(|path| unknown_help(schema, path));
-    Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot), help }
+    Problem {
+        kind: "Warning".to_owned(),
+        field,
+        message: text.to_owned(),
+        spot: Some(spot),
+        help,
+        ..Problem::default()
+    }
 }
 
 /// Removes what differs from run to run (the server sets it when it creates the object) and, unless it is to be shown,

@@ -48,15 +48,15 @@ impl Met {
         }
     }
 
-    /// What is to be said; the cluster is asked only if it was asked for something before.
-    pub fn notes(self, definitions: &Definitions, live: Option<&Live>) -> Vec<Note> {
+    /// What is to be said; `definitions` are those of each simulated release, and the cluster is asked only if it was asked for something before.
+    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>) -> Vec<Note> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
         for ((group, kind), mut met) in self.kinds {
             if group == crd::GROUP {
                 met.served = vec!["v1".to_owned()];
                 "customresourcedefinitions".clone_into(&mut met.plural);
-            } else if let Some(route) = definitions.route(&group, &kind) {
+            } else if let Some(route) = definitions.iter().find_map(|known| known.route(&group, &kind)) {
                 met.plural.clone_from(&route.plural);
                 met.served.clone_from(&route.versions);
                 if route.converts_by_webhook && met.versions.iter().any(|v| *v != route.storage) {

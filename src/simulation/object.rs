@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub type Kind = (String, String, String);
 
 /// An object and what is to be said of its text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Object {
     /// Where it stands.
     pub document: Document,
@@ -101,7 +101,7 @@ pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
         chunk if shown => Spot::at(&name, &chunk.text, chunk.start, at),
         _ => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
     });
-    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at, help: None }
+    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at, ..Problem::default() }
 }
 
 /// The name of a source in what a person reads.

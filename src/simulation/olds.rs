@@ -23,15 +23,15 @@ pub enum Olds {
 }
 
 /// The objects of files. They may be many, so only their places are in memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Given {
     /// By group, kind and name; several namespaces may have the name.
     olds: HashMap<(String, String, String), Vec<Old>>,
-    shelf: Shelf,
+    shelf: Arc<Shelf>,
 }
 
 /// An object in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Old {
     place: Place,
     spot: Spot,
@@ -82,14 +82,39 @@ pub struct Wanted<'a> {
     pub namespace: &'a str,
 }
 
-/// An object that the cluster was asked for.
+/// An object that the cluster was asked for, once for all simulated releases.
+#[derive(Clone, Debug)]
+pub struct Coming(Arc<Mutex<State>>);
+
+/// An answer on its way, or there.
 #[derive(Debug)]
-pub struct Coming(Result<Option<Asked>, cluster::Error>);
+enum State {
+    Asked(Option<Asked>),
+    Answered(Result<Option<Value>, cluster::Error>),
+}
 
 impl Coming {
+    fn new(asked: Result<Option<Asked>, cluster::Error>) -> Self {
+        let state = match asked {
+            Ok(asked) => State::Asked(asked),
+            Err(error) => State::Answered(Err(error)),
+        };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
     /// Waits for it.
     pub fn wait(self) -> Found {
-        match self.0.and_then(|asked| asked.map_or(Ok(None), Asked::wait)) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Asked(asked) = &mut *state {
+            *state = State::Answered(asked.take().map_or(Ok(None), Asked::wait));
+        }
+        let last = Arc::strong_count(&self.0) == 1;
+        let answer = match &mut *state {
+            State::Answered(answer) if last => std::mem::replace(answer, Ok(None)),
+            State::Answered(answer) => answer.clone(),
+            State::Asked(_) => Ok(None),
+        };
+        match answer {
             Ok(Some(object)) => Found::Object(Box::new(object), Spot::source(&"the cluster".into())),
             Ok(None) => Found::Nothing,
             Err(error) => Found::Error(error),
@@ -135,11 +160,19 @@ impl Olds {
         Self::Given(Mutex::new(given))
     }
 
+    /// The same old objects for another server: none of them is used yet.
+    pub fn again(&self) -> Self {
+        match self {
+            Self::Given(given) => Self::Given(Mutex::new(given.lock().unwrap_or_else(PoisonError::into_inner).clone())),
+            Self::Live(live) => Self::Live(Arc::clone(live)),
+        }
+    }
+
     /// Asks the cluster for the old object of a new one; `None` where files say what is there.
     pub fn ask(&self, identity: &Identity, plural: &str) -> Option<Coming> {
         match self {
             Self::Given(_) => None,
-            Self::Live(live) => Some(Coming(live.ask(identity, plural))),
+            Self::Live(live) => Some(Coming::new(live.ask(identity, plural))),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
-use super::filter::{Filter, Unwanted};
+use super::filter::Unwanted;
 use super::judge::{self, Before, Court, Namespace, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
@@ -20,7 +20,6 @@ use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
@@ -31,8 +30,6 @@ pub struct Settings {
     pub namespace: String,
     /// How creates are sent.
     pub manner: Manner,
-    /// How many threads judge.
-    pub jobs: NonZeroUsize,
     /// Whether results keep the last-applied annotation.
     pub show_bookkeeping: bool,
     /// Whether a missing CRD makes a kind one to skip.
@@ -43,7 +40,7 @@ pub struct Settings {
     pub cluster: Option<Arc<Live>>,
 }
 
-/// What needs no order: judging an object whose CRD is known.
+/// What needs no order: judging an object whose CRD is known, as one release does.
 #[derive(Debug)]
 pub struct Judge {
     /// What the run was told.
@@ -52,8 +49,6 @@ pub struct Judge {
     pub server: Server,
     /// Which request is sent, and the existing objects.
     pub updates: Updates,
-    /// Which objects are wanted.
-    pub filter: Filter,
     /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
     pub shelf: Shelf,
 }
@@ -195,9 +190,9 @@ impl Known {
         item
     }
 
-    /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update. One whose
-    /// name is yet to be made needs neither.
-    pub fn ready(&mut self, judge: &Judge, object: Object, route: Arc<Route>) -> Ready {
+    /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update, unless
+    /// that is `coming` already. One whose name is yet to be made needs neither.
+    pub fn ready(&mut self, judge: &Judge, object: Object, route: Arc<Route>, coming: &mut Option<Coming>) -> Ready {
         let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
@@ -206,7 +201,13 @@ impl Known {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
         // Who comes later mostly finds what the first leaves behind.
-        let coming = if turn.is_first() { judge.updates.olds.ask(&identity, &route.plural) } else { None };
+        let coming = turn.is_first().then(|| {
+            if coming.is_none() {
+                *coming = judge.updates.olds.ask(&identity, &route.plural);
+            }
+            coming.clone()
+        });
+        let coming = coming.flatten();
         Ready { object, route, turn: Some(turn), coming }
     }
 

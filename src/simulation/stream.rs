@@ -1,23 +1,60 @@
-//! The way of the documents: read and judged on several threads, shown in order.
+//! The way of the documents: read once, judged on several threads by every simulated release, shown in order.
 //!
 //! An object whose CRD is not known yet may find it later in the stream. From the first such object on, everything waits
 //! in a temporary file, CRDs are still taken in as they pass, and at the end what waits is judged in order. So the output
 //! is in the order of the input, and no more than a few documents are in memory at a time.
 
+use super::filter::Filter;
+use super::judge::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
 use super::shared::{CREATE, Destination, Judge, Known, Ready};
 use crate::input::spool::Spool;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
-use crate::output::report::{Item, Problem, Verdict};
+use crate::output::report::{Item, Problem, Verdict, merged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::num::NonZeroUsize;
+
+/// What does not change during a run.
+pub struct Run<'a> {
+    /// The judge of each simulated release, oldest first.
+    pub judges: &'a [Judge],
+    /// Which objects are wanted.
+    pub filter: Filter,
+    /// How many threads judge.
+    pub jobs: NonZeroUsize,
+}
+
+impl Run<'_> {
+    /// What each release makes of an object, in the order of the judges.
+    fn each<T>(
+        &self,
+        known: &mut [Known],
+        object: Object,
+        mut make: impl FnMut(&Judge, &mut Known, Object) -> T,
+    ) -> Vec<T> {
+        let last = self.judges.len().saturating_sub(1);
+        let mut object = Some(object);
+        let lanes = self.judges.iter().zip(known).enumerate();
+        let made = lanes.filter_map(|(n, (judge, known))| {
+            let own = if n == last { object.take() } else { object.clone() }?;
+            Some(make(judge, known, own))
+        });
+        made.collect()
+    }
+
+    /// One item of those of the judges, given in their order.
+    fn merged(&self, items: Vec<Item>) -> Option<Item> {
+        merged(self.judges.iter().map(|judge| judge.server.release()).zip(items).collect())
+    }
+}
 
 /// Takes in the CRDs among `entries`; what else is there is not looked at. What cannot be used is shown.
 pub fn take_definitions(
-    judge: &Judge,
-    known: &mut Known,
+    run: &Run<'_>,
+    known: &mut [Known],
     entries: impl Iterator<Item = Entry>,
     show: &mut (dyn FnMut(Item) + Send),
 ) {
@@ -28,17 +65,17 @@ pub fn take_definitions(
                 if !object.is_definition() {
                     continue;
                 }
-                // Unknown fields in it do not matter for the objects.
-                let mut item = known.install(judge, object, &CREATE, FieldValidation::Ignore);
-                match item.verdict {
-                    Verdict::Accepted | Verdict::Skipped => continue,
-                    Verdict::Rejected => {
+                let items = run.each(known, object, |judge, known, object| {
+                    // Unknown fields in it do not matter for the objects.
+                    let mut item = known.install(judge, object, &CREATE, FieldValidation::Ignore);
+                    if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
                         "the server would refuse this CRD".clone_into(&mut item.reason);
                     }
-                    Verdict::Decodes | Verdict::CannotTell => {}
-                }
-                show(item);
+                    item
+                });
+                let item = run.merged(items);
+                item.filter(|item| item.verdict == Verdict::CannotTell).into_iter().for_each(&mut *show);
             }
             Entry::Problem(note) => show(object::problem(note)),
             Entry::Warning(note) if note.position.is_none() => show(object::problem(note)),
@@ -49,39 +86,49 @@ pub fn take_definitions(
 
 /// Judges every document and shows the items in the order of the documents.
 pub fn judge_all(
-    judge: &Judge,
-    known: &mut Known,
+    run: &Run<'_>,
+    known: &mut [Known],
     entries: impl Iterator<Item = Entry> + Send,
     show: &mut (dyn FnMut(Item) + Send),
 ) -> io::Result<()> {
-    let mut feed = Feed { judge, known, entries, notes: Vec::new(), wait: None, failed: None };
-    in_order(judge.settings.jobs, feed.by_ref(), |task| task.done(judge), &mut *show)?;
+    let mut show = |item: Option<Item>| item.into_iter().for_each(&mut *show);
+    let mut feed = Feed { run, known, entries, notes: Vec::new(), wait: None, failed: None };
+    in_order(run.jobs, feed.by_ref(), |task| task.done(run), &mut show)?;
     let Feed { wait, failed, .. } = feed;
     failed.map_or(Ok(()), Err)?;
     let Some(mut wait) = wait else { return Ok(()) };
-    fetch(judge, known, &wait.missing);
-    let mut last = Last { judge, known, documents: wait.spool.replay()?, wait, at: 0, ready: Vec::new(), failed: None };
-    in_order(judge.settings.jobs, last.by_ref(), |task| task.done(judge), &mut *show)?;
+    fetch(run, known, &wait.missing);
+    let mut last = Last { run, known, documents: wait.spool.replay()?, wait, at: 0, ready: Vec::new(), failed: None };
+    in_order(run.jobs, last.by_ref(), |task| task.done(run), &mut show)?;
     last.failed.map_or(Ok(()), Err)
 }
 
-/// What a thread is given.
-enum Task {
-    /// Nothing to do.
+/// What a thread is given: a document and what every release has to do with it.
+struct Task(Vec<Step>);
+
+/// What one release has to do.
+enum Step {
+    /// Nothing.
     Item(Box<Item>),
-    /// An object to judge.
+    /// To judge an object.
     Judge(Box<Ready>),
-    /// An object of a built-in kind.
+    /// To decode an object of a built-in kind.
     Builtin(Box<Object>, Kind),
 }
 
 impl Task {
-    fn done(self, judge: &Judge) -> Item {
-        match self {
-            Self::Item(item) => *item,
-            Self::Judge(ready) => judge.judge(*ready),
-            Self::Builtin(object, kind) => judge.decode(*object, &kind),
-        }
+    /// An item that does not depend on the release.
+    fn item(item: Item) -> Self {
+        Self(vec![Step::Item(Box::new(item))])
+    }
+
+    fn done(self, run: &Run<'_>) -> Option<Item> {
+        let each = self.0.into_iter().zip(run.judges).map(|(step, judge)| match step {
+            Step::Item(item) => *item,
+            Step::Judge(ready) => judge.judge(*ready),
+            Step::Builtin(object, kind) => judge.decode(*object, &kind),
+        });
+        run.merged(each.collect())
     }
 }
 
@@ -98,9 +145,9 @@ struct Wait {
 }
 
 /// The tasks of the input, until something waits.
-struct Feed<'a, I> {
-    judge: &'a Judge,
-    known: &'a mut Known,
+struct Feed<'a, 'r, I> {
+    run: &'a Run<'r>,
+    known: &'a mut [Known],
     entries: I,
     /// Warnings about the document that comes next.
     notes: Vec<Note>,
@@ -108,57 +155,89 @@ struct Feed<'a, I> {
     failed: Option<io::Error>,
 }
 
-impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, I> {
+impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
         while self.failed.is_none() {
-            let destination = match self.entries.next()? {
+            let task = match self.entries.next()? {
                 Entry::Document(document) => {
                     let notes = std::mem::take(&mut self.notes);
                     let warnings = notes.iter().enumerate();
                     let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MOST_FOUND));
                     let warnings = warnings.collect();
-                    let object = Object { document, warnings };
-                    match self.judge.filter.unwanted(object.value()) {
-                        None => self.known.destination(self.judge, object),
-                        Some(why) => match self.known.leave_out(self.judge, object, why) {
-                            Some(item) => Destination::Item(Box::new(item)),
-                            None => continue,
-                        },
-                    }
+                    self.document(Object { document, warnings })
                 }
-                Entry::Problem(note) => Destination::Item(Box::new(object::problem(note))),
+                Entry::Problem(note) => self.item(object::problem(note)),
                 // Of a whole source there is only to say that nothing is in it.
-                Entry::Warning(note) if note.position.is_none() => Destination::Item(Box::new(object::problem(note))),
+                Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
                 Entry::Warning(note) => {
                     self.notes.push(note);
-                    continue;
+                    None
                 }
             };
-            if let Some(task) = self.task(destination) {
-                return Some(task);
+            if task.is_some() {
+                return task;
             }
         }
         None
     }
 }
 
-impl<I> Feed<'_, I> {
-    /// The task, unless it has to wait.
-    fn task(&mut self, destination: Destination) -> Option<Task> {
-        match (destination, &mut self.wait) {
-            (Destination::Item(item), None) => return Some(Task::Item(item)),
-            (Destination::Judge(object, route), None) => {
-                return Some(Task::Judge(Box::new(self.known.ready(self.judge, *object, route))));
+impl<I> Feed<'_, '_, I> {
+    fn document(&mut self, object: Object) -> Option<Task> {
+        let Some(why) = self.run.filter.unwanted(object.value()) else {
+            let all = self.run.each(self.known, object, |judge, known, object| known.destination(judge, object));
+            return self.task(all);
+        };
+        let unselected = judge::identity(object.value(), Namespace::Own);
+        let spot = judge::Places::start(&object.finder());
+        let left = self.run.each(self.known, object, |judge, known, object| known.leave_out(judge, object, why));
+        if left.iter().all(Option::is_none) {
+            return None;
+        }
+        let unselected = || {
+            let mut item = Item::new(spot.clone(), Verdict::Skipped, "its labels do not match");
+            item.identity.clone_from(&unselected);
+            item
+        };
+        let items = left.into_iter().map(|item| item.unwrap_or_else(unselected)).collect();
+        self.run.merged(items).and_then(|item| self.item(item))
+    }
+
+    /// The task of an item, unless it has to wait.
+    fn item(&mut self, item: Item) -> Option<Task> {
+        match &mut self.wait {
+            None => return Some(Task::item(item)),
+            Some(wait) => wait.between.entry(wait.spool.len()).or_default().push(item),
+        }
+        None
+    }
+
+    /// The task of an object, unless it has to wait: for a CRD that any release does not know yet, or behind others.
+    fn task(&mut self, all: Vec<Destination>) -> Option<Task> {
+        if all.iter().all(|one| matches!(one, Destination::Item(_))) {
+            let items =
+                all.into_iter().filter_map(|one| if let Destination::Item(item) = one { Some(*item) } else { None });
+            let items = items.collect();
+            return self.run.merged(items).and_then(|item| self.item(item));
+        }
+        for one in &all {
+            if let Destination::Unknown(_, kind) = one {
+                self.wait.get_or_insert_default().missing.insert(kind.clone());
             }
-            (Destination::Builtin(object, kind), None) => return Some(Task::Builtin(object, kind)),
-            (Destination::Item(item), Some(wait)) => wait.between.entry(wait.spool.len()).or_default().push(*item),
-            (Destination::Judge(object, ..) | Destination::Builtin(object, ..), Some(_)) => self.put_off(*object),
-            (Destination::Unknown(object, kind), wait) => {
-                wait.get_or_insert_default().missing.insert(kind);
-                self.put_off(*object);
+        }
+        if self.wait.is_none() {
+            return Some(steps(self.run, self.known, all));
+        }
+        let object = all.into_iter().find_map(|one| match one {
+            Destination::Judge(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
+                Some(object)
             }
+            Destination::Item(_) => None,
+        });
+        if let Some(object) = object {
+            self.put_off(*object);
         }
         None
     }
@@ -174,10 +253,23 @@ impl<I> Feed<'_, I> {
     }
 }
 
+/// The task of an object whose destinations are known.
+fn steps(run: &Run<'_>, known: &mut [Known], all: Vec<Destination>) -> Task {
+    let mut coming = None;
+    let lanes = run.judges.iter().zip(known).zip(all);
+    let steps = lanes.map(|((judge, known), one)| match one {
+        Destination::Item(item) => Step::Item(item),
+        Destination::Judge(object, route) => Step::Judge(Box::new(known.ready(judge, *object, route, &mut coming))),
+        Destination::Builtin(object, kind) => Step::Builtin(object, kind),
+        Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(judge, *object, &kind))),
+    });
+    Task(steps.collect())
+}
+
 /// The tasks of what waited.
-struct Last<'a, D> {
-    judge: &'a Judge,
-    known: &'a mut Known,
+struct Last<'a, 'r, D> {
+    run: &'a Run<'r>,
+    known: &'a mut [Known],
     documents: D,
     wait: Wait,
     /// The number of the next document.
@@ -187,7 +279,7 @@ struct Last<'a, D> {
     failed: Option<io::Error>,
 }
 
-impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'_, D> {
+impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'_, '_, D> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
@@ -195,7 +287,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
             self.ready.extend(items.into_iter().rev());
         }
         if let Some(item) = self.ready.pop() {
-            return Some(Task::Item(Box::new(item)));
+            return Some(Task::item(item));
         }
         let document = match self.documents.next()? {
             Ok(document) => document,
@@ -206,21 +298,16 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         };
         let warnings = self.wait.warnings.remove(&self.at).unwrap_or_default();
         self.at += 1;
-        Some(match self.known.destination(self.judge, Object { document, warnings }) {
-            Destination::Item(item) => Task::Item(item),
-            Destination::Judge(object, route) => Task::Judge(Box::new(self.known.ready(self.judge, *object, route))),
-            Destination::Builtin(object, kind) => Task::Builtin(object, kind),
-            Destination::Unknown(object, kind) => {
-                Task::Item(Box::new(self.known.without_definition(self.judge, *object, &kind)))
-            }
-        })
+        let object = Object { document, warnings };
+        let all = self.run.each(self.known, object, |judge, known, object| known.destination(judge, object));
+        Some(steps(self.run, self.known, all))
     }
 }
 
 /// Asks the cluster for CRDs that the input did not bring.
-fn fetch(judge: &Judge, known: &mut Known, missing: &BTreeSet<Kind>) {
-    let Some(live) = &judge.settings.cluster else { return };
-    let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.knows(kind)).collect();
+fn fetch(run: &Run<'_>, known: &mut [Known], missing: &BTreeSet<Kind>) {
+    let Some(live) = run.judges.first().and_then(|judge| judge.settings.cluster.as_ref()) else { return };
+    let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.iter().all(|known| known.knows(kind))).collect();
     if missing.is_empty() {
         return;
     }
@@ -230,10 +317,12 @@ fn fetch(judge: &Judge, known: &mut Known, missing: &BTreeSet<Kind>) {
         Err(error) => kinds.iter().map(|_| Err(error.clone())).collect(),
     };
     for (kind, found) in missing.into_iter().zip(found) {
-        match found {
-            Ok(Some(crd)) => known.install_from_cluster(judge, kind, crd),
-            Ok(None) => {}
-            Err(error) => known.refuse(kind, error),
+        for (judge, known) in run.judges.iter().zip(known.iter_mut()).filter(|(_, known)| !known.knows(kind)) {
+            match &found {
+                Ok(Some(crd)) => known.install_from_cluster(judge, kind, crd.clone()),
+                Ok(None) => {}
+                Err(error) => known.refuse(kind, error.clone()),
+            }
         }
     }
 }

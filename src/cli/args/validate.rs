@@ -1,6 +1,6 @@
 //! The words of `kubectl crdx validate`.
 
-use super::{Cluster, Inputs, KubernetesVersion, Updates, ValidateFormat};
+use super::{Cluster, Inputs, KubernetesVersions, Updates, ValidateFormat};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -34,7 +34,7 @@ pub struct Validate {
     pub updates: Updates,
     /// The version of the server.
     #[command(flatten)]
-    pub kubernetes: KubernetesVersion,
+    pub kubernetes: KubernetesVersions,
     /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (a page to send around), or for pipelines
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]

@@ -104,7 +104,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> I
         field: Some("apiVersion".to_owned()),
         message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
         spot: Some(places.field("apiVersion")),
-        help: None,
+        ..Problem::default()
     });
     let place = |path: &str| {
         // The old form may have it at the top.
@@ -118,7 +118,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> I
         field: Some(field.to_owned()),
         message,
         spot: Some(place(field)),
-        help: None,
+        ..Problem::default()
     };
     for error in validation::validate_existing(crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));

@@ -96,11 +96,11 @@ impl<'a> Show<'a> {
             Form::Text => {}
             Form::Json => {
                 let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-                let releases = to_json(&json::releases(&[release]));
+                let releases = to_json(&json::releases([release]));
                 write!(self.out, "{head}\n],\"kubernetesVersions\":{releases}}}\n")?;
             }
             Form::Html { details, counts } => {
-                self.out.write_all(html::lint::head(&counts).as_bytes())?;
+                self.out.write_all(html::lint::head(&counts, &release.into()).as_bytes())?;
                 details.write_to(self.out)?;
                 self.out.write_all(html::TAIL.as_bytes())?;
             }

@@ -13,7 +13,7 @@ use crate::output::report::case::Case;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
-use crate::release::Release;
+use crate::release::ReleaseSet;
 use crate::text::yaml;
 use crate::value::{self, Value};
 use std::collections::HashMap;
@@ -53,8 +53,14 @@ enum Form {
 }
 
 impl<'a> Show<'a> {
-    /// Shows on `out`; what is said beside it goes to `messages`.
-    pub fn new(format: Option<ValidateFormat>, style: Style, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    /// Shows on `out`; what is said beside it goes to `messages`. `releases` are those that are asked for, if any are.
+    pub fn new(
+        format: Option<ValidateFormat>,
+        style: Style,
+        releases: Option<&ReleaseSet>,
+        out: &'a mut Writer,
+        messages: &'a mut Writer,
+    ) -> Self {
         let form = match format {
             None | Some(ValidateFormat::Table) => Form::Text { rows: Held::default(), details: Held::default() },
             Some(ValidateFormat::Json) => Form::Json { begun: false },
@@ -67,7 +73,7 @@ impl<'a> Show<'a> {
                 None => Form::Name,
             },
         };
-        let text = TextReport::new(style);
+        let text = releases.map_or_else(|| TextReport::new(style), |set| TextReport::for_releases(style, set));
         let held = !matches!(form, Form::Json { .. } | Form::Yaml { .. } | Form::Name);
         let progress = Progress::new(held);
         Self {
@@ -172,7 +178,7 @@ impl<'a> Show<'a> {
     }
 
     /// Writes what is left and gives the counts.
-    pub fn finish(mut self, release: Release) -> io::Result<Summary> {
+    pub fn finish(mut self, releases: &ReleaseSet) -> io::Result<Summary> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -195,7 +201,7 @@ impl<'a> Show<'a> {
                 if !begun {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
-                self.out.write_all(json::tail(&self.summary, &self.notes, &[release]).as_bytes())?;
+                self.out.write_all(json::tail(&self.summary, &self.notes, releases).as_bytes())?;
             }
             Form::Wide(wide) => {
                 self.out.write_all(wide.text().as_bytes())?;
@@ -203,7 +209,7 @@ impl<'a> Show<'a> {
                 self.message(&last)?;
             }
             Form::Html { rows, details, .. } => {
-                self.out.write_all(html::validate::head(&self.summary).as_bytes())?;
+                self.out.write_all(html::validate::head(&self.summary, releases).as_bytes())?;
                 self.out.write_all(html::notes(&self.notes).as_bytes())?;
                 self.out.write_all(html::FILTER.as_bytes())?;
                 self.out.write_all(html::table_head(&html::validate::TITLES).as_bytes())?;

@@ -1,6 +1,6 @@
 //! The page of `lint`: for each CRD what the server says, what its rules cost as bars, and what breaks.
 
-use super::{Page, Tone, badge, dedented, escaped, message, plural, problems};
+use super::{Page, Tone, badge, by_release, dedented, escaped, message, plural, problems};
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::Change;
@@ -8,6 +8,7 @@ use crate::lint::costs::{ExpressionCost, SchemaCost};
 use crate::output::cost;
 use crate::output::excerpt::{Grade, Spot};
 use crate::output::report::{Item, Verdict};
+use crate::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// How many CRDs met which fate.
@@ -37,7 +38,7 @@ impl Counts {
 }
 
 /// What the page says first.
-pub fn head(counts: &Counts) -> String {
+pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { fine, breaking, rejected, cannot_tell } = *counts;
     let total = plural(fine + breaking + rejected + cannot_tell, "CRD");
     let (headline, tone) = match counts {
@@ -52,7 +53,7 @@ pub fn head(counts: &Counts) -> String {
         (breaking, "breaking", Tone::Unsure),
         (cannot_tell, "cannot tell", Tone::Plain),
     ];
-    Page { command: "lint", headline: &headline, tone, shares: &shares, facts: &[] }.head()
+    Page { command: "lint", releases, headline: &headline, tone, shares: &shares, facts: &[] }.head()
 }
 
 /// A CRD.
@@ -66,11 +67,12 @@ pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Chan
         badge(&plural(breaking.len(), "breaking change"), Tone::Unsure)
     };
     let mut text = format!(
-        "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n",
+        "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n{}",
         tone.class(),
         escaped(name),
         badge(item.verdict.words(), Tone::of(item.verdict)),
         escaped(&item.spot.to_string()),
+        by_release(item),
     );
     text.push_str(&problems(item));
     for (schema, spots) in costs {

@@ -5,6 +5,7 @@ use crate::output::excerpt::Grade;
 use crate::output::rehearsal::{Counts, Entry};
 use crate::output::report::{Item, Verdict};
 use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
+use crate::release::ReleaseSet;
 use crate::value::json;
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Default
 const MOST_BARS: usize = 20;
 
 /// What the page says first, and what is said of the CRD.
-pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange]) -> String {
+pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
     let refused = said.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
@@ -36,7 +37,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange]) -> String {
         (counts.shown_otherwise(), "shown otherwise", Tone::Plain),
         (counts.unknown(), "cannot be told", Tone::Unsure),
     ];
-    let mut text = Page { command: "rehearse", headline: &headline, tone, shares: &[], facts: &fates }.head();
+    let mut text = Page { command: "rehearse", releases, headline: &headline, tone, shares: &[], facts: &fates }.head();
     let (class, verdict) = (Tone::of(said.verdict).class(), badge(said.verdict.words(), Tone::of(said.verdict)));
     let name = escaped(&said.identity.name);
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");

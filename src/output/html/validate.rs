@@ -1,7 +1,8 @@
 //! The page of `validate`: a table of the objects, then each with what is wrong, what would change and what would be stored.
 
-use super::{Page, Tone, badge, diff, escaped, number, plural, problems};
+use super::{Page, Tone, badge, by_release, diff, escaped, number, plural, problems};
 use crate::output::report::{Action, Item, Summary, Verdict};
+use crate::release::ReleaseSet;
 use crate::value::json;
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Place"];
 
 /// What the page says first.
-pub fn head(summary: &Summary) -> String {
+pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let (headline, tone) = match (rejected, cannot_tell) {
@@ -28,7 +29,7 @@ pub fn head(summary: &Summary) -> String {
     ]
     .map(|(n, verdict)| (n, verdict.words(), Tone::of(verdict)));
     let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Tone::Unsure)];
-    Page { command: "validate", headline: &headline, tone, shares: &shares, facts: &facts }.head()
+    Page { command: "validate", releases, headline: &headline, tone, shares: &shares, facts: &facts }.head()
 }
 
 /// The row of the `n`th item.
@@ -71,6 +72,7 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
         badge(item.verdict.words(), Tone::of(item.verdict)),
         escaped(&item.spot.to_string()),
     );
+    text.push_str(&by_release(item));
     if let Some(answer) = item.answer.as_ref().filter(|_| item.verdict == Verdict::Rejected) {
         let _ = writeln!(text, "<p class=\"about\">The server answers {} {}</p>", answer.code, escaped(&answer.reason));
     }

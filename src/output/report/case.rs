@@ -3,6 +3,7 @@
 
 use super::{Item, Problem, Verdict};
 use crate::output::excerpt::Spot;
+use crate::release::ReleaseSet;
 
 /// One object, or one input that holds none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +78,11 @@ impl Finding {
     }
 }
 
+/// A text that only some of the simulated releases have: `[1.31..1.34] …`.
+fn of_releases(releases: Option<&ReleaseSet>, text: &str) -> String {
+    releases.map_or_else(|| text.to_owned(), |releases| format!("[{releases}] {text}"))
+}
+
 impl Case {
     /// What `validate` says of an object.
     pub fn of(item: &Item) -> Self {
@@ -90,18 +96,23 @@ impl Case {
             level,
             rule: problem.kind.clone(),
             field: problem.field.clone(),
-            message: problem.message.clone(),
+            message: of_releases(problem.releases.as_ref(), &problem.message),
             help: problem.help.clone(),
             spot: problem.spot.clone().unwrap_or_else(|| item.spot.clone()),
         };
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
-        if findings.is_empty() && matches!(outcome, Outcome::Failed | Outcome::CannotTell) {
+        let untold = item.releases_with(Verdict::CannotTell);
+        let unexplained = match outcome {
+            Outcome::Failed | Outcome::CannotTell => !item.errors.iter().any(|error| error.is_of(untold.as_ref())),
+            Outcome::Passed | Outcome::Skipped(_) => false,
+        };
+        if unexplained {
             let said = item.answer.as_ref().map(|answer| answer.message.as_str()).filter(|text| !text.is_empty());
             findings.push(Finding {
                 level: Level::Error,
                 rule: item.verdict.word().to_owned(),
                 field: None,
-                message: said.unwrap_or(&item.reason).to_owned(),
+                message: of_releases(item.releases_with(item.verdict).as_ref(), said.unwrap_or(&item.reason)),
                 help: item.help.clone(),
                 spot: item.spot.clone(),
             });
@@ -115,7 +126,7 @@ impl Case {
             spot: item.spot.clone(),
         }));
         let hidden = |problem: &Problem| Finding {
-            message: format!("{}{}", super::HIDDEN_NOTE, problem.message),
+            message: of_releases(problem.releases.as_ref(), &format!("{}{}", super::HIDDEN_NOTE, problem.message)),
             ..found(problem, Level::Note)
         };
         findings.extend(item.hidden.iter().map(hidden));
@@ -151,8 +162,7 @@ pub(super) mod tests {
             kind: "Warning".to_owned(),
             field: None,
             message: "deprecated: 100% gone]]> soon".to_owned(),
-            spot: None,
-            help: None,
+            ..Problem::default()
         });
         let mut rejected = item.clone();
         rejected.verdict = Verdict::Rejected;
@@ -162,7 +172,7 @@ pub(super) mod tests {
             field: Some("spec.tail".to_owned()),
             message: "spec.tail: Invalid value: \"<a href='&\u{1}\r\n::error::\": no\n---\n...\nok 1".to_owned(),
             spot: Some(spot(7, 3)),
-            help: None,
+            ..Problem::default()
         });
         let mut skipped = item.clone();
         skipped.verdict = Verdict::Skipped;

@@ -1,8 +1,8 @@
 //! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
 
-use super::{Identity, Item, Note, Problem, Remark, Summary};
+use super::{Answer, Identity, Item, Note, Problem, ReleaseAnswer, Remark, Summary};
 use crate::output::excerpt::Spot;
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::value::{Map, Value, json, object};
 
 /// `apiVersion` of everything written here; a change that could break a reader changes it.
@@ -39,12 +39,12 @@ pub fn notes(notes: &[Note]) -> Value {
 }
 
 /// The releases that were simulated, as every report lists them.
-pub fn releases(releases: &[Release]) -> Value {
-    releases.iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
+pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
+    releases.into_iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
 }
 
 /// What stands behind the items.
-pub fn tail(summary: &Summary, told: &[Note], simulated: &[Release]) -> String {
+pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
@@ -58,7 +58,7 @@ pub fn tail(summary: &Summary, told: &[Note], simulated: &[Release]) -> String {
         .map(|(name, n)| (name, Value::Int(n as i64))),
     );
     let text = json::to_string;
-    let (notes, counts, releases) = (text(&notes(told)), text(&counts), text(&releases(simulated)));
+    let (notes, counts, releases) = (text(&notes(told)), text(&counts), text(&releases(simulated.iter())));
     format!("\n],\"kubernetesVersions\":{releases},\"notes\":{notes},\"summary\":{counts}}}\n")
 }
 
@@ -90,15 +90,12 @@ fn members(item: &Item) -> Map {
         }
     }
     put("verdict", item.verdict.word().into());
-    if let Some(answer) = &item.answer {
+    if let Some(said) = &item.answer {
         put("action", item.action.word().into());
-        let mut said = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
-        for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
-            if !text.is_empty() {
-                said.insert(key.to_owned(), text.as_str().into());
-            }
-        }
-        put("answer", said.into());
+        put("answer", answer(said));
+    }
+    if !item.releases.is_empty() {
+        put("versions", item.releases.iter().map(release_answer).collect::<Vec<_>>().into());
     }
     if !item.remarks.is_empty() {
         put("remarks", item.remarks.iter().map(remark).collect::<Vec<_>>().into());
@@ -108,7 +105,7 @@ fn members(item: &Item) -> Map {
         put("hiddenErrors", item.hidden.iter().map(problem).collect::<Vec<_>>().into());
     }
     put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
-    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref()));
+    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref(), p.releases.as_ref()));
     put("pruned", pruned.collect::<Vec<_>>().into());
     let defaulted = item
         .defaulted
@@ -127,27 +124,55 @@ fn members(item: &Item) -> Map {
     members
 }
 
+fn answer(answer: &Answer) -> Value {
+    let mut members = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
+    for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
+        if !text.is_empty() {
+            members.insert(key.to_owned(), text.as_str().into());
+        }
+    }
+    members.into()
+}
+
+/// What one of several releases answers.
+fn release_answer(one: &ReleaseAnswer) -> Value {
+    let mut members = Map::from([
+        ("version".to_owned(), Value::from(one.release.to_string())),
+        ("verdict".to_owned(), one.verdict.word().into()),
+    ]);
+    if !one.reason.is_empty() {
+        members.insert("reason".to_owned(), one.reason.as_str().into());
+    }
+    if let Some(said) = &one.answer {
+        members.insert("answer".to_owned(), answer(said));
+    }
+    members.into()
+}
+
 fn remark(remark: &Remark) -> Value {
     let first = match remark {
         Remark::SameObject(first) => Some(first),
         Remark::SentAsCreate => None,
     };
-    located(&[("type", remark.word()), ("message", &remark.message())], first)
+    located(&[("type", remark.word()), ("message", &remark.message())], first, None)
 }
 
 fn problem(problem: &Problem) -> Value {
     let field = problem.field.as_deref().unwrap_or_default();
     let help = problem.help.as_deref().unwrap_or_default();
     let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
-    located(&texts, problem.spot.as_ref())
+    located(&texts, problem.spot.as_ref(), problem.releases.as_ref())
 }
 
-/// The texts that are not empty, and the place.
-fn located(texts: &[(&str, &str)], spot: Option<&Spot>) -> Value {
+/// The texts that are not empty, the place, and the releases that report it, where several are simulated.
+fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&ReleaseSet>) -> Value {
     let mut members: Map =
         texts.iter().filter(|(_, t)| !t.is_empty()).map(|(k, t)| ((*k).to_owned(), Value::from(*t))).collect();
     if let Some(spot) = spot {
         members.insert("location".to_owned(), location(spot));
+    }
+    if let Some(reporting) = reporting {
+        members.insert("versions".to_owned(), releases(reporting.iter()));
     }
     members.into()
 }
@@ -185,7 +210,7 @@ mod tests {
         let text = head("ValidateReport")
             + &item(&thing, true)
             + &item(&thing, false)
-            + &tail(&summary, &[], &[Release::NEWEST]);
+            + &tail(&summary, &[], &Release::NEWEST.into());
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["items"][1]["location"]["line"], 3);
         assert_eq!(read["items"][0]["verdict"], "cannotTell");

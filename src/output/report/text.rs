@@ -1,18 +1,18 @@
 //! The report a person reads: a table with a line per object, then what is wrong with each, then one summary line.
 
-use super::{Item, Problem, Remark, Summary, Verdict};
+use super::{Answer, Item, Problem, Remark, Summary, Verdict};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::{Cell, Column, Columns, Look, Paint};
+use crate::release::{Release, ReleaseSet};
 
 /// More different reasons than this are not told apart.
 const MOST_REASONS: usize = 100;
 
-/// The columns of the table.
-const COLUMNS: &[Column] = &[
-    Column::place("PLACE"),
-    Column::text("KIND"),
-    Column::text("NAME"),
-    Column::always("VERDICT"),
+/// The columns of the table before those of verdicts.
+const IDENTITY: &[Column] = &[Column::place("PLACE"), Column::text("KIND"), Column::text("NAME")];
+
+/// The columns of the table behind those of verdicts.
+const COUNTS: &[Column] = &[
     Column::optional("ACTION"),
     Column::optional("ERRORS"),
     Column::optional("PRUNED"),
@@ -37,6 +37,8 @@ pub struct Style {
 pub struct TextReport {
     style: Style,
     table: Columns,
+    /// The simulated releases, if there are several.
+    releases: Vec<Release>,
     /// What could not be told for one and the same reason: the first item and how many there are.
     alike: Vec<(Item, usize)>,
 }
@@ -44,8 +46,22 @@ pub struct TextReport {
 impl TextReport {
     /// An empty report.
     pub fn new(style: Style) -> Self {
+        Self::of(style, Vec::new())
+    }
+
+    /// An empty report with a column for the verdicts of each of `releases`, if there are several.
+    pub fn for_releases(style: Style, releases: &ReleaseSet) -> Self {
+        Self::of(style, releases.iter().filter(|_| releases.single().is_none()).collect())
+    }
+
+    fn of(style: Style, releases: Vec<Release>) -> Self {
         let look = Look { color: style.color, width: style.width };
-        Self { style, table: Columns::new(COLUMNS, look), alike: Vec::new() }
+        let verdicts: Vec<Column> = match releases.as_slice() {
+            [] => vec![Column::always("VERDICT")],
+            several => several.iter().copied().map(Column::of_release).collect(),
+        };
+        let columns = [IDENTITY, &verdicts, COUNTS].concat();
+        Self { style, table: Columns::new(&columns, look), releases, alike: Vec::new() }
     }
 
     /// The row of an item as a line for [`Columns::write`]; `None` if it is not to be shown.
@@ -53,7 +69,7 @@ impl TextReport {
         if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
             return None;
         }
-        Some(self.table.row(&cells(item)))
+        Some(self.table.row(&cells(item, &self.releases)))
     }
 
     /// The table, once every row has been measured.
@@ -65,7 +81,7 @@ impl TextReport {
     pub fn details(&mut self, item: &Item) -> String {
         let mut text = String::new();
         let color = self.style.color;
-        if item.verdict == Verdict::Rejected {
+        if item.has(Verdict::Rejected) {
             text.push_str(&Paint::Bold.when(color, &heading(item)));
             text.push('\n');
         }
@@ -78,9 +94,12 @@ impl TextReport {
         for error in &item.hidden {
             text.push_str(&problem(Grade::Error, error, item, color));
         }
-        if item.verdict == Verdict::CannotTell && item.errors.is_empty() {
+        let untold = item.releases_with(Verdict::CannotTell);
+        if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
             if item.spot.excerpt.is_some() || item.identity.kind.is_empty() {
-                text.push_str(&excerpt::render(Grade::Error, &item.reason, &item.spot, item.help.as_deref(), color));
+                let help = item.help.as_deref();
+                let untold = untold.as_ref();
+                text.push_str(&excerpt::render_of(Grade::Error, untold, &item.reason, &item.spot, help, color));
             } else {
                 self.count(item);
             }
@@ -95,7 +114,10 @@ impl TextReport {
 
     /// Counts an item with the others that have its reason.
     fn count(&mut self, item: &Item) {
-        let alike = |(known, _): &(Item, usize)| known.reason == item.reason && known.help == item.help;
+        let untold = item.releases_with(Verdict::CannotTell);
+        let alike = |(known, _): &(Item, usize)| {
+            known.reason == item.reason && known.help == item.help && known.releases_with(Verdict::CannotTell) == untold
+        };
         match self.alike.iter().position(alike) {
             Some(at) => self.alike.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
             // A message for each would not be read.
@@ -111,7 +133,9 @@ impl TextReport {
                 1 => format!("{}: {}", named(item), item.reason),
                 n => format!("{n} objects, the first of them {}: {}", named(item), item.reason),
             };
-            excerpt::render(Grade::Error, &message, &item.spot, item.help.as_deref(), self.style.color)
+            let untold = item.releases_with(Verdict::CannotTell);
+            let help = item.help.as_deref();
+            excerpt::render_of(Grade::Error, untold.as_ref(), &message, &item.spot, help, self.style.color)
         });
         messages.collect::<Vec<_>>().join("\n")
     }
@@ -123,28 +147,31 @@ impl TextReport {
 }
 
 /// The row of an item.
-fn cells(item: &Item) -> Vec<Cell> {
+fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
-    let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
+    let judged = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
+    let verdict = |verdict: Verdict| Cell::painted(verdict.words(), paint(verdict));
     let count = |n: usize| Cell::from(if judged { n.to_string() } else { "-".to_owned() });
     let place = Spot { column: 0, excerpt: None, ..item.spot.clone() }.to_string();
-    vec![
-        Cell::from(place),
-        or_dash(&item.identity.kind),
-        or_dash(&item.identity.full_name()),
-        Cell::painted(item.verdict.words(), paint(item.verdict)),
+    let mut cells = vec![Cell::from(place), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
+    match releases {
+        [] => cells.push(verdict(item.verdict)),
+        several => cells.extend(several.iter().map(|release| verdict(item.verdict_of(*release)))),
+    }
+    cells.extend([
         Cell::from(if judged { item.action.word() } else { "-" }),
         if judged { Cell::count(error_count(item), Paint::Red) } else { Cell::from("-") },
         count(item.pruned.len()),
         count(item.defaulted.len()),
         Cell::count(item.warnings.len(), Paint::Yellow),
         Cell::from(note(item)),
-    ]
+    ]);
+    cells
 }
 
 /// A refusal without errors of its own counts as one.
 fn error_count(item: &Item) -> usize {
-    if item.verdict == Verdict::Rejected { item.errors.len().max(1) } else { item.errors.len() }
+    if item.has(Verdict::Rejected) { item.errors.len().max(1) } else { item.errors.len() }
 }
 
 fn paint(verdict: Verdict) -> Paint {
@@ -170,14 +197,14 @@ fn note(item: &Item) -> String {
 
 /// `CronTab default/my-cron would be rejected (422 Invalid)`
 fn heading(item: &Item) -> String {
-    let answer = item.answer.as_ref().map_or_else(String::new, |a| match a.reason.as_str() {
-        "" => format!(" ({})", a.code),
-        reason => format!(" ({} {reason})", a.code),
-    });
-    if item.answer.is_none() {
+    let newest = item.releases.iter().rev().find(|one| one.verdict == Verdict::Rejected);
+    let Some(answer) = newest.map_or(&item.answer, |one| &one.answer) else {
         return format!("{} does not fit the schema that the server publishes (--strict-builtin):", named(item));
-    }
-    format!("{} would be rejected{answer}:", named(item))
+    };
+    let by = item.releases_with(Verdict::Rejected).map_or_else(String::new, |set| format!(" by Kubernetes {set}"));
+    let Answer { code, reason, .. } = answer;
+    let reason = if reason.is_empty() { String::new() } else { format!(" {reason}") };
+    format!("{} would be rejected{by} ({code}{reason}):", named(item))
 }
 
 fn named(item: &Item) -> String {
@@ -187,7 +214,7 @@ fn named(item: &Item) -> String {
 
 fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {
     let spot = problem.spot.as_ref().unwrap_or(&item.spot);
-    excerpt::render(grade, &problem.message, spot, problem.help.as_deref(), color)
+    excerpt::render_of(grade, problem.releases.as_ref(), &problem.message, spot, problem.help.as_deref(), color)
 }
 
 /// `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`
@@ -227,7 +254,7 @@ fn plural(n: usize, word: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::excerpt::Spot;
-    use crate::output::report::{Answer, Identity};
+    use crate::output::report::Identity;
     use crate::text::Position;
     use std::sync::Arc;
 
@@ -248,7 +275,7 @@ mod tests {
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
             spot: Some(Spot::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
-            help: None,
+            ..Problem::default()
         });
         item
     }

@@ -1,0 +1,163 @@
+//! What several releases answer about one object, as one item: each finding once, with the releases that report it.
+
+use super::{Item, Located, Problem, ReleaseAnswer, Verdict};
+use crate::release::{Release, ReleaseSet};
+use std::collections::HashMap;
+
+/// One item of the answers of several releases, which are given oldest first; `None` without any.
+///
+/// The verdict, its reason and the server's answer are the worst, of the newest release that gives it. The object and
+/// what is defaulted are those of the newest release with the best verdict. A single answer stays as it is.
+pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
+    if answers.len() < 2 {
+        return answers.pop().map(|(_, item)| item);
+    }
+    let releases = answers.iter().map(|(release, item)| ReleaseAnswer {
+        release: *release,
+        verdict: item.verdict,
+        reason: item.reason.clone(),
+        answer: item.answer.clone(),
+    });
+    let releases = releases.collect();
+    let mut taken = |part: fn(&mut Item) -> &mut Vec<Problem>| {
+        let lists = answers.iter_mut().map(|(release, item)| (*release, std::mem::take(part(item)))).collect();
+        problems(lists)
+    };
+    let errors = taken(|item| &mut item.errors);
+    let hidden = taken(|item| &mut item.hidden);
+    let warnings = taken(|item| &mut item.warnings);
+    let pruned = located(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
+    // Of equal ones the last, which is the newest.
+    let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
+    let (verdict, reason, help, answer) =
+        (worst.verdict, worst.reason.clone(), worst.help.clone(), worst.answer.clone());
+    let best = answers.into_iter().max_by_key(|(_, item)| std::cmp::Reverse(severity(item.verdict)))?.1;
+    Some(Item { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
+}
+
+/// How bad a verdict is, as the exit code has it.
+fn severity(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Accepted => 0,
+        Verdict::Decodes => 1,
+        Verdict::Skipped => 2,
+        Verdict::Rejected => 3,
+        Verdict::CannotTell => 4,
+    }
+}
+
+/// What makes two problems of different releases the same one: its type, field, place and the text that does not depend on
+/// the release; and which of several such problems it is.
+type Key = (String, Option<String>, String, (usize, usize), usize);
+
+/// The problems of all releases, those of the newest first, each with the releases that have it and worded as the newest of
+/// them words it.
+fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
+    let mut found: Vec<(Problem, Vec<Release>)> = Vec::new();
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    for (release, list) in lists.into_iter().rev() {
+        let mut met: HashMap<Key, usize> = HashMap::new();
+        for problem in list {
+            let text = problem.detail.as_ref().unwrap_or(&problem.message).clone();
+            let place = problem.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column));
+            let mut key = (problem.kind.clone(), problem.field.clone(), text, place, 0);
+            let count = met.entry(key.clone()).or_default();
+            key.4 = *count;
+            *count += 1;
+            if let Some((_, releases)) = places.get(&key).and_then(|at| found.get_mut(*at)) {
+                releases.push(release);
+            } else {
+                places.insert(key, found.len());
+                found.push((problem, vec![release]));
+            }
+        }
+    }
+    found.into_iter().map(|(problem, releases)| Problem { releases: ReleaseSet::of(releases), ..problem }).collect()
+}
+
+/// The fields of all releases, each once.
+fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> Vec<Located> {
+    let mut found: Vec<(Located, Vec<Release>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (release, list) in lists.rev() {
+        for one in list {
+            if let Some((_, releases)) = places.get(&one.path).and_then(|at| found.get_mut(*at)) {
+                releases.push(release);
+            } else {
+                places.insert(one.path.clone(), found.len());
+                found.push((one, vec![release]));
+            }
+        }
+    }
+    found.into_iter().map(|(one, releases)| Located { releases: ReleaseSet::of(releases), ..one }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::excerpt::Spot;
+    use crate::output::report::Answer;
+
+    fn release(minor: u16) -> Release {
+        Release::new(minor).unwrap()
+    }
+
+    fn error(field: &str, message: &str, detail: Option<&str>) -> Problem {
+        Problem {
+            kind: "FieldValueInvalid".to_owned(),
+            field: Some(field.to_owned()),
+            message: message.to_owned(),
+            detail: detail.map(str::to_owned),
+            ..Problem::default()
+        }
+    }
+
+    fn item(verdict: Verdict, errors: Vec<Problem>) -> Item {
+        let mut item = Item::new(Spot::default(), verdict, "");
+        item.errors = errors;
+        item
+    }
+
+    #[test]
+    fn each_finding_is_there_once_with_its_releases() {
+        let mut refused = item(
+            Verdict::Rejected,
+            vec![
+                error("spec.a", "spec.a: Invalid value: \"object\": no", Some("no")),
+                error("spec.b", "only old", None),
+            ],
+        );
+        refused.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: "old".to_owned() });
+        let newer = item(Verdict::Rejected, vec![error("spec.a", "spec.a: Invalid value: no", Some("no"))]);
+        let fine = item(Verdict::Accepted, Vec::new());
+        let merged = merged(vec![(release(31), refused), (release(35), newer), (release(37), fine)]).unwrap();
+        assert_eq!(merged.verdict, Verdict::Rejected);
+        let told: Vec<(&str, String)> =
+            merged.errors.iter().map(|e| (e.message.as_str(), e.releases.as_ref().unwrap().to_string())).collect();
+        assert_eq!(told, [("spec.a: Invalid value: no", "1.31, 1.35".to_owned()), ("only old", "1.31".to_owned())]);
+        assert_eq!(merged.verdict_of(release(37)), Verdict::Accepted);
+        assert_eq!(merged.releases_with(Verdict::Rejected).unwrap().to_string(), "1.31, 1.35");
+        assert_eq!(merged.releases[0].answer.as_ref().map(|a| a.code), Some(422));
+    }
+
+    #[test]
+    fn the_same_finding_twice_stays_twice() {
+        let twice = || item(Verdict::Rejected, vec![error("a", "x", None), error("a", "x", None)]);
+        let once = item(Verdict::Rejected, vec![error("a", "x", None)]);
+        let merged = merged(vec![(release(30), once), (release(31), twice()), (release(32), twice())]).unwrap();
+        let releases: Vec<String> = merged.errors.iter().map(|e| e.releases.as_ref().unwrap().to_string()).collect();
+        assert_eq!(releases, ["1.30..1.32", "1.31, 1.32"]);
+    }
+
+    #[test]
+    fn what_cannot_be_told_of_one_release_is_the_worst() {
+        let mut unknown = item(Verdict::CannotTell, Vec::new());
+        "no CRD".clone_into(&mut unknown.reason);
+        let fine = item(Verdict::Accepted, Vec::new());
+        let both = merged(vec![(release(30), unknown), (release(31), fine.clone())]).unwrap();
+        assert_eq!((both.verdict, both.reason.as_str()), (Verdict::CannotTell, "no CRD"));
+        // One answer is not changed.
+        assert_eq!(merged(vec![(release(30), fine.clone())]), Some(fine));
+        assert_eq!(merged(Vec::new()), None);
+    }
+}
