@@ -5,7 +5,7 @@
 //! use crdx::{release::Release, serve, server::Server};
 //! use std::sync::Arc;
 //!
-//! let running = serve::start(Arc::new(Server::new(Release::NEWEST, 1)), serve::Options::default())?;
+//! let running = serve::start(Arc::new(Server::compact(Release::NEWEST, 1)), serve::Options::default())?;
 //! // Point any client at it, or write `running.kubeconfig()` to a file.
 //! assert!(running.url().starts_with("http://127.0.0.1:"));
 //! // It stops when `running` is dropped.
@@ -111,7 +111,6 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         let text = format!("{host:?} is not a host: give a name or an address, such as crdx.example.com");
         io::Error::new(io::ErrorKind::InvalidInput, text)
     })?;
-    server.pack();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(THREADS)

@@ -198,7 +198,17 @@ pub struct Server {
 impl Server {
     /// An empty server of a release. UIDs and generated names follow from `seed` alone; callers bring a random one.
     pub fn new(release: Release, seed: u64) -> Self {
-        let keeping: Arc<journal::Keeping> = Arc::default();
+        Self::with_keeping(release, seed, journal::Keeping::default())
+    }
+
+    /// The same for many objects and a long life: objects that were not written for a while are kept as compressed JSON,
+    /// which takes a fraction of the memory, and are parsed for each read.
+    pub fn compact(release: Release, seed: u64) -> Self {
+        Self::with_keeping(release, seed, journal::Keeping::compact())
+    }
+
+    fn with_keeping(release: Release, seed: u64, keeping: journal::Keeping) -> Self {
+        let keeping = Arc::new(keeping);
         let revision = Arc::new(store::Revision::default());
         Self {
             release,

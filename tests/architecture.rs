@@ -51,6 +51,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ring", &["server"]),
     ("rustix", &["serve"]),
     ("similar", &["output"]),
+    ("lz4_flex", &["server"]),
     ("strsim", &["suggest"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),
     ("terminal_size", &["cli"]),

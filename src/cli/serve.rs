@@ -15,14 +15,14 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 /// Runs the command.
-pub fn run(args: &args::Serve) -> Exit {
+pub fn run(args: &args::Serve) -> io::Result<Exit> {
     let running = match start(args) {
         Ok(running) => running,
         Err(problems) => {
             for problem in problems {
                 eprintln!("error: {problem}");
             }
-            return Exit::CannotTell;
+            return Ok(Exit::CannotTell);
         }
     };
     let mut text = format!("{}\n", running.url());
@@ -30,13 +30,12 @@ pub fn run(args: &args::Serve) -> Exit {
         text.push_str(&running.kubeconfig());
     }
     let mut out = io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        // Nobody would know where it is.
-        return Exit::CannotTell;
-    }
+    // Without its URL nobody could use the server.
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
     drop(out);
     running.wait();
-    Exit::Fine
+    Ok(Exit::Fine)
 }
 
 /// The server with the policies and the user that the flags ask for.
@@ -71,7 +70,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     for (name, enabled) in &args.feature_gates {
         release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
     }
-    let mut server = Server::new(release, serve::seed());
+    let mut server = Server::compact(release, serve::seed());
     if let Some(names) = &args.namespaces {
         if let Some((name, problem)) =
             names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))

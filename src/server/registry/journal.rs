@@ -5,7 +5,7 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// Keeps what is committed.
@@ -49,14 +49,15 @@ pub(in crate::server) struct Keeping {
     pub journal: OnceLock<Arc<dyn Journal>>,
     /// Wakes watches when many are waiting; without it, the thread that commits does.
     pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
-    packs: AtomicBool,
+    /// Whether objects that were not written for a while are kept as compressed JSON.
+    pub packs: bool,
     ids: AtomicU64,
 }
 
 impl Keeping {
-    /// Whether objects that rest are packed.
-    pub fn packs(&self) -> bool {
-        self.packs.load(Ordering::Relaxed)
+    /// The one that keeps objects as compressed JSON.
+    pub fn compact() -> Self {
+        Self { packs: true, ..Self::default() }
     }
 
     /// A number that this server gave to nothing else: of a compiled version or of a watch. Never 0.
@@ -69,12 +70,6 @@ impl Keeping {
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
-    /// Keeps objects that were not written for a while as text from now on: a tenth of the memory, and some time to read
-    /// each. For servers that hold many and live long.
-    pub fn pack(&self) {
-        self.keeping.packs.store(true, Ordering::Relaxed);
-    }
-
     /// Puts back what `journal` kept of an earlier server, whose last resourceVersion was `revision`, and tells it of every
     /// commit from now on. Only the first journal counts. Objects without a CRD are left out, as they are when one is
     /// deleted; the names of those are returned.

@@ -115,7 +115,7 @@ impl Collection {
 
     /// Packs what has rested longest, if that is wanted. Definitions are few and often read.
     fn rest(&self, stored: &Arc<Stored>) {
-        if !self.keeping.packs() || self.definition == journal::DEFINITIONS {
+        if !self.keeping.packs || self.definition == journal::DEFINITIONS {
             return;
         }
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
