@@ -3,13 +3,16 @@
 //! The server's paths cannot be split without the object (in `spec.a.b`, `a.b` may be one key or two), so a
 //! path is matched against the tree: [`Spans::locate`].
 
+mod members;
 mod outline;
 
 use super::yaml::Duplicate;
 use super::{Position, Syntax};
+use members::Members;
 pub(super) use outline::{Outline, Place, Shape};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A range of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,8 @@ struct Index {
     lines: Vec<usize>,
     /// The number of characters before each block of the text.
     characters: Vec<usize>,
+    /// The members by name of the mappings that were searched.
+    members: Mutex<HashMap<usize, Arc<Members>>>,
 }
 
 /// The bytes of a block.
@@ -77,7 +82,13 @@ impl Index {
             before += characters(block);
             known
         });
-        Self { outline, lines: lines.collect(), characters: characters.collect() }
+        Self { outline, lines: lines.collect(), characters: characters.collect(), members: Mutex::default() }
+    }
+
+    /// The members of the mapping at `node`, including merged ones.
+    fn members(&self, node: usize, members: &[(usize, usize)]) -> Arc<Members> {
+        let mut known = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::of(&self.outline, members))))
     }
 
     /// As [`Position::of`], without scanning from the start.
@@ -164,7 +175,9 @@ impl<'a> Spans<'a> {
             return false;
         }
         *budget -= 1;
-        let Some(this) = self.index.outline.nodes.get(self.index.outline.resolve(node)) else { return false };
+        let outline = &self.index.outline;
+        let node = outline.resolve(node);
+        let Some(this) = outline.nodes.get(node) else { return false };
         match &this.shape {
             Shape::Sequence(items) => {
                 let Some((index, rest)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) else { return false };
@@ -172,20 +185,10 @@ impl<'a> Spans<'a> {
                 item.is_some_and(|item| self.search(*item, None, rest, best, budget))
             }
             Shape::Mapping(members) => {
-                // The longest key first: `a.b` before `a`; the last of equal ones, which is the one in effect.
-                let mut fits: Vec<(usize, usize, &str)> = self
-                    .index
-                    .outline
-                    .members(members)
-                    .into_iter()
-                    .filter_map(|(key, value)| {
-                        let name = self.index.outline.nodes.get(key)?.shape.text()?;
-                        Some((key, value, behind(rest, name)?))
-                    })
-                    .collect();
-                fits.reverse();
-                fits.sort_by_key(|(_, _, rest)| rest.len());
-                fits.into_iter().any(|(key, value, rest)| self.search(value, Some(key), rest, best, budget))
+                let members = self.index.members(node, members);
+                members
+                    .fitting(outline, rest)
+                    .any(|(key, value, rest)| self.search(value, Some(key), rest, best, budget))
             }
             _ => false,
         }
@@ -198,15 +201,6 @@ struct Best {
     key: Option<usize>,
     /// The length of the unmatched rest of the path.
     left: usize,
-}
-
-/// The rest of a path after member `name`, which is written `.name`, `name` or `[name]`.
-fn behind<'p>(path: &'p str, name: &str) -> Option<&'p str> {
-    if let Some(inner) = path.strip_prefix('[') {
-        return inner.strip_prefix(name)?.strip_prefix(']');
-    }
-    let rest = path.strip_prefix('.').unwrap_or(path).strip_prefix(name)?;
-    (rest.is_empty() || rest.starts_with(['.', '['])).then_some(rest)
 }
 
 #[cfg(test)]
