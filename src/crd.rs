@@ -17,7 +17,7 @@ pub mod openapi;
 pub mod strategy;
 pub mod validation;
 
-pub use decode::{Decoded, decode, decode_text, unknown_field};
+pub use decode::{Decoded, Unknown, decode, decode_text, unknown_field, unknown_fields};
 
 use crate::schema::Schema;
 use crate::value::{Map, Value};

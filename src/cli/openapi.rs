@@ -6,29 +6,27 @@ use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::input::{Entry, Input};
 use crate::release::Release;
 use crate::simulation::object::Object;
+use crate::suggest;
 use crate::text::json;
 use crate::value::Value;
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Openapi) -> Exit {
-    let message = match document(args) {
+pub fn run(args: &args::Openapi) -> io::Result<Exit> {
+    match document(args) {
         Ok(document) => {
             let mut text = json::write::kubectl(&document);
             if !text.ends_with('\n') {
                 text.push('\n');
             }
-            match io::stdout().write_all(text.as_bytes()) {
-                Ok(()) => return Exit::Fine,
-                // Who reads us (`| head`) has enough.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell,
-                Err(error) => error.to_string(),
-            }
+            io::stdout().write_all(text.as_bytes())?;
+            Ok(Exit::Fine)
         }
-        Err(message) => message,
-    };
-    eprintln!("error: {message}");
-    Exit::CannotTell
+        Err(message) => {
+            eprintln!("error: {message}");
+            Ok(Exit::CannotTell)
+        }
+    }
 }
 
 fn document(args: &args::Openapi) -> Result<Value, String> {
@@ -67,7 +65,9 @@ fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<
         Some(wanted) if served().any(|name| name == *wanted) => Ok(vec![wanted.clone()]),
         Some(wanted) => {
             let served: Vec<String> = served().collect();
-            Err(format!("{} does not serve {wanted}: it serves {}", crd.name(), served.join(", ")))
+            let similar = suggest::closest(wanted, served.iter().map(String::as_str)).map(suggest::did_you_mean);
+            let help = similar.map_or_else(String::new, |question| format!("\nhelp: {question}"));
+            Err(format!("{} does not serve {wanted}: it serves {}{help}", crd.name(), served.join(", ")))
         }
         None if args.v2 => Ok(served().collect()),
         None => {

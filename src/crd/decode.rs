@@ -9,6 +9,7 @@ mod types;
 
 use super::{CustomResourceDefinition, default};
 use crate::value::{Value, quote};
+use std::collections::BTreeMap;
 use types::Type;
 
 /// A CRD that was read.
@@ -27,6 +28,30 @@ pub fn unknown_field(path: &str) -> String {
     format!("unknown field {}", quote::go_quote(path))
 }
 
+/// An unknown field, and the fields that its type has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The name of the unknown field.
+    pub name: String,
+    /// The names of the fields of the object around it.
+    pub known: Vec<&'static str>,
+}
+
+/// The unknown fields of a CRD by their paths.
+pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
+    let unknown = check::check(object, root(object), &|_| 0).unknown;
+    unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
+}
+
+/// The type of a CRD, by its `apiVersion`.
+fn root(object: &Value) -> Type {
+    if is_beta(object) { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) }
+}
+
+fn is_beta(object: &Value) -> bool {
+    object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
+}
+
 /// Reads a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`. `Err` holds Go's words for the first
 /// wrong type (`json: cannot unmarshal string into Go struct field …`).
 pub fn decode(object: &Value) -> Result<Decoded, String> {
@@ -35,9 +60,8 @@ pub fn decode(object: &Value) -> Result<Decoded, String> {
 
 /// As [`decode`]; `place` returns the offset of a field in the text, because the server reports the first error in the text.
 pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
-    let beta = object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1");
-    let root = if beta { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) };
-    let mut checked = check::check(object, root, place);
+    let beta = is_beta(object);
+    let checked = check::check(object, root(object), place);
     if let Some(error) = checked.error {
         return Err(error);
     }
@@ -48,8 +72,9 @@ pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Deco
         default::v1(&mut crd);
         crd.spec.hoist();
     }
-    if checked.unknown.len() > 1 {
-        checked.unknown.sort_by_cached_key(|path| place(path));
+    let mut unknown: Vec<String> = checked.unknown.into_iter().map(|field| field.path).collect();
+    if unknown.len() > 1 {
+        unknown.sort_by_cached_key(|path| place(path));
     }
-    Ok(Decoded { crd, unknown: checked.unknown, lenient: checked.lenient })
+    Ok(Decoded { crd, unknown, lenient: checked.lenient })
 }

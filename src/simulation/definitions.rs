@@ -46,6 +46,8 @@ pub enum Installed {
 pub struct Definitions {
     /// By CRD name: where it was given, and its `spec` as it was given.
     given: BTreeMap<String, (Spot, Value)>,
+    /// By CRD name: where the last one was given that the server refused, and what was given.
+    refused: BTreeMap<String, (Spot, Value)>,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
 }
@@ -86,11 +88,18 @@ impl Definitions {
                     == stored_spec(server.release(), with_spec(&crd, known), manner);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
+        if let Some((first, refused)) = self.refused.get(&name)
+            && *refused == crd
+        {
+            return Installed::Same(first.clone());
+        }
         let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
-        let response = server.handle(&update::create(place, crd, way, manner));
+        let response = server.handle(&update::create(place, crd.clone(), way, manner));
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
             self.given.insert(name, (spot.clone(), spec));
             self.learn(stored);
+        } else {
+            self.refused.insert(name, (spot.clone(), crd));
         }
         Installed::Answered(Box::new(response))
     }

@@ -1,8 +1,40 @@
 //! Suggestions for the errors of the server: a name that the schema has near the place of the error.
 
+use crate::crd;
 use crate::field::{BadValue, ErrorType, FieldError};
 use crate::suggest;
 use crate::value::Value;
+use std::collections::BTreeMap;
+
+/// What suggestions are made from.
+#[derive(Clone, Debug)]
+pub enum Hints<'a> {
+    /// The schema of an object, if it has one.
+    Schema(Option<&'a Value>),
+    /// The unknown fields of a CRD by their paths.
+    Definition(BTreeMap<String, crd::Unknown>),
+}
+
+impl Hints<'_> {
+    /// The field that an unknown field at `path` was probably meant to be.
+    pub fn for_unknown_field(&self, path: &str) -> Option<&str> {
+        match self {
+            Self::Schema(schema) => for_unknown_field((*schema)?, path),
+            Self::Definition(unknown) => {
+                let crd::Unknown { name, known } = unknown.get(path)?;
+                suggest::closest(name, known.iter().copied())
+            }
+        }
+    }
+
+    /// The value that the value of an `enum` was probably meant to be.
+    pub fn for_value(&self, error: &FieldError) -> Option<&str> {
+        match self {
+            Self::Schema(schema) => for_value((*schema)?, error),
+            Self::Definition(_) => None,
+        }
+    }
+}
 
 /// The schema of a version of a stored CRD.
 pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
@@ -12,7 +44,7 @@ pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
 }
 
 /// The field that an unknown field at `path` was probably meant to be.
-pub fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
+fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
     let (node, rest) = descend(schema, path);
     // What is left of the path is the unknown name, which may have fields of its own.
     let name = rest.strip_prefix('.').unwrap_or(rest).split(['.', '[']).next().filter(|name| !name.is_empty())?;
@@ -24,7 +56,7 @@ pub fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
 }
 
 /// The value that the value of an `enum` was probably meant to be.
-pub fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
+fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
     if error.kind != ErrorType::NotSupported {
         return None;
     }

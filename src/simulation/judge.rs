@@ -2,8 +2,9 @@
 
 use super::Compares;
 use super::definitions::{DEFINITION, Route};
-use super::hints;
+use super::hints::{self, Hints};
 use super::olds::{Coming, Found, Olds, Wanted};
+use crate::crd;
 use crate::field::FieldError;
 use crate::input::shelf::{self, Shelf};
 use crate::kubectl::request::{self, Manner};
@@ -126,7 +127,7 @@ pub fn judge(
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
     let compares = court.updates.compares;
-    let schema = hints::schema(&route.definition, &version);
+    let schema = &Hints::Schema(hints::schema(&route.definition, &version));
     let sent = compares.map(|_| object.clone());
     let existing = match existing(court, place, &route.plural, before, &identity) {
         Ok(existing) => existing,
@@ -209,7 +210,7 @@ fn hidden_errors(
     creates: bool,
     item: &Item,
     places: &dyn Places,
-    schema: Option<&Value>,
+    schema: &Hints<'_>,
 ) -> Vec<Problem> {
     if !refuses_unknown_fields(item, court.manner) {
         return Vec::new();
@@ -358,13 +359,15 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
     item
 }
 
-/// Reads an answer.
+/// Reads an answer about a CRD.
 pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> Item {
-    answered_with(response, identity, places, None)
+    let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
+    let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
+    answered_with(response, identity, places, &Hints::Definition(unknown))
 }
 
-/// As [`answered`], with suggestions from the schema of the object.
-fn answered_with(response: Response, identity: Identity, places: &dyn Places, schema: Option<&Value>) -> Item {
+/// Reads an answer, with suggestions from `hints`.
+fn answered_with(response: Response, identity: Identity, places: &dyn Places, hints: &Hints<'_>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
     let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
@@ -382,9 +385,9 @@ fn answered_with(response: Response, identity: Identity, places: &dyn Places, sc
         .map(|path| Located { path: path.clone(), spot: Some(places.name(path)), releases: None })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
-    item.warnings = response.warnings.iter().map(|text| warning(text, places, schema)).collect();
+    item.warnings = response.warnings.iter().map(|text| warning(text, places, hints)).collect();
     if !accepted {
-        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places, schema);
+        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places, hints);
     }
     if accepted {
         take_result(&mut item, body);
@@ -411,10 +414,10 @@ fn errors(
     reason: &str,
     pruned: &[Located],
     places: &dyn Places,
-    schema: Option<&Value>,
+    hints: &Hints<'_>,
 ) -> Vec<Problem> {
     if !found.is_empty() {
-        return found.iter().map(|error| field_problem(error, places, schema)).collect();
+        return found.iter().map(|error| field_problem(error, places, hints)).collect();
     }
     // Strict decoding: one message for all unknown fields; here each has its place.
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
@@ -425,7 +428,7 @@ fn errors(
                 field: Some(p.path.clone()),
                 message: format!("unknown field \"{}\"", p.path),
                 spot: p.spot.clone(),
-                help: unknown_help(schema, &p.path),
+                help: unknown_help(hints, &p.path),
                 ..Problem::default()
             })
             .collect();
@@ -441,18 +444,18 @@ fn errors(
     }]
 }
 
-fn unknown_help(schema: Option<&Value>, path: &str) -> Option<String> {
-    hints::for_unknown_field(schema?, path).map(suggest::did_you_mean)
+fn unknown_help(hints: &Hints<'_>, path: &str) -> Option<String> {
+    hints.for_unknown_field(path).map(suggest::did_you_mean)
 }
 
-fn field_problem(error: &FieldError, places: &dyn Places, schema: Option<&Value>) -> Problem {
+fn field_problem(error: &FieldError, places: &dyn Places, hints: &Hints<'_>) -> Problem {
     let path = if error.field == "<nil>" { told_in_words(&error.detail) } else { Some(error.field.as_str()) };
     Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
         spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
-        help: schema.and_then(|schema| hints::for_value(schema, error)).map(suggest::did_you_mean),
+        help: hints.for_value(error).map(suggest::did_you_mean),
         detail: Some(error.detail.clone()),
         releases: None,
     }
@@ -475,7 +478,7 @@ fn told_by_go(message: &str) -> Option<String> {
 }
 
 /// A warning of the server, with its place if it names a field.
-fn warning(text: &str, places: &dyn Places, schema: Option<&Value>) -> Problem {
+fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
     let (path, spot) = match (unknown, known()) {
@@ -484,7 +487,7 @@ fn warning(text: &str, places: &dyn Places, schema: Option<&Value>) -> Problem {
         (None, None) => (None, places.start()),
     };
     let field = path.map(str::to_owned);
-    let help = unknown.and_then(|path| unknown_help(schema, path));
+    let help = unknown.and_then(|path| unknown_help(hints, path));
     Problem {
         kind: "Warning".to_owned(),
         field,

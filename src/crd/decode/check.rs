@@ -21,10 +21,21 @@ const MAX_FAULTS: usize = 1000;
 pub struct Checked {
     /// Go's words for the first wrong type.
     pub error: Option<String>,
-    /// Paths of unknown fields.
-    pub unknown: Vec<String>,
+    /// Unknown fields.
+    pub unknown: Vec<UnknownField>,
     /// Paths of values that are looked at leniently.
     pub lenient: Vec<String>,
+}
+
+/// A field that its type does not have.
+#[derive(Clone, Debug)]
+pub struct UnknownField {
+    /// The path, as in `spec.versions[0].schema`.
+    pub path: String,
+    /// The last part of the path.
+    pub name: String,
+    /// The type without the field.
+    pub parent: &'static Struct,
 }
 
 /// Checks `value` against the type `root`; `place` returns the offset of a field in the text.
@@ -65,7 +76,7 @@ struct Reader<'r> {
     fields: Vec<&'static str>,
     path: String,
     faults: Vec<Fault>,
-    unknown: Vec<String>,
+    unknown: Vec<UnknownField>,
     lenient: Vec<String>,
     seen: BTreeSet<String>,
 }
@@ -183,7 +194,7 @@ impl<'r> Reader<'r> {
         let outer = self.struct_;
         for (key, v) in members {
             let Some(field) = s.field(key) else {
-                self.unknown_field(key);
+                self.unknown_field(key, s);
                 continue;
             };
             let depth = self.fields.len();
@@ -208,13 +219,13 @@ impl<'r> Reader<'r> {
         length
     }
 
-    fn unknown_field(&mut self, key: &str) {
+    fn unknown_field(&mut self, key: &str, parent: &'static Struct) {
         if !self.strict || self.unknown.len() >= MAX_UNKNOWN {
             return;
         }
         let length = self.enter(key);
         if self.seen.insert(self.path.clone()) {
-            self.unknown.push(self.path.clone());
+            self.unknown.push(UnknownField { path: self.path.clone(), name: key.to_owned(), parent });
         }
         self.path.truncate(length);
     }
@@ -265,7 +276,8 @@ mod tests {
     #[test]
     fn what_is_inside_of_what_reads_itself_is_not_looked_at_closely() {
         let found = checked(r#"{"no":1,"items":{"no":1},"properties":{"a":{"no":1}},"default":{"b":1}}"#);
-        assert_eq!(found.unknown, ["no", "properties.a.no"]);
+        let unknown: Vec<&str> = found.unknown.iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(unknown, ["no", "properties.a.no"]);
         assert_eq!(found.lenient, ["default", "items"]);
         assert_eq!(found.error, None);
     }
