@@ -29,6 +29,7 @@ pub use exit::Exit;
 use crate::cluster;
 use clap::FromArgMatches;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::Path;
 
 /// Parses the words of a command line, does what it asks and gives the process's exit code.
@@ -48,7 +49,24 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     cluster::log::set_level(args.verbosity);
-    let exit = match args.command {
+    match answer(args) {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            // The reader closed the pipe (`| head`): stop quietly.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                eprintln!("error: {error}");
+            }
+            Exit::CannotTell.code()
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Output that cannot be written, and input that stops the whole command.
+fn answer(args: args::Args) -> io::Result<Exit> {
+    match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),
         args::Command::Get(get) => get::run(&get),
@@ -59,11 +77,10 @@ pub fn run(words: Vec<OsString>) -> u8 {
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
-        args::Command::Version(version) => version::run(&version).unwrap_or(Exit::CannotTell),
+        args::Command::Version(version) => version::run(&version),
         args::Command::Completion(completion) => completion::run(&completion),
         args::Command::Complete(complete) => complete::run(&complete),
-    };
-    exit.code()
+    }
 }
 
 /// Whether kubectl started us: it runs `kubectl-crdx` for `kubectl crdx`, and that is what help should call us.

@@ -213,8 +213,13 @@ impl Chunked {
         Note { source, position, message: message.into(), hint: None, chunk }
     }
 
-    /// The first object of the chunk, or all of a list.
-    fn unfold(self, mut value: Value) -> Unfolded {
+    /// The first object of the chunk, or all of a list. Where any document counts, a list is a document whose kind ends in
+    /// `List`; any other one with `items` is taken whole.
+    fn unfold(self, mut value: Value, any_document: bool) -> Unfolded {
+        let is_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
+        if any_document && !value.is_null() && !is_list(&value) {
+            return Unfolded::Object(self.document(None, value));
+        }
         match &mut value {
             Value::Null => Unfolded::Nothing,
             // `kubectl` also takes an object with items for a list; without kind and apiVersion it is any other document.
@@ -315,11 +320,11 @@ impl Input {
         }
         current.has_entries = true;
         let warnings = warnings(&chunk, contents);
-        match chunk.unfold(value) {
+        match chunk.unfold(value, self.options.any_document) {
             Unfolded::Nothing => {}
             Unfolded::Object(document) => self.object(document, warnings),
             Unfolded::List(items) => {
-                self.directory_has_entries = true;
+                self.directory_has_entries |= items.rest.len() > 0;
                 self.ready.extend(warnings);
                 self.items = Some(items);
             }

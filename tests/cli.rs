@@ -35,6 +35,7 @@ fn copy(from: &Path, to: &Path) {
 /// Inputs that are better made than kept: too large, or bytes that editors and Git would change.
 fn made(dir: &Path) {
     fs::create_dir_all(dir.join("without-matches")).unwrap();
+    fs::create_dir_all(dir.join("without-object")).unwrap();
     let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
     let nested = |depth: usize| {
         let head = object.lines().take(3).collect::<Vec<_>>().join("\n");
@@ -59,6 +60,8 @@ fn made(dir: &Path) {
         ("deep.yaml", nested(9990).into_bytes()),
         ("too-deep.yaml", nested(10_010).into_bytes()),
         ("without-matches/readme.txt", b"nothing to read here\n".to_vec()),
+        ("without-object/list.yaml", b"apiVersion: v1\nkind: List\nitems: []\n".to_vec()),
+        ("without-object/values.yaml", b"image: a\n".to_vec()),
     ];
     for (name, bytes) in files {
         fs::write(dir.join(name), bytes).unwrap();

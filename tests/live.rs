@@ -165,6 +165,28 @@ fn nothing_is_contacted_without_need() {
 }
 
 #[test]
+fn level_6_names_each_request() {
+    let place = Place::new("verbosity");
+    for (flag, named) in [("", false), ("--v=5", false), ("--v=6", true), ("-v 6", true)] {
+        let fake = Fake::serve(|path, _| cluster(path));
+        let said = place.run(&format!("validate -f a.yaml -s {} --no-cache {flag}", fake.url)).ends(0, &[]);
+        let mut requests: Vec<&str> = said.err.lines().filter(|line| line.starts_with("GET ")).collect();
+        let mut paths = fake.paths();
+        assert!(!paths.is_empty());
+        if !named {
+            paths.clear();
+        }
+        requests.sort_unstable();
+        paths.sort_unstable();
+        assert_eq!(requests.len(), paths.len(), "{flag}: {requests:?} {paths:?}");
+        for (request, path) in requests.iter().zip(&paths) {
+            let (start, end) = (format!("GET {}{path} ", fake.url), " milliseconds");
+            assert!(request.starts_with(&start) && request.ends_with(end), "{flag}: {request} {path}");
+        }
+    }
+}
+
+#[test]
 fn live_objects_tell_create_update_and_unchanged() {
     let place = Place::new("actions");
     let fake = Fake::serve(|path, _| cluster(path));

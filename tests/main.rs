@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod architecture;
+mod broken_pipe;
 mod cli;
 mod conformance;
 mod cycles;

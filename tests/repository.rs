@@ -235,6 +235,12 @@ fn a_directory_is_built_by_kubectl_or_kustomize() {
         assert_eq!(code, Some(0), "{text}");
         assert!(text.contains(called) && text.contains("overlays/a:"), "{text}");
     }
+    write(dir.path(), "crd.yaml", CRD);
+    let rehearse = "rehearse crd.yaml --old crd.yaml -k overlays/a --offline";
+    let path = dir.path().join("first");
+    let (code, text) = finished(&command(dir.path(), rehearse).env("PATH", path).output().unwrap());
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("1 object") && text.contains("kubectl kustomize overlays/a"), "{text}");
     let (code, text) = run("third");
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("kubectl kustomize overlays/a failed: exit status: 3"), "{text}");

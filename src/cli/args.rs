@@ -1,4 +1,4 @@
-//! What can be asked on the command line: one file per command, and one for each group of flags that commands share.
+//! The arguments of the command line: one file per command, and one for each group of flags that commands share.
 //! Flags are named as kubectl names them.
 
 mod cel;
@@ -43,7 +43,7 @@ pub use version::Version;
 
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
 
-/// Tells, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
+/// Shows, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-crdx",
@@ -51,13 +51,14 @@ use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
     version,
     max_term_width = 120,
     after_help = "It answers as Kubernetes 1.30 to 1.37 do (--kubernetes-version) and never writes to a cluster.\n\n\
-        Exit codes: 0 all is well, 1 the server would reject something, 2 something could not be told (2 beats 1)."
+        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage\n\
+        is wrong (2 beats 1)."
 )]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Whether to colour what a person reads; `auto` colours on a terminal unless `NO_COLOR` is set
+    /// When to colour human-readable output; `auto` colours on a terminal unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -85,27 +86,27 @@ pub fn command() -> clap::Command {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say for every object what the server would do with it: create or update, accept or reject, prune, default
+    /// Show what the server would do with each object: accept or reject, create or update, prune, default
     Validate(Validate),
-    /// Show what a write would change in what is stored, as a diff
+    /// Show how a write would change the stored objects, as a diff
     Diff(Diff),
     /// Print objects with the printer columns of their CRD, as `kubectl get` does
     Get(Get),
-    /// Tell what becomes of stored objects when their CRD is replaced
+    /// Show the effect of a new version of a CRD on its stored objects
     Rehearse(Rehearse),
-    /// Say what a CEL expression gives, what it costs and whether it could be a rule
+    /// Evaluate a CEL expression, estimate its cost and check whether it could be a validation rule
     Cel(Cel),
-    /// Say what the server would say of a CRD, what its rules cost, and what a new version of it would break
+    /// Check a CRD as the server does, show the cost of its rules, and what a new version of it would break
     Lint(Lint),
     /// Print the OpenAPI document that the server would publish for a CRD
     Openapi(Openapi),
-    /// Print the `ClusterRole` that lets somebody read what these commands need
+    /// Print a `ClusterRole` that allows a user to read what these commands need
     Rbac(Rbac),
-    /// Show the scale of objects, and what scaling them would do
+    /// Show the scale of objects, and the effect of scaling them
     Scale(Scale),
-    /// Serve the simulated API over HTTP on loopback, for real clients
+    /// Serve the simulated API over HTTP on a loopback address, for real clients
     Serve(Serve),
-    /// Print the script with which a shell completes our words
+    /// Print the completion script of a shell
     Completion(Completion),
     /// Print the versions of this program and of the Kubernetes it simulates
     Version(Version),

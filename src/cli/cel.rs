@@ -24,10 +24,10 @@ use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
 use crate::rules::node::{self, Node};
 use given::{Given, Wrong};
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Cel, color: args::Color) -> Exit {
+pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let mut write = out.write;
     let report = match report(args) {
@@ -37,7 +37,7 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
             if let Some(help) = wrong.help {
                 eprintln!("help: {help}");
             }
-            return Exit::CannotTell;
+            return Ok(Exit::CannotTell);
         }
     };
     let text = match args.output {
@@ -48,11 +48,9 @@ pub fn run(args: &args::Cel, color: args::Color) -> Exit {
         Err(_) => true,
         Ok(checked) => matches!(checked.run, Run::Error(..)),
     };
-    match write.write_all(text.as_bytes()).and_then(|()| write.flush()) {
-        Err(_) => Exit::CannotTell,
-        Ok(()) if failed => Exit::Rejected,
-        Ok(()) => Exit::Fine,
-    }
+    write.write_all(text.as_bytes())?;
+    write.flush()?;
+    Ok(if failed { Exit::Rejected } else { Exit::Fine })
 }
 
 fn report(args: &args::Cel) -> Result<Report, Wrong> {

@@ -7,6 +7,7 @@ use super::args::{self, Args};
 use super::source::Source;
 use crate::cluster::{Error, Query, Resource};
 use clap::{Arg, ArgAction, Command, FromArgMatches};
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 /// Files are offered as well.
@@ -21,14 +22,16 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MOST_NAMES: usize = 500;
 
 /// Runs the command. Nothing that goes wrong is told: a shell has no place for it.
-pub fn run(args: &args::Complete) -> Exit {
+pub fn run(args: &args::Complete) -> io::Result<Exit> {
     let (last, words) = args.words.split_last().map_or(("", [].as_slice()), |(last, words)| (last.as_str(), words));
     let offer = offer(words, last);
+    let mut out = BufWriter::new(io::stdout());
     for (candidate, about) in &offer.candidates {
-        println!("{candidate}{}{about}", if about.is_empty() { "" } else { "\t" });
+        writeln!(out, "{candidate}{}{about}", if about.is_empty() { "" } else { "\t" })?;
     }
-    println!(":{}", offer.directive);
-    Exit::Fine
+    writeln!(out, ":{}", offer.directive)?;
+    out.flush()?;
+    Ok(Exit::Fine)
 }
 
 /// What is offered.

@@ -2,14 +2,14 @@
 
 use super::args;
 use super::{Exit, terminal};
+use std::io;
 
 /// Runs the command.
-pub fn run(args: &args::Completion) -> Exit {
+pub fn run(args: &args::Completion) -> io::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::command(), "kubectl-crdx", &mut script);
     let mut out = terminal::Stream::stdout(args::Color::Never);
-    match out.write.write_all(&script).and_then(|()| out.write.flush()) {
-        Ok(()) => Exit::Fine,
-        Err(_) => Exit::CannotTell,
-    }
+    out.write.write_all(&script)?;
+    out.write.flush()?;
+    Ok(Exit::Fine)
 }

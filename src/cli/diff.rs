@@ -18,24 +18,16 @@ use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Diff, color: args::Color) -> Exit {
+pub fn run(args: &args::Diff, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
     let (colors, message_color) = (out.color, messages.color);
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
-    let done = diff(args, colors, message_color, &mut out, &mut messages);
-    match done.and_then(|exit| out.flush().and_then(|()| messages.flush()).map(|()| exit)) {
-        Ok(exit) => exit,
-        // Who reads us (`| head`) has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::CannotTell,
-        Err(error) => {
-            let _ = out.flush();
-            let _ = writeln!(messages, "error: {error}");
-            let _ = messages.flush();
-            Exit::CannotTell
-        }
-    }
+    let exit = diff(args, colors, message_color, &mut out, &mut messages)?;
+    out.flush()?;
+    messages.flush()?;
+    Ok(exit)
 }
 
 fn diff(
@@ -45,9 +37,10 @@ fn diff(
     out: &mut Writer,
     messages: &mut Writer,
 ) -> io::Result<Exit> {
-    let json = args.output == Some(args::DiffFormat::Json);
-    let cases = args.output.and_then(args::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
-    let external = if args.output.is_some() { None } else { ExternalDiff::from_environment()? };
+    let format = args.output.filter(|format| *format != args::DiffFormat::Table);
+    let json = format == Some(args::DiffFormat::Json);
+    let cases = format.and_then(args::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
+    let external = if format.is_some() { None } else { ExternalDiff::from_environment()? };
     let mut show = Show {
         out,
         messages,
@@ -80,6 +73,7 @@ struct Counts {
     unchanged: usize,
     refused: usize,
     unknown: usize,
+    decoded: usize,
     skipped: usize,
 }
 
@@ -119,7 +113,8 @@ impl Show<'_> {
             Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,
             Verdict::Accepted => self.counts.updated += 1,
             Verdict::Rejected => self.counts.refused += 1,
-            Verdict::Decodes | Verdict::Skipped => self.counts.skipped += 1,
+            Verdict::Decodes => self.counts.decoded += 1,
+            Verdict::Skipped => self.counts.skipped += 1,
             Verdict::CannotTell => self.counts.unknown += 1,
         }
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
@@ -238,13 +233,14 @@ fn case(item: &Item, diff: Option<String>) -> Case {
 }
 
 impl Counts {
-    fn named(self) -> [(&'static str, usize); 6] {
-        let Self { created, updated, unchanged, refused, unknown, skipped } = self;
+    fn named(self) -> [(&'static str, usize); 7] {
+        let Self { created, updated, unchanged, refused, unknown, decoded, skipped } = self;
         [
             ("create", created),
             ("update", updated),
             ("unchanged", unchanged),
             ("rejected", refused),
+            ("decodes", decoded),
             ("skipped", skipped),
             ("cannotTell", unknown),
         ]
@@ -260,6 +256,7 @@ fn words(name: &str) -> &str {
     match name {
         "create" => "to create",
         "update" => "to update",
+        "decodes" => "decode (built in; not compared)",
         "cannotTell" => "cannot be told",
         other => other,
     }

@@ -3,14 +3,15 @@
 use crate::cli::Exit;
 use crate::cluster::{Error, Status};
 use crate::value::Value;
+use std::io;
 
 /// One failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The cluster did not tell, or what was asked makes no sense.
     Error(Error),
-    /// The output was not taken.
-    Output,
+    /// The output cannot be written.
+    Output(io::ErrorKind),
     /// Something that was told at once.
     Told,
 }
@@ -36,6 +37,15 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
+}
+
+/// Fails if the output of a command could not be written.
+///
+/// # Errors
+/// The first error of the output.
+pub fn output(failures: &[Failure]) -> io::Result<()> {
+    let error = |failure: &Failure| if let Failure::Output(kind) = failure { Some(*kind) } else { None };
+    failures.iter().find_map(error).map_or(Ok(()), |kind| Err(kind.into()))
 }
 
 /// What is said of failures, and how the run ends: kubectl says `error:` before a single one only.

@@ -8,7 +8,8 @@ mod watch;
 
 use super::Exit;
 use super::args;
-use super::failure::{Failure, told};
+use super::failure::{self, Failure, told};
+use super::progress::Progress;
 use super::selection::{self, Selection};
 use super::source::{self, Source, problem};
 use super::terminal;
@@ -19,18 +20,16 @@ use rows::Rows;
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Get) -> Exit {
+pub fn run(args: &args::Get) -> io::Result<Exit> {
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout());
     let mut failures = Vec::new();
     let done = get(args, &mut out, &mut failures);
     failures.extend(done.err());
-    if out.flush().is_err() || failures.contains(&Failure::Output) {
-        // Who reads us (`| head`) has enough.
-        return Exit::CannotTell;
-    }
+    failure::output(&failures)?;
+    out.flush()?;
     let (text, exit) = told(&failures);
     eprint!("{text}");
-    exit
+    Ok(exit)
 }
 
 /// What is printed and how.
@@ -48,6 +47,8 @@ struct Get<'a> {
     rows: Rows,
     namespace: String,
     query: Query,
+    /// Counts the objects that were read.
+    progress: Progress,
     out: &'a mut dyn Write,
 }
 
@@ -104,7 +105,9 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
     let rows = Rows::new(&args.tomorrow, &source, args.kubernetes, terminal::now)?;
-    let mut get = Get { args, source, rows, namespace, query, out };
+    // A table is written when all of its objects were read.
+    let progress = Progress::new(matches!(output, Output::Table { .. }));
+    let mut get = Get { args, source, rows, namespace, query, progress, out };
     if args.words.is_empty() {
         return get.print_files(output, failures);
     }
@@ -247,5 +250,5 @@ impl Get<'_> {
 }
 
 fn print(out: &mut dyn Write, texts: &[&str]) -> Result<(), Failure> {
-    texts.iter().try_for_each(|text| out.write_all(text.as_bytes())).map_err(|_| Failure::Output)
+    texts.iter().try_for_each(|text| out.write_all(text.as_bytes())).map_err(|error| Failure::Output(error.kind()))
 }

@@ -24,20 +24,13 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Lint, color: args::Color) -> Exit {
+pub fn run(args: &args::Lint, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let look = out.look();
     let mut text = BufWriter::new(out.write);
-    let done = if args.convert { convert::run(args, &mut text) } else { lint(args, look, &mut text) };
-    match done.and_then(|exit| text.flush().map(|()| exit)) {
-        Ok(exit) => exit,
-        Err(error) => {
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                eprintln!("error: {error}");
-            }
-            Exit::CannotTell
-        }
-    }
+    let exit = if args.convert { convert::run(args, &mut text)? } else { lint(args, look, &mut text)? };
+    text.flush()?;
+    Ok(exit)
 }
 
 fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> {

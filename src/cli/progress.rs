@@ -23,7 +23,7 @@ impl Progress {
     pub fn new(held: bool) -> Self {
         let shows = io::stderr().is_terminal() && (held || !io::stdout().is_terminal());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {per_sec}, {elapsed}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}") {
             bar.set_style(style);
         }
         Self { bar, start: Instant::now(), waits: AtomicBool::new(shows) }
@@ -31,11 +31,16 @@ impl Progress {
 
     /// One object more.
     pub fn add(&self) {
+        self.add_many(1);
+    }
+
+    /// Some objects more.
+    pub fn add_many(&self, count: usize) {
         if self.waits.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
             self.waits.store(false, Ordering::Relaxed);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(1);
+        self.bar.inc(count as u64);
     }
 
     /// Counts what an iterator gives.

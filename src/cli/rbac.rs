@@ -8,9 +8,10 @@ use crate::simulation::object::Object;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Rbac) -> Exit {
+pub fn run(args: &args::Rbac) -> io::Result<Exit> {
     let mut wanted = BTreeMap::<String, BTreeSet<String>>::new();
     let mut exit = Exit::Fine;
     for word in &args.resources {
@@ -18,7 +19,7 @@ pub fn run(args: &args::Rbac) -> Exit {
             word.split_once('.').filter(|(plural, group)| !plural.is_empty() && !group.is_empty())
         else {
             eprintln!("error: {word:?} is not PLURAL.GROUP\nhelp: kubectl api-resources lists names and groups");
-            return Exit::CannotTell;
+            return Ok(Exit::CannotTell);
         };
         wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
     }
@@ -45,11 +46,12 @@ pub fn run(args: &args::Rbac) -> Exit {
         );
     }
     let role = role(&args.name, &wanted);
-    match args.output {
-        Some(OnlyJson::Json) => print!("{}", json::write::kubectl(&role)),
-        None => print!("{}", yaml::write::to_string(&role)),
-    }
-    exit
+    let text = match args.output {
+        Some(OnlyJson::Json) => json::write::kubectl(&role),
+        None => yaml::write::to_string(&role),
+    };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(exit)
 }
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {

@@ -31,28 +31,24 @@ use std::thread;
 use stored::{InCluster, Stored};
 
 /// Runs the command.
-pub fn run(args: &args::Rehearse, color: args::Color) -> Exit {
+pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
     let (look, message_color) = (out.look(), messages.color);
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
-    let done = rehearse(args, look, message_color, &mut out, &mut messages);
-    let done = done.and_then(|exit| out.flush().and_then(|()| messages.flush()).map(|()| exit).map_err(Failure::from));
-    match done {
+    let exit = match rehearse(args, look, message_color, &mut out, &mut messages) {
         Ok(exit) => exit,
-        Err(failure) => {
-            let _ = out.flush();
-            let text = match failure {
-                // Who reads us (`| head`) has enough.
-                Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => String::new(),
-                Failure::Output(error) => format!("error: {error}\n"),
-                Failure::Told(text) => text,
-            };
-            let _ = messages.write_all(text.as_bytes()).and_then(|()| messages.flush());
+        Err(Failure::Output(error)) => return Err(error),
+        Err(Failure::Told(text)) => {
+            out.flush()?;
+            messages.write_all(text.as_bytes())?;
             Exit::CannotTell
         }
-    }
+    };
+    out.flush()?;
+    messages.flush()?;
+    Ok(exit)
 }
 
 /// Why there is no rehearsal.
@@ -81,6 +77,11 @@ fn rehearse(
     out: &mut Writer,
     messages: &mut Writer,
 ) -> Result<Exit, Failure> {
+    let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
+    if args.cluster.offline && !from_files {
+        let message = "error: --offline needs the stored objects in files\nhelp: give them with -f or -k\n";
+        return Err(Failure::Told(message.to_owned()));
+    }
     let target = args.cluster.target();
     let live = Live::new(target.clone());
     let new = definition(&args.definition, message_color)?;
@@ -109,24 +110,22 @@ fn rehearse(
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
     let options = args.reading.options();
-    if args.filenames.is_empty() {
-        if let Some(path) = plan.collection() {
-            let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
-            let entries = objects.by_ref().map(|stored| match stored {
-                Ok(object) => Task::Stored(Box::new(object)),
-                Err(item) => Task::Told(item),
-            });
-            in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
-            notes.extend(objects.note());
-        } else {
-            let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
-            notes.push(Note { kind: "noObjects", message });
-        }
-    } else {
+    if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
         let inputs = Sources::open(&args.filenames, options.clone(), Required::Object, "-f");
-        let entries = progress.count(inputs).filter_map(|entry| work.task(entry));
+        let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+    } else if let Some(path) = plan.collection() {
+        let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
+        let entries = objects.by_ref().map(|stored| match stored {
+            Ok(object) => Task::Stored(Box::new(object)),
+            Err(item) => Task::Told(item),
+        });
+        in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
+        notes.extend(objects.note());
+    } else {
+        let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
+        notes.push(Note { kind: "noObjects", message });
     }
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
     show.finish(&said, &plan, &notes)

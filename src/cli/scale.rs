@@ -18,10 +18,10 @@ use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Scale, color: args::Color) -> Exit {
+pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
     let mut out = terminal::Stream::stdout(color);
     let mut failures = Vec::new();
     let done = scale(args, &mut failures);
@@ -33,15 +33,14 @@ pub fn run(args: &args::Scale, color: args::Color) -> Exit {
         Some(args::TableOrJson::Json) => report(&changes, release),
         None | Some(args::TableOrJson::Table) => shown(&changes, out.look()),
     };
-    if out.write.write_all(text.as_bytes()).and_then(|()| out.write.flush()).is_err() {
-        return Exit::CannotTell;
-    }
+    out.write.write_all(text.as_bytes())?;
+    out.write.flush()?;
     let said: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
     let rejected = if said.is_empty() { Exit::Fine } else { Exit::Rejected };
     eprint!("{}", told(&said).0);
     let (text, exit) = told(&failures);
     eprint!("{text}");
-    exit.max(rejected)
+    Ok(exit.max(rejected))
 }
 
 /// What would become of one object.

@@ -14,17 +14,8 @@ use crate::simulation::{self, Compares, Plan};
 use std::io::{self, BufWriter};
 
 /// Runs the command.
-pub fn run(args: &args::Validate, color: args::Color) -> Exit {
-    let done = if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) };
-    match done {
-        Ok(exit) => exit,
-        // Who reads us (`| head`) has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::CannotTell,
-        Err(error) => {
-            eprintln!("error: {error}");
-            Exit::CannotTell
-        }
-    }
+pub fn run(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
+    if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
 }
 
 /// Judges everything once.

@@ -99,7 +99,7 @@ impl Replay {
                 let source = String::from_utf8(bytes(file, source)?).map_err(io::Error::other)?;
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
-                self.chunk = Chunked::new(&source.into(), chunk, has_origin).unfold(value);
+                self.chunk = Chunked::new(&source.into(), chunk, has_origin).unfold(value, false);
             } else {
                 let wanted = number(file)?;
                 return Ok(document(&mut self.chunk, wanted));

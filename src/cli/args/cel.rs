@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx cel`.
+//! The arguments of `kubectl crdx cel`.
 
 use super::{KubernetesVersion, OnlyJson};
 use clap::Args as ClapArgs;
@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 /// `cel`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  # No object: what an expression gives
+  # The value of an expression without an object
   kubectl crdx cel 'quantity(\"1.5Gi\").isGreaterThan(quantity(\"1G\"))'
 
   # A rule of spec, with the types and sizes that the CRD gives it
@@ -15,9 +15,9 @@ use clap::Args as ClapArgs;
   # A rule that compares with the old value
   kubectl crdx cel 'self >= oldSelf' -f new.yaml --old old.yaml --crds crds/ --at spec.replicas
 
-Without a CRD self is dyn. Exit codes: 0 there is a value, 1 the expression is wrong or fails, 2 bad input.")]
+Without a CRD self is dyn. Exit codes: 0 the expression has a value, 1 it does not compile or fails, 2 the input is wrong.")]
 pub struct Cel {
-    /// The expression, as in `x-kubernetes-validations`; behind `--` if it begins with a `-`
+    /// The expression, as in `x-kubernetes-validations`; after `--` if it begins with a `-`
     #[arg(value_name = "EXPRESSION")]
     pub expression: String,
     /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also hold its CRD; not needed
@@ -30,13 +30,13 @@ pub struct Cel {
     /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
     #[arg(long, value_name = "FIELD")]
     pub at: Option<String>,
-    /// A file with the object that is replaced: the same node of it is `oldSelf`
+    /// A file with the old object, whose same node is `oldSelf`
     #[arg(long, value_name = "PATH")]
     pub old: Option<String>,
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// What to print: json (documented in docs/output.md) [default: lines to read]
+    /// What to print: json (documented in docs/output.md) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

@@ -31,7 +31,7 @@ pub struct Cluster {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,
-    /// How long to wait for an answer, such as 5s or 2m; 0 waits as long as the server says something now and then
+    /// How long to wait for an answer, such as 5s or 2m; 0 waits as long as the connection is alive
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
     pub request_timeout: Option<Duration>,
     /// The user to act as
@@ -61,10 +61,10 @@ pub struct Cluster {
     /// The name in the server's certificate
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub tls_server_name: Option<String>,
-    /// Where to keep what the cluster serves, and its CRDs, between runs [default: below the user's cache directory]
+    /// The directory in which discovery and CRDs are kept between runs [default: in the user's cache directory]
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
-    /// Keep nothing between runs, and use nothing that was kept
+    /// Do not use or write the cache directory
     #[arg(long, hide_short_help = true)]
     pub no_cache: bool,
 }

@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx completion`, and of the command that shells call behind the scenes.
+//! The arguments of `kubectl crdx completion`, and of the command that shells call behind the scenes.
 
 use clap::Args as ClapArgs;
 use clap_complete::Shell;
@@ -6,7 +6,7 @@ use clap_complete::Shell;
 /// `completion`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  # For the program called by its own name
+  # For the command kubectl-crdx
   source <(kubectl-crdx completion bash)
 
   # `kubectl crdx …` is completed by kubectl's own completion, with names from the cluster, when the script

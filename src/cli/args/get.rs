@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx get`, which are those of `kubectl get`.
+//! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
 use super::{Cluster, KubernetesVersion, Reading};
 use crate::cli::source::Given;
@@ -33,16 +33,16 @@ pub struct Get {
     /// Only objects with these fields
     #[arg(long, value_name = "SELECTOR")]
     pub field_selector: Option<String>,
-    /// Say nothing of objects that are not there
+    /// Exit with 0 and without a message if an object does not exist
     #[arg(long)]
     pub ignore_not_found: bool,
-    /// Go on printing objects as they change
+    /// After the existing objects, print objects as they change
     #[arg(short = 'w', long)]
     pub watch: bool,
-    /// Print objects as they change, and none that are there now
+    /// Print objects as they change, without the existing ones
     #[arg(long)]
     pub watch_only: bool,
-    /// How many objects to ask for at once; 0 for all
+    /// The number of objects in each page of a list; 0 for all at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
     /// A file or directory with objects, read instead of live ones; may be repeated
@@ -54,7 +54,7 @@ pub struct Get {
     /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
     #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// Show objects as they would be read with the CRDs in these files in place of today's
+    /// Show objects as they would be read with the CRDs in these files instead of the current ones
     #[arg(long = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
     pub tomorrow: Vec<String>,
     /// How files are read.
@@ -81,7 +81,7 @@ pub struct Get {
     /// The kind before each name
     #[arg(long, help_heading = "Output")]
     pub show_kind: bool,
-    /// No titles above the columns
+    /// Omit the line of column titles
     #[arg(long, help_heading = "Output")]
     pub no_headers: bool,
     /// Keep managedFields in JSON and YAML

@@ -1,4 +1,4 @@
-//! Which objects are judged, by which CRDs.
+//! The objects to validate, and their CRDs.
 
 use super::Paths;
 use crate::kubectl;
@@ -8,10 +8,10 @@ use crate::simulation::filter::KindPattern;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
 
-/// What `validate` and `diff` judge, and how.
+/// The inputs of `validate` and `diff`.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct Inputs {
-    /// Where the objects are.
+    /// The objects.
     #[command(flatten)]
     pub paths: Paths,
     /// A file or directory with CustomResourceDefinitions, `-` for standard input; may be repeated
@@ -23,16 +23,16 @@ pub struct Inputs {
     /// Only objects with labels that match, as kubectl's -l: 'app=web', 'tier in (a, b)', '!canary'
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = selector, allow_hyphen_values = true)]
     pub selector: Option<LabelSelector>,
-    /// Judge duplicate and unknown fields as kubectl's `--validate` does
+    /// How the server treats duplicate and unknown fields, as kubectl's `--validate`
     #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
     pub field_validation: FieldValidation,
-    /// Take a kind without a CRD for "skipped" rather than for "cannot tell"
+    /// Report an object whose CRD is not known as "skipped" instead of "cannot tell"
     #[arg(long)]
     pub ignore_missing_crds: bool,
     /// Reject objects of built-in kinds that lack what the server's published schema requires; otherwise that is a warning
     #[arg(long)]
     pub strict_builtin: bool,
-    /// How many threads judge objects [default: one per processor]
+    /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
 }
@@ -43,7 +43,7 @@ pub struct Inputs {
 pub enum FieldValidation {
     /// Reject them
     Strict,
-    /// Warn of them and drop them
+    /// Drop them with a warning
     Warn,
     /// Drop them
     Ignore,

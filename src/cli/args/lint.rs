@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx lint`.
+//! The arguments of `kubectl crdx lint`.
 
 use super::{Cluster, KubernetesVersion, LintFormat, Paths};
 use clap::Args as ClapArgs;
@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 /// `lint`
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  # What the server would say, and the cost of every rule
+  # The server's errors and warnings, and the cost of every rule
   kubectl crdx lint crd.yaml
 
   # What an update would break
@@ -18,7 +18,7 @@ use clap::Args as ClapArgs;
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
 
-Exit codes: 0 nothing is wrong, 1 the server would refuse it, or it breaks objects of --old or --live, 2 it could not be told.")]
+Exit codes: 0 accepted, 1 rejected, or objects of --old or --live break, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Lint {
     /// Where the CRDs are.
     #[command(flatten)]
@@ -29,14 +29,14 @@ pub struct Lint {
     /// A file or directory with the existing CRDs, which those of the same name update; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,
-    /// Compare with the CRDs of the same name in the cluster; without this no cluster is asked anything
+    /// Compare with the CRDs of the same name in the cluster; without this flag no cluster is contacted
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
     pub live: bool,
-    /// Print CRDs of v1beta1 as v1, and say on standard error what that changes
+    /// Print CRDs of v1beta1 as v1, and the changes that this makes on standard error
     #[arg(long)]
     pub convert: bool,
-    /// What to print: json (documented in docs/output.md), html (a page to send around), or for pipelines sarif, junit,
-    /// github (annotations) or tap [default: text]
+    /// What to print: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif, junit,
+    /// github (annotations) or tap [default: table, text with tables]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
     pub output: Option<LintFormat>,
     /// The cluster that --live asks.

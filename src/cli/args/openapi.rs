@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx openapi`.
+//! The arguments of `kubectl crdx openapi`.
 
 use super::KubernetesVersion;
 use clap::Args as ClapArgs;

@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx rbac`.
+//! The arguments of `kubectl crdx rbac`.
 
 use super::OnlyJson;
 use clap::Args as ClapArgs;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 /// `-o` of `validate`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ValidateFormat {
-    /// The default
+    /// A table, the default
     Table,
     /// For programs
     Json,
@@ -16,7 +16,7 @@ pub enum ValidateFormat {
     Wide,
     /// `kind.group/name`
     Name,
-    /// A page to send around
+    /// One self-contained HTML page
     Html,
     /// SARIF 2.1.0
     Sarif,
@@ -31,6 +31,8 @@ pub enum ValidateFormat {
 /// `-o` of `diff`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
+    /// A unified diff, the default
+    Table,
     /// For programs
     Json,
     /// SARIF 2.1.0
@@ -46,9 +48,11 @@ pub enum DiffFormat {
 /// `-o` of `lint`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LintFormat {
+    /// Text with tables, the default
+    Table,
     /// For programs
     Json,
-    /// A page to send around
+    /// One self-contained HTML page
     Html,
     /// SARIF 2.1.0
     Sarif,
@@ -63,11 +67,11 @@ pub enum LintFormat {
 /// `-o` of `rehearse`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RehearseFormat {
-    /// The default
+    /// A table, the default
     Table,
     /// For programs
     Json,
-    /// A page to send around
+    /// One self-contained HTML page
     Html,
 }
 
@@ -88,7 +92,7 @@ impl DiffFormat {
     /// The format, if it is one of pipelines.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
-            Self::Json => None,
+            Self::Table | Self::Json => None,
             Self::Sarif => Some(pipeline::Format::Sarif),
             Self::Junit => Some(pipeline::Format::Junit),
             Self::Github => Some(pipeline::Format::Github),
@@ -101,7 +105,7 @@ impl LintFormat {
     /// The format, if it is one of pipelines.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
-            Self::Json | Self::Html => None,
+            Self::Table | Self::Json | Self::Html => None,
             Self::Sarif => Some(pipeline::Format::Sarif),
             Self::Junit => Some(pipeline::Format::Junit),
             Self::Github => Some(pipeline::Format::Github),

@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx scale`.
+//! The arguments of `kubectl crdx scale`.
 
 use super::{Cluster, KubernetesVersion, Reading, TableOrJson};
 use crate::cli::source::Given;
@@ -19,10 +19,10 @@ pub struct Scale {
     /// TYPE/NAME pairs, or a TYPE and names
     #[arg(value_name = "TYPE/NAME", required = true)]
     pub words: Vec<String>,
-    /// How many replicas are wanted
+    /// The desired number of replicas
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     pub replicas: i32,
-    /// Only say what would happen; it is never done
+    /// Accepted as kubectl's flag; nothing is ever written
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
     /// A file or directory with objects, read instead of live ones; may be repeated

@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx serve`.
+//! The arguments of `kubectl crdx serve`.
 
 use super::{Cluster, KubernetesVersion, Reading};
 use clap::Args as ClapArgs;
@@ -12,10 +12,10 @@ use std::path::PathBuf;
   kubectl crdx serve --port 18080 --load config/crd/ --load samples/
   kubectl --server http://127.0.0.1:18080 api-resources
 
-  # A copy of what a cluster has, to try things on; the cluster is only read
+  # A copy of the CRDs and objects of a cluster, which is only read
   kubectl crdx serve --load-from-cluster --context staging
 
-  # Kept from one run to the next, whatever ends the process
+  # Stored objects that survive the end of the process
   kubectl crdx serve --state cluster.jsonl
 
   # For tests that want a kubeconfig
@@ -48,7 +48,7 @@ pub struct Serve {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
-    /// Begin with the CRDs and custom resources of the cluster, as they are stored there
+    /// Copy the CRDs and custom resources of the cluster at the start
     #[arg(long)]
     pub load_from_cluster: bool,
     /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it is used
@@ -70,13 +70,13 @@ pub struct Serve {
     /// What `authorizer` answers in policies: `allow` (the default), `deny`, or a YAML file with rules
     #[arg(long, value_name = "allow|deny|FILE", requires = "admission")]
     pub authorizer: Option<String>,
-    /// Keep everything in this file from one run to the next
+    /// Keep all stored objects in this file between runs
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Refuse whatever would change something; dry runs are answered
+    /// Refuse requests that would change an object; dry runs are answered
     #[arg(long)]
     pub read_only: bool,
-    /// Write every exchange to the end of this file, one JSON line each
+    /// Append every request and its answer to this file, one JSON line each
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// After the URL, print a kubeconfig for this server

@@ -12,7 +12,6 @@ use crate::pipeline::{self, Facts, ResourceVersion, Source};
 use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::server::{ResponseBody, Server};
-use crate::text::documents::Chunk;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -110,25 +109,12 @@ fn one_file(path: &str) -> Result<Vec<Value>, Wrong> {
     documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
 }
 
-/// The objects of the input. A list whose kind does not end in `List` is an object that has a member `items`.
+/// The objects of the input.
 fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, Wrong> {
     let mut found = Vec::new();
-    let mut last: Option<Arc<Chunk>> = None;
     for entry in entries {
         match entry {
-            Entry::Document(document) if document.item.is_none() => found.push(document.value),
-            Entry::Document(document) => {
-                if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
-                    continue;
-                }
-                let whole = document.chunk.read().map_err(|error| Wrong::new(error.message))?.value;
-                if whole.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List")) {
-                    found.push(document.value);
-                } else {
-                    found.push(whole);
-                    last = Some(document.chunk);
-                }
-            }
+            Entry::Document(document) => found.push(document.value),
             Entry::Problem(note) => {
                 let hint = note.hint.clone();
                 return Err(Wrong { message: Note { hint: None, ..note }.text(), help: hint });

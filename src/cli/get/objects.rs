@@ -17,15 +17,18 @@ pub fn of_types(
 ) -> Result<(), Failure> {
     let mut printer = Objects::new(form, false, get.args.show_managed_fields);
     let places: Vec<Option<String>> = resources.iter().map(|r| get.place(r)).collect();
-    let Get { args, source, rows, query, out, .. } = get;
+    let Get { args, source, rows, query, progress, out, .. } = get;
     let mut held = args.order().map(|field| Ordered::new(field, 1));
     for (resource, place) in resources.iter().zip(&places) {
         for page in source.list(resource, place.as_deref(), query) {
             match rows.page(resource, page) {
-                Ok(page) => match &mut held {
-                    Some(held) => page.iter().try_for_each(|object| held.add(object))?,
-                    None => add(*out, &mut printer, page.into_iter().map(Ok))?,
-                },
+                Ok(page) => {
+                    progress.add_many(page.len());
+                    match &mut held {
+                        Some(held) => page.iter().try_for_each(|object| held.add(object))?,
+                        None => add(*out, &mut printer, page.into_iter().map(Ok))?,
+                    }
+                }
                 Err(failure) => failures.push(failure),
             }
         }
@@ -58,6 +61,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, single: bool, form: Form) -> Re
     let mut printer = Objects::new(form, alone, get.args.show_managed_fields);
     let order = get.args.order().filter(|_| !alone && !found.is_empty());
     let objects = found.read(&get.source).map(|named| named.map(|named| named.object));
+    let objects = get.progress.count(objects);
     if let Some(field) = order {
         let mut held = Ordered::new(field, 1);
         for object in objects {

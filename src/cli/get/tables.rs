@@ -20,7 +20,7 @@ pub fn of_types(
     failures: &mut Vec<Failure>,
 ) -> Result<(), Failure> {
     let places: Vec<Option<String>> = resources.iter().map(|r| get.place(r)).collect();
-    let Get { args, source, rows, query, out, .. } = get;
+    let Get { args, source, rows, query, progress, out, .. } = get;
     let lists = resources.iter().zip(&places).map(|(resource, place)| source.list(resource, place.as_deref(), query));
     let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
     // Names have their kind before them when there are lists of several kinds, not when they are asked for.
@@ -35,7 +35,11 @@ pub fn of_types(
         let done = if let Some(field) = args.order() {
             let mut held = Ordered::new(field, 2);
             let mut pages = list.map(|page| rows.page(resource, page));
-            let read = pages.try_for_each(|page| page?.iter().try_for_each(|object| held.add(object)));
+            let read = pages.try_for_each(|page| {
+                let page = page?;
+                progress.add_many(page.len());
+                page.iter().try_for_each(|object| held.add(object))
+            });
             failures.extend(read.err());
             let mut add = |page: Vec<Value>| {
                 table.add(&rows.table(source, resource, &page)?, &[], &[]);
@@ -46,6 +50,7 @@ pub fn of_types(
             // A page becomes text before the next one is read.
             list.into_iter().try_for_each(|page| {
                 let page = rows.page(resource, page)?;
+                progress.add_many(page.len());
                 if !page.is_empty() {
                     table.add(&rows.table(source, resource, &page)?, &[], &[]);
                 }
@@ -53,7 +58,7 @@ pub fn of_types(
             })
         };
         failures.extend(done.err());
-        tables.print(out, args, table)?;
+        progress.suspend(|| tables.print(out, args, table))?;
     }
     tables.nothing_found(get, resources.iter().all(|r| r.namespaced), failures);
     Ok(())
@@ -65,7 +70,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
     let several = found.resources().any(|resource| Some(resource) != first);
     let namespaced = found.resources().all(|resource| resource.namespaced);
     let mut tables = Tables::new(several, wide);
-    let Get { args, source, rows, out, .. } = get;
+    let Get { args, source, rows, progress, out, .. } = get;
     let mut objects = found.read(source).peekable();
     // Objects of one resource that follow one another are in one table.
     while let Some(named) = objects.next() {
@@ -74,6 +79,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
         let rest =
             std::iter::from_fn(|| objects.next_if(|next| next.as_ref().map_or(true, |next| next.resource == resource)));
         let objects = std::iter::once(Ok(object)).chain(rest.map(|named| named.map(|named| named.object)));
+        let objects = progress.count(objects);
         // Each comes in a Table of its own.
         let mut add = |object| {
             table.add(&rows.table(source, &resource, &[object])?, &[], &[]);
@@ -90,7 +96,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
                 add(object?)?;
             }
         }
-        tables.print(out, args, table)?;
+        progress.suspend(|| tables.print(out, args, table))?;
     }
     drop(objects);
     tables.nothing_found(get, namespaced, failures);

@@ -81,7 +81,9 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
                 let objects = vec![rows.read(&resource, object)?];
                 let text = printer
                     .text(objects, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
-                out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|_| Failure::Output)?;
+                out.write_all(text.as_bytes())
+                    .and_then(|()| out.flush())
+                    .map_err(|error| Failure::Output(error.kind()))?;
             }
         }
     }
@@ -114,7 +116,7 @@ impl Printer {
         let Get { args, source, rows, .. } = get;
         let text = self.text(objects, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
         super::print(get.out, &[&text])?;
-        get.out.flush().map_err(|_| Failure::Output)
+        get.out.flush().map_err(|error| Failure::Output(error.kind()))
     }
 
     fn text(

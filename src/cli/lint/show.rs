@@ -58,7 +58,7 @@ impl<'a> Show<'a> {
     /// Shows on `out`.
     pub fn new(format: Option<LintFormat>, look: Look, out: &'a mut dyn Write) -> Self {
         let form = match format {
-            None => Form::Text,
+            None | Some(LintFormat::Table) => Form::Text,
             Some(LintFormat::Html) => Form::Html { details: Held::default(), counts: html::lint::Counts::default() },
             Some(format) => match format.pipeline() {
                 Some(pipeline) => Form::Cases(Cases::new(pipeline, "lint")),
