@@ -18,7 +18,7 @@ pub use notifier::WatchNotifier;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::Waker;
 pub(in crate::server) use stored::Stored;
 
@@ -60,6 +60,8 @@ pub(in crate::server) struct Collection {
     waiting: Mutex<HashMap<u64, Waker>>,
     /// Those last written, if the others are packed.
     recent: Mutex<VecDeque<Arc<Stored>>>,
+    /// What packed objects refer to for text that they have in common.
+    dictionary: OnceLock<Arc<[u8]>>,
 }
 
 /// How many of the objects that were last written stay trees, where the others are packed.
@@ -100,6 +102,7 @@ impl Collection {
             log: RwLock::new(Log::new(revision)),
             waiting: Mutex::default(),
             recent: Mutex::default(),
+            dictionary: OnceLock::new(),
         }
     }
 
@@ -124,7 +127,7 @@ impl Collection {
         drop(recent);
         // Where nobody else knows it any more, it just goes.
         if let Some(rested) = rested.filter(|stored| Arc::strong_count(stored) > 1) {
-            rested.pack();
+            rested.pack(&self.dictionary);
         }
     }
 

@@ -4,7 +4,10 @@
 use crate::text::json;
 use crate::value::{Value, json::to_string};
 use lz4_flex::block;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// LZ4 looks back no further than 64 KiB, and the dictionary is indexed for each object.
+const LARGEST_DICTIONARY: usize = 16 << 10;
 
 /// A stored object.
 #[derive(Debug)]
@@ -21,8 +24,11 @@ enum Form {
         /// What reading it gave under a tag.
         read: Option<(u64, Arc<Value>)>,
     },
-    /// The JSON in LZ4's block format, after its length.
-    Packed(Box<[u8]>),
+    Packed {
+        /// The JSON in LZ4's block format, after its length.
+        packed: Box<[u8]>,
+        dictionary: Arc<[u8]>,
+    },
 }
 
 impl Stored {
@@ -40,8 +46,8 @@ impl Stored {
         match &*self.form() {
             Form::Tree { raw, .. } => Arc::clone(raw),
             // It was written by `pack`, so it can be read.
-            Form::Packed(packed) => {
-                let text = block::decompress_size_prepended(packed).unwrap_or_default();
+            Form::Packed { packed, dictionary } => {
+                let text = block::decompress_size_prepended_with_dict(packed, dictionary).unwrap_or_default();
                 Arc::new(json::read(&text).unwrap_or_default())
             }
         }
@@ -66,15 +72,20 @@ impl Stored {
     pub fn weight(&self, of_tree: impl FnOnce(&Value) -> usize) -> usize {
         match &*self.form() {
             Form::Tree { raw, .. } => of_tree(raw),
-            Form::Packed(packed) => packed.len(),
+            Form::Packed { packed, .. } => packed.len(),
         }
     }
 
-    /// Keeps it as compressed JSON from now on.
-    pub fn pack(&self) {
-        let packed = block::compress_prepend_size(to_string(&self.raw()).as_bytes());
+    /// Keeps it as compressed JSON from now on. The first object that is packed becomes the `dictionary` of the others: the
+    /// objects of one resource have most of their text in common.
+    pub fn pack(&self, dictionary: &OnceLock<Arc<[u8]>>) {
+        let text = to_string(&self.raw());
+        let text = text.as_bytes();
+        let dictionary = dictionary.get_or_init(|| text.get(..LARGEST_DICTIONARY).unwrap_or(text).into());
+        let packed = block::compress_prepend_size_with_dict(text, dictionary);
         // A copy has the exact size; the vector has room for the worst case.
-        *self.form() = Form::Packed(packed.as_slice().into());
+        let packed = packed.as_slice().into();
+        *self.form() = Form::Packed { packed, dictionary: Arc::clone(dictionary) };
     }
 }
 
@@ -88,17 +99,22 @@ mod tests {
         let stored = Stored::new(object.clone(), 3);
         stored.remember(1, &stored.raw());
         assert!(stored.remembered(1).is_some() && stored.remembered(2).is_none());
-        stored.pack();
+        stored.pack(&OnceLock::new());
         assert_eq!(*stored.raw(), object);
         assert_eq!(stored.remembered(1), None);
     }
 
     #[test]
     fn a_packed_object_is_smaller_than_its_json() {
-        let fields: Vec<String> = (0..50).map(|n| format!(r#""k{n}":{{"f:name":{{}},"f:value":{{}}}}"#)).collect();
-        let text = format!("{{{}}}", fields.join(","));
-        let stored = Stored::new(json::read(text.as_bytes()).unwrap(), 3);
-        stored.pack();
-        assert!(stored.weight(|_| usize::MAX) * 2 < text.len());
+        let dictionary = OnceLock::new();
+        for number in 0..3 {
+            let fields: Vec<String> = (0..500).map(|n| format!(r#""k{n}":{{"value":{number}}}"#)).collect();
+            let text = format!("{{{}}}", fields.join(","));
+            let object = json::read(text.as_bytes()).unwrap();
+            let stored = Stored::new(object.clone(), 3);
+            stored.pack(&dictionary);
+            assert_eq!(*stored.raw(), object);
+            assert!(stored.weight(|_| usize::MAX) * 2 < text.len());
+        }
     }
 }
