@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compare `kubectl-crdx validate` with other validators on the same objects, in one run: CPU seconds, MB/s and peak memory, and the ratios.
 
-usage: rivals.py [--binary target/dist/kubectl-crdx] [--objects 1000] [--runs 5] [--rules] [--bin-dir DIR]
+usage: rivals.py [--binary target/dist/kubectl-crdx] [--objects 1000] [--runs 5] [--rules] [--builtin] [--bin-dir DIR]
 
 The objects are made from `gadgets.crd.yaml` beside this script. kubeconform v0.8.0 and kubectl-validate v0.0.4 are looked for in --bin-dir (or
 `go env GOPATH`/bin) and left out when they are not there:
     go install sigs.k8s.io/kubectl-validate@v0.0.4 && go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
-Without --rules the CRD's CEL rules are left out for everybody. The smallest of the runs counts: the machines are noisy.
+Without --rules the CRD's CEL rules are left out for everybody. With --builtin the objects are Deployments of 2 KB, which kubectl-crdx decodes and
+kubectl-validate validates with the schemas that it embeds; kubeconform, which embeds none, is left out. The smallest of the runs counts: the machines are noisy.
 """
 import argparse, json, os, random, resource, subprocess, sys, tempfile, time
 
@@ -45,6 +46,50 @@ spec:
 """
 
 
+def deployment(i, rng):
+    def container(name):
+        env = "".join(f"        - name: SETTING_{j}\n          value: some value number {rng.randrange(10**6)}\n" for j in range(8))
+        return f"""      - name: {name}
+        image: images.example.com/team/{name}:{i}.{rng.randrange(100)}
+        args: [run, --verbose, "--shard={i % 7}"]
+        env:
+{env}        ports:
+        - name: http
+          containerPort: {1024 + i % 60000}
+        resources:
+          requests: {{cpu: {rng.randrange(1, 8) * 100}m, memory: {rng.randrange(1, 8)}Gi}}
+          limits: {{memory: {rng.randrange(8, 16)}Gi}}
+        readinessProbe:
+          httpGet: {{path: /ready, port: http}}
+          periodSeconds: 5
+        securityContext: {{allowPrivilegeEscalation: false, runAsNonRoot: true}}
+        volumeMounts:
+        - {{name: config, mountPath: /etc/config, readOnly: true}}
+"""
+    return f"""apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web-{i:06}
+  namespace: team-{i % 7}
+  labels: {{app: web, shard: s{i % 7}}}
+spec:
+  replicas: {rng.randrange(1, 10)}
+  selector:
+    matchLabels: {{app: web, shard: s{i % 7}}}
+  strategy:
+    type: RollingUpdate
+    rollingUpdate: {{maxSurge: 25%, maxUnavailable: 0}}
+  template:
+    metadata:
+      labels: {{app: web, shard: s{i % 7}}}
+    spec:
+      containers:
+{container("main")}{container("proxy")}      volumes:
+      - name: config
+        configMap: {{name: web-{i:06}}}
+"""
+
+
 def without_rules(text):
     out, skip = [], None
     for line in text.splitlines(True):
@@ -78,6 +123,7 @@ def main():
     ap.add_argument("--objects", type=int, default=1000)
     ap.add_argument("--runs", type=int, default=5)
     ap.add_argument("--rules", action="store_true")
+    ap.add_argument("--builtin", action="store_true")
     ap.add_argument("--bin-dir")
     a = ap.parse_args()
     bin_dir = a.bin_dir or os.path.join(subprocess.run(["go", "env", "GOPATH"], capture_output=True, text=True).stdout.strip(), "bin")
@@ -94,7 +140,7 @@ def main():
             f.write(crd)
         rng = random.Random(1)
         one, many = os.path.join(work, "one.yaml"), os.path.join(work, "many.yaml")
-        objects = [gadget(i, rng) for i in range(a.objects)]
+        objects = [(deployment if a.builtin else gadget)(i, rng) for i in range(a.objects)]
         with open(one, "w") as f:
             f.write(objects[0])
         with open(many, "w") as f:
@@ -114,13 +160,14 @@ def main():
         tools = {"kubectl-crdx": lambda f: [a.binary, "validate", "--offline", "--crds", crds, "-f", f, "-o", "name"],
                  "kubectl-crdx --jobs 1": lambda f: [a.binary, "validate", "--offline", "--jobs", "1", "--crds", crds, "-f", f, "-o", "name"]}
         kubeconform = os.path.join(bin_dir, "kubeconform")
-        if have_schema and os.path.exists(kubeconform):
+        if have_schema and not a.builtin and os.path.exists(kubeconform):
             tools["kubeconform 0.8.0"] = lambda f: [kubeconform, "-strict", "-schema-location", schemas + "/{{.ResourceKind}}-v1.json", f]
         validate = os.path.join(bin_dir, "kubectl-validate")
         if os.path.exists(validate):
             tools["kubectl-validate 0.0.4"] = lambda f: [validate, "--local-crds", crds, f]
         for title, f, size in ((f"{a.objects} objects in one file, {megabytes:.2f} MB", many, megabytes), ("one object", one, None)):
-            print(f"\n{title}, CRD {'with' if a.rules else 'without'} its rules, best of {a.runs}")
+            rules = "Deployments" if a.builtin else f"CRD {'with' if a.rules else 'without'} its rules"
+            print(f"\n{title}, {rules}, best of {a.runs}")
             print(f"{'tool':24}{'CPU s':>9}{'wall s':>9}{'MB/s':>8}{'MiB':>7}{'exit':>6}{'CPU ratio':>11}")
             base = None
             for name, command in tools.items():

@@ -3,13 +3,16 @@
 //! ```text
 //! costs     what each CEL rule is estimated to cost      bounds   which limit would make a rule cheap enough
 //! breaking  what objects of the old CRD will suffer      convert  a v1beta1 CRD as v1
-//! place     where a path of the server is written
+//! place     where a path of the server is written         needs    the releases that an expression needs
+//! formats   string formats that some releases ignore
 //! ```
 
 pub mod bounds;
 pub mod breaking;
 pub mod convert;
 pub mod costs;
+pub mod formats;
+pub mod needs;
 pub mod place;
 
 use crate::schema::{Items, Schema, SchemaOrBool};

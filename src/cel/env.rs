@@ -87,6 +87,12 @@ impl BaseEnv {
         Self::built(release.minor(), release.minor(), true)
     }
 
+    /// Whether expressions may call an overload of a function, by cel-go's id.
+    pub fn has_overload(&self, function: &str, id: &str) -> bool {
+        let function = self.functions.get(function);
+        function.is_some_and(|function| function.candidates.iter().any(|candidate| candidate.overload.id == id))
+    }
+
     fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
         static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
         let built = BUILT.get_or_init(Mutex::default);

@@ -49,12 +49,12 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     }
     let mut live =
         args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
-    let release = args.kubernetes.kubernetes_version.unwrap_or_else(|| {
+    let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| {
         let simulated = live.as_ref().map(Live::simulated);
         if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
             eprintln!("note: {note}");
         }
-        simulated.map_or(Release::NEWEST, |simulated| simulated.release)
+        simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });
     let now = terminal::now();
     for read in read(given_paths(args, &options)) {
@@ -71,9 +71,9 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
             Some(live) => live.find(name),
         };
         let linted = match old {
-            Ok(old) => judge::judge(&object, old, release, now),
+            Ok(old) => judge::judge(&object, old, &releases, now),
             Err(error) => {
-                let mut linted = judge::judge(&object, None, release, now);
+                let mut linted = judge::judge(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
@@ -82,7 +82,7 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
         };
         show.add(&linted)?;
     }
-    let exit = show.finish(release);
+    let exit = show.finish(&releases);
     args::report_skipped(&options);
     exit
 }

@@ -3,7 +3,7 @@
 use super::{Step, below, below_mut, steps_below, value_path};
 use crate::cel::env::BaseEnv;
 use crate::crd::validation::rules::Scope;
-use crate::release::Release;
+use crate::release::ReleaseSet;
 use crate::rules::compile::compile;
 use crate::rules::escape::escape;
 use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
@@ -56,8 +56,8 @@ pub struct Expression<'e> {
     pub rule: &'e ValidationRule,
     /// Whether it is the messageExpression.
     pub message: bool,
-    /// The release whose estimate counts.
-    pub release: Release,
+    /// The releases whose estimates count.
+    pub releases: &'e ReleaseSet,
 }
 
 impl Expression<'_> {
@@ -65,19 +65,23 @@ impl Expression<'_> {
         if self.message { &self.rule.message_expression } else { &self.rule.rule }
     }
 
-    /// What the server estimates for it in the schema `root`.
+    /// What the server estimates for it in the schema `root`, at most in any of the releases.
     pub fn estimate(&self, root: &Schema) -> Option<u64> {
         self.below(root, &Scope::root(root), self.steps)
     }
 
     fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step]) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
-            let base = BaseEnv::for_new(self.release);
-            let compiled = compile(self.rule, schema, scope.place()?, (&base, &base));
-            if self.message {
-                return Some(compiled.message_max_cost);
-            }
-            return Some(compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality)));
+            let place = scope.place()?;
+            let estimate = |release| {
+                let base = BaseEnv::for_new(release);
+                let compiled = compile(self.rule, schema, place, (&base, &base));
+                if self.message {
+                    return compiled.message_max_cost;
+                }
+                compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality))
+            };
+            return self.releases.iter().map(estimate).max();
         };
         let node = below(schema, step)?;
         let inner = match step {
@@ -329,6 +333,7 @@ fn size(value: &Value) -> i64 {
 mod tests {
     use super::*;
     use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
+    use crate::release::Release;
 
     fn schema(text: &str) -> Schema {
         Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap()
@@ -345,7 +350,8 @@ mod tests {
         );
         let steps = [Step::Property("list".to_owned())];
         let rule = rule("self.all(a, self.exists_one(b, a == b))");
-        let expression = Expression { steps: &steps, rule: &rule, message: false, release: Release::NEWEST };
+        let releases = Release::NEWEST.into();
+        let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
         let found = find(&root, expression, EXPRESSION_COST_LIMIT);
         let [bound] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((bound.path().as_str(), bound.keyword), ("list", "maxItems"));
@@ -363,7 +369,8 @@ mod tests {
             message_expression: "self.list.all(a, self.list.exists_one(b, a == b)) ? 'a' : 'b'".to_owned(),
             ..rule("self.list.size() > 0")
         };
-        let expression = Expression { steps: &[], rule: &rule, message: true, release: Release::NEWEST };
+        let releases = Release::NEWEST.into();
+        let expression = Expression { steps: &[], rule: &rule, message: true, releases: &releases };
         assert!(expression.estimate(&root).unwrap() > EXPRESSION_COST_LIMIT);
         let found = find(&root, expression, EXPRESSION_COST_LIMIT);
         let mut limited = root.clone();

@@ -1,15 +1,17 @@
-//! What each CEL expression of a CRD is estimated to cost, as the server estimates it when the CRD is new, and which
+//! What each CEL expression of a CRD is estimated to cost, as the server of each release estimates it when the CRD is new, and which
 //! limits would make the schemas cheap enough.
 
 use super::bounds::{self, Bound, Expression};
+use super::needs::Needs;
 use super::{Step, schema_path, steps_below, value_path};
 use crate::cel::env::BaseEnv;
 use crate::crd::Spec;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT, Scope};
 use crate::crd::validation::structural;
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::rules::compile::compile;
 use crate::schema::{Schema, ValidationRule};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The estimate of a schema that has rules.
@@ -17,6 +19,8 @@ use std::sync::Arc;
 pub struct SchemaCost {
     /// The versions that have it.
     pub versions: Vec<String>,
+    /// The releases that estimate it.
+    pub releases: ReleaseSet,
     /// Its expressions by path: the rule, then its messageExpression.
     pub expressions: Vec<ExpressionCost>,
     /// What would make all of them together cheap enough, if they are not and something would. It is enough for each
@@ -45,17 +49,46 @@ pub struct ExpressionCost {
     pub total: u64,
     /// Why there is no estimate.
     pub error: Option<String>,
-    /// What would make it cheap enough, if it is not and something would.
+    /// What would make it cheap enough, if it is not and something would: on every release.
     pub bounds: Vec<Bound>,
+    /// What each release estimates, oldest first. The numbers above are the highest of them, and the error is that of the
+    /// newest release if no release has an estimate.
+    pub by_release: Vec<Estimate>,
+    /// What it needs, if some release has no estimate for it.
+    pub needs: Option<Needs>,
     steps: Vec<Step>,
     rule: ValidationRule,
-    release: Release,
+    releases: ReleaseSet,
+}
+
+/// What a release estimates for an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// The release.
+    pub release: Release,
+    /// The most one evaluation costs.
+    pub each: u64,
+    /// How often it is evaluated at most.
+    pub times: u64,
+    /// Both together.
+    pub total: u64,
+    /// Why there is no estimate.
+    pub error: Option<String>,
 }
 
 impl SchemaCost {
-    /// What all expressions cost together.
+    /// What all expressions cost together, at most on any release.
     pub fn total(&self) -> u64 {
-        self.expressions.iter().fold(0, |sum, one| sum.saturating_add(one.total))
+        self.releases.iter().map(|release| self.total_on(release)).max().unwrap_or_default()
+    }
+    /// What all expressions cost together on a release.
+    pub fn total_on(&self, release: Release) -> u64 {
+        let estimates = self.expressions.iter().flat_map(|one| &one.by_release).filter(|one| one.release == release);
+        estimates.fold(0, |sum, one| sum.saturating_add(one.total))
+    }
+    /// The different totals, oldest release first, and the releases with each; one if all agree.
+    pub fn totals(&self) -> Vec<(u64, ReleaseSet)> {
+        grouped(self.releases.iter().map(|release| (release, self.total_on(release))))
     }
     /// The part of the limit for one schema, in percent.
     pub fn percent(&self) -> f64 {
@@ -76,14 +109,44 @@ impl ExpressionCost {
     pub fn too_high(&self) -> bool {
         self.total > EXPRESSION_COST_LIMIT
     }
+    /// The different estimates, oldest release first, and the releases with each: the total, or none for an error. One if
+    /// all agree.
+    pub fn estimates(&self) -> Vec<(Option<u64>, ReleaseSet)> {
+        let total = |one: &Estimate| Some(one.total).filter(|_| one.error.is_none());
+        grouped(self.by_release.iter().map(|one| (one.release, total(one))))
+    }
     fn expression(&self) -> Expression<'_> {
-        Expression { steps: &self.steps, rule: &self.rule, message: self.message, release: self.release }
+        Expression { steps: &self.steps, rule: &self.rule, message: self.message, releases: &self.releases }
+    }
+
+    /// Takes the estimate of another release in.
+    fn add(&mut self, other: Self) {
+        if self.error.is_some() || (other.error.is_none() && other.total > self.total) {
+            (self.each, self.times, self.total) = (other.each, other.times, other.total);
+            self.limited = other.limited;
+        }
+        self.error = self.error.take().filter(|_| other.error.is_some());
+        self.needs = self.needs.take().or(other.needs);
+        self.by_release.extend(other.by_release);
+        self.by_release.sort_by_key(|one| one.release);
     }
 }
 
-/// The schemas with rules of a CRD, in the order of versions. A schema that several versions share is looked at once; one
+/// The different values, in the order in which they come, and the releases with each.
+fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, ReleaseSet)> {
+    let mut groups: Vec<(T, Vec<Release>)> = Vec::new();
+    for (release, value) in values {
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, releases)) => releases.push(release),
+            None => groups.push((value, vec![release])),
+        }
+    }
+    groups.into_iter().filter_map(|(value, releases)| Some((value, ReleaseSet::of(releases)?))).collect()
+}
+
+/// The schemas with rules of a CRD, as each of `releases` estimates them, in the order of versions. A schema that several versions share is looked at once; one
 /// that is not structural has no rules for the server.
-pub fn costs(spec: &Spec, release: Release) -> Vec<SchemaCost> {
+pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
     let mut seen: Vec<(&Arc<Schema>, usize, Vec<String>)> = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
         let Some(schema) = spec.schema(&version.name) else { continue };
@@ -99,9 +162,8 @@ pub fn costs(spec: &Spec, release: Release) -> Vec<SchemaCost> {
             continue;
         }
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut walk = Walk { release, prefix, steps: Vec::new(), found: Vec::new() };
-        walk.node(schema, &Scope::root(schema));
-        let mut cost = SchemaCost { versions, expressions: walk.found, bounds: Vec::new() };
+        let mut cost = SchemaCost { versions, releases: releases.clone(), expressions: Vec::new(), bounds: Vec::new() };
+        cost.expressions = expressions(schema, &prefix, releases);
         for one in cost.expressions.iter_mut().filter(|one| one.too_high()) {
             one.bounds = bounds::find(schema, one.expression(), EXPRESSION_COST_LIMIT);
         }
@@ -111,6 +173,34 @@ pub fn costs(spec: &Spec, release: Release) -> Vec<SchemaCost> {
         found.push(cost);
     }
     found
+}
+
+/// The expressions of a schema, each with the estimates of all releases.
+fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<ExpressionCost> {
+    let mut all: Vec<ExpressionCost> = Vec::new();
+    for release in releases.iter() {
+        let mut walk = Walk { release, prefix: prefix.to_owned(), steps: Vec::new(), found: Vec::new() };
+        walk.node(schema, &Scope::root(schema));
+        if all.is_empty() {
+            all = walk.found;
+            continue;
+        }
+        let mut at: HashMap<String, usize> = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
+        // A release that refuses a rule does not look at its message.
+        for (before, one) in walk.found.into_iter().enumerate() {
+            if let Some(known) = at.get(&one.place).and_then(|n| all.get_mut(*n)) {
+                known.add(one);
+            } else {
+                let place = before.min(all.len());
+                all.insert(place, one);
+                at = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
+            }
+        }
+    }
+    for one in &mut all {
+        one.releases = releases.clone();
+    }
+    all
 }
 
 struct Walk {
@@ -147,10 +237,17 @@ impl Walk {
                 None => Some("CEL cannot see this node".to_owned()),
                 Some(compiled) => compiled.error.clone(),
             };
+            let needs = |message| Needs::of(rule, message, scope.place()?);
             let each = compiled.as_ref().map_or(0, |c| c.max_cost);
             let times = scope.cardinality().or(compiled.as_ref().map(|c| c.max_cardinality)).unwrap_or(0);
             let place = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));
+            let estimate = |each: u64, times: u64, error: Option<&String>| {
+                let total = each.saturating_mul(times);
+                vec![Estimate { release: self.release, each, times, total, error: error.cloned() }]
+            };
             let cost = ExpressionCost {
+                by_release: estimate(each, times, error.as_ref()),
+                needs: error.as_ref().and_then(|_| needs(false)),
                 path: value_path(&self.steps),
                 place: format!("{place}.rule"),
                 text: rule.rule.clone(),
@@ -163,7 +260,7 @@ impl Walk {
                 bounds: Vec::new(),
                 steps: self.steps.clone(),
                 rule: rule.clone(),
-                release: self.release,
+                releases: self.release.into(),
             };
             let message = compiled.filter(|c| c.message.is_some() || c.message_error.is_some()).map(|compiled| {
                 let each = compiled.message_max_cost;
@@ -175,6 +272,8 @@ impl Walk {
                     times: 1,
                     limited: true,
                     total: each,
+                    by_release: estimate(each, 1, compiled.message_error.as_ref()),
+                    needs: compiled.message_error.as_ref().and_then(|_| needs(true)),
                     error: compiled.message_error,
                     ..cost.clone()
                 }
@@ -272,10 +371,9 @@ mod tests {
         let text = format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","));
         let schema = Schema::from_value(&crate::text::json::read(text.as_bytes()).unwrap()).unwrap();
         let walk = |schema: &Schema| {
-            let mut walk =
-                Walk { release: Release::NEWEST, prefix: String::new(), steps: Vec::new(), found: Vec::new() };
-            walk.node(schema, &Scope::root(schema));
-            SchemaCost { versions: Vec::new(), expressions: walk.found, bounds: Vec::new() }
+            let releases: ReleaseSet = "1.36,1.37".parse().unwrap();
+            let expressions = expressions(schema, "", &releases);
+            SchemaCost { versions: Vec::new(), releases, expressions, bounds: Vec::new() }
         };
         let cost = walk(&schema);
         assert!(cost.too_high() && !cost.expressions.iter().any(ExpressionCost::too_high), "{}", cost.total());

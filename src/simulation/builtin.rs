@@ -223,7 +223,10 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     let served = table.versions(identity.group(), kind, rules.minor());
     let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.minor());
     let release = rules.minor();
+    // A body of a subresource, or of none; what was removed has its own row.
+    let no_resource = || table.kind(api_version, kind, release).is_some_and(|row| row.removed.is_none());
     let instead = match (served.as_slice(), later) {
+        ([], None) if no_resource() => "; no resource has objects of this kind".to_owned(),
         ([], None) => other_kinds(identity.group(), kind, release),
         ([], Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
         (served, _) => format!("; Kubernetes 1.{release} serves it as {}", served.join(", ")),

@@ -72,7 +72,7 @@ fn strip(value: &mut Value, rng: &mut Rng, one_in: usize) {
 fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
     let read = crdx::text::json::read(given.to_string().as_bytes()).unwrap();
     let Ok(decoded) = crd::decode(&read) else { return };
-    let found = costs::costs(&decoded.crd.spec, crdx::release::Release::NEWEST);
+    let found = costs::costs(&decoded.crd.spec, &crdx::release::Release::NEWEST.into());
     let refused = pair.ask("POST", CRDS, Some(given), "application/json", "application/json");
     let dear = found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));
     let dear_there = refused.to_string().contains("exceeds budget");

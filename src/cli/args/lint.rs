@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use super::{Cluster, KubernetesVersion, LintFormat, Paths};
+use super::{Cluster, KubernetesVersions, LintFormat, Paths};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -8,6 +8,9 @@ use clap::Args as ClapArgs;
 #[command(after_help = "Examples:
   # The server's errors and warnings, and the cost of every rule
   kubectl crdx lint crd.yaml
+
+  # Which versions accept it, and why others do not
+  kubectl crdx lint crd.yaml --kubernetes-version 1.31..1.37
 
   # What an update would break
   kubectl crdx lint new.yaml --old old.yaml
@@ -25,7 +28,7 @@ pub struct Lint {
     pub paths: Paths,
     /// The version of the server.
     #[command(flatten)]
-    pub kubernetes: KubernetesVersion,
+    pub kubernetes: KubernetesVersions,
     /// A file or directory with the existing CRDs, which those of the same name update; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,

@@ -6,7 +6,7 @@ use crate::crd;
 use crate::input::{Entry, Input};
 use crate::lint::convert::convert;
 use crate::output::report::Verdict;
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::simulation::object::Object;
 use crate::text::yaml;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut begun = false;
     let options = args.paths.reading.options();
-    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| Release::NEWEST.into());
     for read in read(given_paths(args, &options)) {
         let object = match read {
             Ok(object) => object,
@@ -47,20 +47,20 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         }
         let text = yaml::write::to_string(&converted.crd);
         out.write_all(text.as_bytes())?;
-        exit = exit.max(still_wrong(&name, text, release));
+        exit = exit.max(still_wrong(&name, text, &releases));
     }
     args::report_skipped(&options);
     Ok(exit)
 }
 
-/// Tells what the release has against the converted CRD.
-fn still_wrong(name: &str, text: String, release: Release) -> Exit {
+/// Prints what the releases refuse in the converted CRD.
+fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     let input = Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())));
     let mut exit = Exit::Fine;
     for entry in input {
         let Entry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
-        let linted = judge::judge(&object, None, release, terminal::now());
+        let linted = judge::judge(&object, None, releases, terminal::now());
         if linted.item.verdict != Verdict::Accepted {
             exit = Exit::Rejected;
         }

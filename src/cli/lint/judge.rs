@@ -6,13 +6,14 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
+use crate::lint::formats;
 use crate::output::excerpt::Spot;
-use crate::output::report::{Action, Answer, Item, Problem, Verdict};
-use crate::release::Release;
+use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
+use crate::release::{Release, ReleaseSet};
 use crate::server::{Method, Server, Timestamp};
 use crate::simulation::judge::{Namespace, Places, answered, identity};
 use crate::simulation::object::Object;
-use crate::value::Value;
+use crate::value::{Value, quote};
 
 /// All that is known of a CRD.
 pub struct Linted {
@@ -31,29 +32,53 @@ impl Linted {
     }
 }
 
-/// Judges a CRD, as an update of `old` where there is one.
-pub fn judge(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Linted {
+/// Judges a CRD on each of `releases`, as an update of `old` where there is one.
+pub fn judge(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let places = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
-    let mut item = if is_beta(new.value()) {
-        typed.as_mut().map_or_else(|| ask(new, old, release, now), |crd| beta(new, crd, release))
-    } else {
-        ask(new, old, release, now)
+    let beta_crd = typed.as_ref().filter(|_| is_beta(new.value()));
+    let ask = |release| match beta_crd {
+        Some(crd) => beta(new, crd.clone(), release),
+        None => ask(new, old, release, now),
     };
+    let answers: Vec<(Release, Item)> = releases.iter().map(|release| (release, ask(release))).collect();
+    if let Some(crd) = typed.as_mut().filter(|_| is_beta(new.value())) {
+        crd::strategy::prepare_create(crd, releases.newest());
+    }
+    let nothing = || Item::new(places.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
+    let mut item = merged(answers).unwrap_or_else(nothing);
     item.warnings.extend(new.warnings.iter().cloned());
     let mut linted = Linted::untold(item);
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
-    for cost in costs::costs(&typed.spec, release) {
-        let spots = cost.expressions.iter().map(|one| located(&one.place)).collect();
+    for cost in costs::costs(&typed.spec, releases) {
+        let spots: Vec<Spot> = cost.expressions.iter().map(|one| located(&one.place)).collect();
+        explain(&mut linted.item.errors, &cost, &spots);
         linted.costs.push((cost, spots));
     }
+    linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Problem {
+        kind: "Format".to_owned(),
+        field: Some(one.place.clone()),
+        message: format!("format {} is ignored before Kubernetes {}", quote::go_quote(&one.format), one.since),
+        spot: Some(located(&one.place)),
+        releases: releases.single().is_none().then_some(one.by),
+        ..Problem::default()
+    }));
     if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
         linted.breaking =
             changes.into_iter().map(|change| (located(&change.place), change)).map(|(s, c)| (c, s)).collect();
     }
     linted
+}
+
+/// Adds to the errors about expressions what these need, where some other release compiles them.
+fn explain(errors: &mut [Problem], cost: &SchemaCost, spots: &[Spot]) {
+    for (one, spot) in cost.expressions.iter().zip(spots) {
+        let Some(needs) = &one.needs else { continue };
+        let here = |error: &&mut Problem| error.help.is_none() && error.spot.as_ref() == Some(spot);
+        errors.iter_mut().filter(here).for_each(|error| error.help = Some(needs.words()));
+    }
 }
 
 fn is_beta(crd: &Value) -> bool {
@@ -93,7 +118,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
 }
 
 /// A CRD of v1beta1: no server takes it today, so what is told is what the release makes of one that is there since before.
-fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> Item {
+fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Item {
     let places = new.finder();
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.identity = identity(new.value(), Namespace::None);
@@ -112,7 +137,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> I
         let given = new.value().at(&["spec", "validation"]).is_some();
         places.field(above.filter(|_| given).as_deref().unwrap_or(path))
     };
-    crd::strategy::prepare_create(crd, release);
+    crd::strategy::prepare_create(&mut crd, release);
     let problem = |kind: &str, field: &str, message: String| Problem {
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
@@ -120,7 +145,7 @@ fn beta(new: &Object, crd: &mut CustomResourceDefinition, release: Release) -> I
         spot: Some(place(field)),
         ..Problem::default()
     };
-    for error in validation::validate_existing(crd, release) {
+    for error in validation::validate_existing(&crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
     }
     match conditions::structural_faults(&crd.spec) {

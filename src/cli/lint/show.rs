@@ -8,7 +8,8 @@ use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::input::held::Held;
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::{Change, Softened};
-use crate::lint::costs::{ExpressionCost, SchemaCost};
+use crate::lint::costs::{Estimate, ExpressionCost, SchemaCost};
+use crate::lint::needs::Needs;
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::html;
@@ -16,7 +17,7 @@ use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
 use crate::output::{Cell, Column, Look, Paint, columns};
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::value::json::to_string as to_json;
 use crate::value::{Value, object};
 use std::fmt::Write as _;
@@ -91,16 +92,16 @@ impl<'a> Show<'a> {
     }
 
     /// The end.
-    pub fn finish(self, release: Release) -> io::Result<Exit> {
+    pub fn finish(self, releases: &ReleaseSet) -> io::Result<Exit> {
         match self.form {
             Form::Text => {}
             Form::Json => {
                 let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-                let releases = to_json(&json::releases([release]));
+                let releases = to_json(&json::releases(releases.iter()));
                 write!(self.out, "{head}\n],\"kubernetesVersions\":{releases}}}\n")?;
             }
             Form::Html { details, counts } => {
-                self.out.write_all(html::lint::head(&counts, &release.into()).as_bytes())?;
+                self.out.write_all(html::lint::head(&counts, releases).as_bytes())?;
                 details.write_to(self.out)?;
                 self.out.write_all(html::TAIL.as_bytes())?;
             }
@@ -132,9 +133,15 @@ impl<'a> Show<'a> {
         let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
         let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
         let crd = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
-        if item.verdict == Verdict::Accepted {
-            let what = format!("{crd}: the server would take this {}", item.action.word());
-            text.push_str(&Paint::Bold.when(self.look.color, &what));
+        let what = match item.verdicts().as_slice() {
+            [] if item.verdict == Verdict::Accepted => {
+                Some(format!("the server would take this {}", item.action.word()))
+            }
+            [] => None,
+            verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
+        };
+        if let Some(what) = what {
+            text.push_str(&Paint::Bold.when(self.look.color, &format!("{crd}: {what}")));
             text.push('\n');
         }
         text.push_str(&report.details(item));
@@ -165,6 +172,9 @@ impl<'a> Show<'a> {
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
         text.push_str(&columns::table(COSTS, self.look, &rows));
+        for (cost, spot) in costs.iter().flat_map(|(schema, spots)| schema.expressions.iter().zip(spots)) {
+            text.push_str(&estimates(cost, spot));
+        }
         for (schema, _) in costs {
             let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
             let _ = writeln!(
@@ -174,6 +184,11 @@ impl<'a> Show<'a> {
                 percent(schema.percent()),
                 count(SCHEMA_COST_LIMIT)
             );
+            if let [_, _, ..] = schema.totals().as_slice() {
+                let each =
+                    schema.totals().into_iter().map(|(total, releases)| format!("{} on {releases}", count(total)));
+                let _ = writeln!(text, "By version: {}", each.collect::<Vec<_>>().join(", "));
+            }
             for cost in schema.expressions.iter().filter(|cost| cost.too_high()) {
                 let what = format!("`{}` on {}", name(cost), cost.path);
                 text.push_str(&advice(&what, "is", "no limit makes it cheap enough: simplify it", &cost.bounds));
@@ -233,6 +248,28 @@ fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
     }
 }
 
+/// A verdict and the releases that give it.
+fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
+    match verdict {
+        Verdict::CannotTell => format!("cannot be told for {releases}"),
+        _ => format!("{} by Kubernetes {releases}", verdict.words()),
+    }
+}
+
+/// What each release estimates, where they differ.
+fn estimates(cost: &ExpressionCost, spot: &Spot) -> String {
+    let estimates = cost.estimates();
+    if estimates.len() < 2 {
+        return String::new();
+    }
+    let each = estimates.iter().map(|(total, releases)| match total {
+        Some(total) => format!("{} on {releases}", count(*total)),
+        None => format!("does not compile on {releases}"),
+    });
+    let each: Vec<String> = each.collect();
+    format!("{}:{}: `{}`: {}\n", spot.source, spot.line, name(cost), each.join(", "))
+}
+
 /// How an expression is called.
 fn name(cost: &ExpressionCost) -> String {
     let text = shortened(cost.text.trim());
@@ -269,17 +306,52 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], spot: &Spot) -> Value 
         if let Some(error) = &cost.error {
             members.insert("error".to_owned(), error.as_str().into());
         }
+        if let Some(needs) = &cost.needs {
+            members.insert("needs".to_owned(), needs_value(needs));
+        }
+        if cost.by_release.len() > 1 {
+            let each: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
+            members.insert("byVersion".to_owned(), each.into());
+        }
     }
     value
 }
 
+/// What one of several releases estimates.
+fn estimate_value(one: &Estimate) -> Value {
+    let mut value = object([
+        ("version", Value::from(one.release.to_string())),
+        ("cost", number(one.each)),
+        ("times", number(one.times)),
+        ("total", number(one.total)),
+    ]);
+    if let (Some(error), Some(members)) = (&one.error, value.as_object_mut()) {
+        members.insert("error".to_owned(), error.as_str().into());
+    }
+    value
+}
+
+fn needs_value(needs: &Needs) -> Value {
+    let one =
+        |(name, since): &(&str, Release)| object([("name", Value::from(*name)), ("since", since.to_string().into())]);
+    let functions: Vec<Value> = needs.functions.iter().map(one).collect();
+    object([("since", Value::from(needs.since.to_string())), ("functions", functions.into())])
+}
+
 fn schema_value(schema: &SchemaCost) -> Value {
-    object([
+    let mut value = object([
         ("versions", texts(&schema.versions)),
         ("total", number(schema.total())),
         ("percent", Value::Float(schema.percent())),
         ("bounds", bounds_value(&schema.bounds)),
-    ])
+    ]);
+    if let (None, Some(members)) = (schema.releases.single(), value.as_object_mut()) {
+        let total = |release: Release| {
+            object([("version", Value::from(release.to_string())), ("total", number(schema.total_on(release)))])
+        };
+        members.insert("byVersion".to_owned(), schema.releases.iter().map(total).collect::<Vec<_>>().into());
+    }
+    value
 }
 
 fn change_value((change, spot): &(Change, Spot)) -> Value {

@@ -119,7 +119,15 @@ fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
     }
     let [path, spot] = place;
     let product = format!("{} × {} = {}", cost::count(rule.each), cost::count(rule.times), cost::count(rule.total));
-    track(&words, rule.percent(), &[product, path, spot], &rule.bounds)
+    let mut facts = vec![product, path, spot];
+    let estimates = rule.estimates();
+    if estimates.len() > 1 {
+        facts.extend(estimates.iter().map(|(total, releases)| match total {
+            Some(total) => format!("{} on {releases}", cost::count(*total)),
+            None => format!("does not compile on {releases}"),
+        }));
+    }
+    track(&words, rule.percent(), &facts, &rule.bounds)
 }
 
 /// A bar as long as the share, in percent, with what is to be said of it; `words` is markup.

@@ -1,0 +1,99 @@
+//! What a CEL expression uses that older releases do not have.
+
+use crate::cel::ast::{CheckedAst, Reference};
+use crate::cel::env::BaseEnv;
+use crate::cel::library::Overload;
+use crate::release::Release;
+use crate::rules::compile::Place;
+use crate::schema::ValidationRule;
+use std::collections::BTreeMap;
+
+/// The releases that an expression needs when it is new in a CRD.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The oldest release that compiles it.
+    pub since: Release,
+    /// The functions it calls that not every known release has, and the oldest release that lets new expressions call each.
+    pub functions: Vec<(&'static str, Release)>,
+}
+
+impl Needs {
+    /// What an expression of `rule` at `place` needs; `None` if every release compiles it, or none does.
+    pub fn of(rule: &ValidationRule, message: bool, place: &Place) -> Option<Self> {
+        let decl = place.decl.as_deref()?;
+        let text = if message { &rule.message_expression } else { &rule.rule };
+        let compiled = Release::known().find_map(|release| {
+            let env = place.env(&BaseEnv::for_new(release), &decl.cel_type, rule.optional_old_self == Some(true));
+            Some((release, env.compile(text).ok()?))
+        });
+        let (since, checked) = compiled?;
+        (since != Release::OLDEST).then(|| Self { since, functions: functions(&checked) })
+    }
+
+    /// As a sentence for a person: `isIP` needs Kubernetes 1.31.
+    pub fn words(&self) -> String {
+        let each = self.functions.iter().map(|(name, since)| format!("`{name}` needs Kubernetes {since}"));
+        let mut words: Vec<String> = each.collect();
+        // What is no function: a macro, a syntax.
+        if !self.functions.iter().any(|(_, since)| *since == self.since) {
+            words.push(format!("the expression compiles since Kubernetes {}", self.since));
+        }
+        words.join(", ")
+    }
+}
+
+/// The functions of an expression that came after the oldest known release, by name.
+fn functions(checked: &CheckedAst) -> Vec<(&'static str, Release)> {
+    let mut found: BTreeMap<&'static str, Release> = BTreeMap::new();
+    for reference in checked.references.iter().flatten() {
+        let Reference::Overloads(overloads) = reference else { continue };
+        // Of several overloads that may run, the call needs only one.
+        let Some((name, since)) = overloads.iter().filter_map(|overload| introduced(overload)).min_by_key(|one| one.1)
+        else {
+            continue;
+        };
+        // Operators and what macros expand to have no name of their own.
+        if since != Release::OLDEST && !name.contains('@') && !name.starts_with('_') {
+            let known = found.entry(name).or_insert(since);
+            *known = since.max(*known);
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The name of a function and the oldest release whose new expressions may call this overload.
+fn introduced(overload: &Overload) -> Option<(&'static str, Release)> {
+    let since =
+        Release::known().find(|release| BaseEnv::for_new(*release).has_overload(overload.function, overload.id));
+    Some((overload.function, since?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd::validation::rules::Scope;
+    use crate::schema::Schema;
+
+    fn words(rule: &str) -> Option<String> {
+        let text =
+            br#"{"type":"object","properties":{"s":{"type":"string"},"l":{"type":"array","items":{"type":"string"}}}}"#;
+        let mut schema = Schema::from_value(&crate::text::json::read(text).unwrap()).unwrap();
+        let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
+        schema.x_validations.push(rule.clone());
+        Needs::of(&rule, false, Scope::root(&schema).place().unwrap()).map(|needs| needs.words())
+    }
+
+    #[test]
+    fn the_functions_and_their_releases_are_named() {
+        assert_eq!(words("isIP(self.s)").as_deref(), Some("`isIP` needs Kubernetes 1.31"));
+        // A library may come later than what one of its functions is built of.
+        let needs = words("isIP(self.s) && self.l.distinct().size() == self.l.size()").unwrap();
+        assert_eq!(needs, "`distinct` needs Kubernetes 1.35, `isIP` needs Kubernetes 1.31");
+        // A macro is expanded before it is checked.
+        let needs = words("self.l.transformList(i, v, v).size() > 0").unwrap();
+        assert_eq!(needs, "the expression compiles since Kubernetes 1.33");
+        // Every release has these, and none has the last.
+        assert_eq!(words("self.s.startsWith('a')"), None);
+        assert_eq!(words("self.s.sounds('a')"), None);
+    }
+}
