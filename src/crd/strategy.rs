@@ -137,3 +137,29 @@ fn compound_sets(spec: &Spec) -> BTreeSet<String> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd;
+    use crate::text::json;
+
+    /// Answered by the real server 1.37: `spec` as it is stored after a create.
+    #[test]
+    fn unknown_metadata_of_an_embedded_default_is_dropped() {
+        let crd = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "hosts.example.com"},
+            "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "hosts", "kind": "Host"},
+              "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                {"type": "object", "properties": {"guest": {"type": "object",
+                  "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+                  "default": {"apiVersion": "v1", "kind": "Guest", "metadata": {"name": "a", "unknown": 1}, "extra": 2}
+                }}}}}]}}"#;
+        let mut crd = crd::decode(&json::read(crd.as_bytes()).unwrap()).unwrap().crd;
+        prepare_create(&mut crd, Release::NEWEST);
+        let schema = crd.spec.validation.as_ref().unwrap().schema.as_ref().unwrap();
+        let default = schema.properties["guest"].default.as_ref().unwrap();
+        let stored = r#"{"apiVersion": "v1", "kind": "Guest", "metadata": {"name": "a"}, "extra": 2}"#;
+        assert_eq!(*default, json::read(stored.as_bytes()).unwrap());
+    }
+}
