@@ -20,8 +20,10 @@ mod selection;
 mod serve;
 mod source;
 mod terminal;
+mod test;
 mod validate;
 mod version;
+mod watching;
 mod words;
 
 pub use exit::Exit;
@@ -73,6 +75,7 @@ fn answer(args: args::Args) -> io::Result<Exit> {
         args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
         args::Command::Cel(cel) => cel::run(&cel, args.color),
         args::Command::Lint(lint) => lint::run(&lint, args.color),
+        args::Command::Test(test) => test::run(&test, args.color),
         args::Command::Openapi(openapi) => openapi::run(&openapi),
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),

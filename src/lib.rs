@@ -41,6 +41,8 @@ pub mod lint;
 
 pub mod rehearsal;
 
+pub mod suites;
+
 pub mod output;
 
 pub mod input;

@@ -3,6 +3,7 @@
 pub mod cel;
 pub mod columns;
 pub mod cost;
+pub mod coverage;
 pub mod custom_columns;
 pub mod difference;
 pub mod excerpt;
@@ -13,6 +14,7 @@ pub mod paint;
 pub mod rehearsal;
 pub mod report;
 pub mod sort;
+pub mod suites;
 pub mod table;
 pub mod tabs;
 

@@ -19,7 +19,7 @@ use crate::schema::{
 use crate::value::Value;
 pub use tree::place;
 use tree::{Node, tree};
-pub use walk::{Findings, OBJECT_BUDGET};
+pub use walk::{Evaluated, Findings, OBJECT_BUDGET};
 
 /// The rules of a resource's schema.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl Rules {
         }
         let (errors, left_as_new) = walk::walk_alone((&self.root, self.release), path, value, None, budget);
         (errors, left.min(left_as_new))
+    }
+
+    /// The rules that are evaluated for an object, and whether they hold.
+    pub fn evaluations(&self, new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
+        walk::evaluations((&self.root, self.release), new, old)
     }
 
     /// Holds an object to them. `old` is the object it replaces, with the pairs of both.

@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["kubectl"],
     &["lint"],
     &["rehearsal"],
+    &["suites"],
     &["output"],
     &["input", "cluster", "serve"],
     &["simulation"],

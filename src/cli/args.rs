@@ -17,6 +17,7 @@ mod rehearse;
 mod reports;
 mod scale;
 mod serve;
+mod test;
 mod updates;
 mod validate;
 mod version;
@@ -37,6 +38,7 @@ pub use rehearse::Rehearse;
 pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
 pub use scale::Scale;
 pub use serve::Serve;
+pub use test::{Test, TestFormat};
 pub use updates::{Subresource, Updates};
 pub use validate::Validate;
 pub use version::Version;
@@ -98,6 +100,8 @@ pub enum Command {
     Cel(Cel),
     /// Check a CRD as the server does, show the cost of its rules, and what a new version of it would break
     Lint(Lint),
+    /// Run test suites of CRDs: what the server accepts, rejects and stores
+    Test(Test),
     /// Print the OpenAPI document that the server would publish for a CRD
     Openapi(Openapi),
     /// Print a `ClusterRole` that allows a user to read what these commands need

@@ -81,6 +81,23 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     Some(out)
 }
 
+/// The diff of two values with their names; empty where nothing differs.
+pub fn lines(old: (&str, &Value), new: (&str, &Value), color: bool) -> String {
+    let texts = (to_string(old.1), to_string(new.1));
+    let diff = TextDiff::from_lines(texts.0.as_str(), texts.1.as_str());
+    let shown = diff.unified_diff().context_radius(CONTEXT).header(old.0, new.0).to_string();
+    let paint = |line: &str| {
+        let paint = match line.as_bytes().first() {
+            Some(b'@') => Paint::Cyan,
+            Some(b'+') if !line.starts_with("+++") => Paint::Green,
+            Some(b'-') if !line.starts_with("---") => Paint::Red,
+            _ => Paint::None,
+        };
+        paint.when(color, line) + "\n"
+    };
+    shown.lines().map(paint).collect()
+}
+
 /// `@@ -1,2 +1,3 @@`; pruned lines are not counted.
 fn header(group: &[DiffOp], marks: &Marks) -> String {
     let range = |first: usize, count: usize| match count {
@@ -203,6 +220,15 @@ mod tests {
         );
         assert_eq!(unified(&Sides { before: Some(&after), ..sides }, false), None);
         assert!(unified(&Sides { pruned: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n"));
+    }
+
+    #[test]
+    fn values_are_compared_line_by_line() {
+        let (old, new) = (read(r#"{"a":1,"b":2}"#), read(r#"{"a":1,"b":3}"#));
+        let want = "--- expected\n+++ stored\n@@ -1,2 +1,2 @@\n a: 1\n-b: 2\n+b: 3\n";
+        assert_eq!(lines(("expected", &old), ("stored", &new), false), want);
+        assert_eq!(lines(("expected", &old), ("stored", &old), true), "");
+        assert!(lines(("expected", &old), ("stored", &new), true).contains("\x1b[32m+b: 3\x1b[0m\n"));
     }
 
     #[test]

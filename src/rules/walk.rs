@@ -36,6 +36,17 @@ pub struct Findings {
     pub warnings: Vec<String>,
 }
 
+/// A rule that was evaluated on a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluated {
+    /// The node of the schema, as [`Place::path`](super::compile::Place) names it.
+    pub place: String,
+    /// The index of the rule among those of its node.
+    pub rule: usize,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
 /// No further rule is run.
 struct Stop;
 
@@ -51,6 +62,17 @@ struct Walk<'a, 'c> {
     correlation: Option<&'c mut Correlation<'a>>,
     findings: Findings,
     budget: i64,
+    /// The evaluations, if they are wanted.
+    evaluated: Option<Vec<Evaluated>>,
+}
+
+/// Evaluates the rules of an object and lists the evaluations.
+pub(super) fn evaluations((root, release): (&Node, Release), new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
+    let evaluated = Some(Vec::new());
+    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated };
+    // What was evaluated before the walk stopped counts.
+    let _ = walk.node(root, &ROOT, new, old, Pairs::default());
+    walk.evaluated.unwrap_or_default()
 }
 
 /// Evaluates the rules of an object. `old` is what it replaces, with the pairs of both.
@@ -64,7 +86,7 @@ pub(super) fn walk<'a>(
         Some((old, None)) => (Some(old), None, None),
         None => (None, None, None),
     };
-    let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET };
+    let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated: None };
     // Stopping early is part of the findings.
     let _ = walk.node(root, &ROOT, new, old, Pairs { here, above: None });
     walk.findings
@@ -79,7 +101,7 @@ pub(super) fn walk_alone<'a>(
     old: Option<&'a Value>,
     budget: i64,
 ) -> (ErrorList, i64) {
-    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget };
+    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget, evaluated: None };
     let stopped = walk.node(root, path, new, old, Pairs::default()).is_err();
     (walk.findings.errors, if stopped { -1 } else { walk.budget })
 }
@@ -172,8 +194,8 @@ impl<'a> Walk<'a, '_> {
         let compiled = node.compiled(self.release);
         let uses_old = compiled.iter().any(|compiled| compiled.uses_old_self);
         let mut site = Site { node, path, new, pairs, values: Values::new(decl, new, old, uses_old) };
-        for (rule, compiled) in node.rules.iter().zip(compiled) {
-            self.rule(&mut site, rule, compiled, old.is_some())?;
+        for (index, (rule, compiled)) in node.rules.iter().zip(compiled).enumerate() {
+            self.rule(&mut site, (index, rule), compiled, old.is_some())?;
         }
         Ok(())
     }
@@ -181,7 +203,7 @@ impl<'a> Walk<'a, '_> {
     fn rule(
         &mut self,
         site: &mut Site<'_, 'a>,
-        rule: &ValidationRule,
+        (index, rule): (usize, &ValidationRule),
         compiled: &Compiled,
         has_old: bool,
     ) -> Result<(), Stop> {
@@ -203,6 +225,10 @@ impl<'a> Walk<'a, '_> {
         } else {
             self.findings.errors.push(invalid(OUT_OF_BUDGET.to_owned()));
             return Err(Stop);
+        }
+        if let Some(evaluated) = &mut self.evaluated {
+            let holds = matches!(outcome.result, Ok(CelValue::Bool(true)));
+            evaluated.push(Evaluated { place: site.node.place.path.clone(), rule: index, holds });
         }
         match outcome.result {
             Ok(CelValue::Bool(true)) => Ok(()),

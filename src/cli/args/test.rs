@@ -1,0 +1,79 @@
+//! The words of `kubectl crdx test`.
+
+use super::KubernetesVersions;
+use clap::{Args as ClapArgs, ValueEnum};
+use std::num::NonZeroUsize;
+
+/// `test`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # All suites below the working directory, each with the CRDs in ../../zz_generated.crd-manifests
+  kubectl crdx test
+
+  # A suite with the CRD of a file, on three Kubernetes versions
+  kubectl crdx test kites.testsuite.yaml --crds crd.yaml --kubernetes-version 1.32..1.34
+
+  # The documents in objects/valid must be accepted, those in objects/invalid rejected
+  kubectl crdx test objects/ --crds crd.yaml
+
+A suite is a file *.testsuite.yaml, or *.yaml in a directory below tests/; its format is that of openshift/api. Documents in
+directories named valid and invalid are cases, too; a comment `# error: TEXT` on the first lines of one in invalid names a
+part of the message. Nothing is sent to a cluster. docs/testing-crds.md says more.
+
+Exit codes: 0 every case passes, 1 a case fails, 2 a suite cannot be read or a CRD is missing.")]
+pub struct Test {
+    /// Suites, or directories that hold suites [default: the working directory]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// A file or directory with CRDs, used instead of those that a suite names, whatever its feature gates; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub crds: Vec<String>,
+    /// Only CRDs with this annotation, or with one whose list separated by commas holds the value; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = annotation)]
+    pub annotation: Vec<(String, String)>,
+    /// Only cases whose name, or the name of whose suite, contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Compare the stored object also where a case has no `expected`: with what the case sends, as openshift/api does
+    #[arg(long)]
+    pub default_expected: bool,
+    /// Stop at the first case that fails
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Report which rules, enums, patterns, bounds, required fields and unions of the CRDs some case passes and some case fails
+    #[arg(long)]
+    pub coverage: bool,
+    /// End with exit code 1 if less than this part of a CRD's constraints is covered, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub min_coverage: Option<u8>,
+    /// How many threads run cases [default: one per processor]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Run again whenever a file changes, until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+    /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersions,
+    /// What to print: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations) [default: text]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<TestFormat>,
+}
+
+/// `-o` of `test`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// For programs
+    Json,
+    /// JUnit's XML
+    Junit,
+    /// Annotations of a GitHub workflow
+    Github,
+    /// TAP version 14
+    Tap,
+}
+
+fn annotation(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("give KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,169 @@
+//! `test`: suites of a CRD's authors. [`crate::suites`] runs them; `find` and `load` read files, `plan` says what runs where.
+
+mod coverage;
+mod find;
+mod load;
+mod plan;
+mod run;
+mod watch;
+
+use super::Exit;
+use super::args::{self, TestFormat};
+use super::cases::Cases;
+use super::terminal;
+use crate::output::coverage::{CoverageReport, percent};
+use crate::output::report::json::head;
+use crate::output::report::pipeline::Format;
+use crate::output::suites::{self, Counts, SuiteRun};
+use crate::suites::{Action, Coverage, Suite, suite::Source};
+use crate::value::json;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread;
+
+/// Runs the command.
+///
+/// # Errors
+/// Output that cannot be written, and a watch that cannot begin.
+pub fn run(args: &args::Test, color: args::Color) -> io::Result<Exit> {
+    if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
+}
+
+/// Runs all suites once.
+fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
+    let mut problems = Vec::new();
+    let suites = suites(args, &mut problems);
+    for suite in &suites {
+        for warning in &suite.warnings {
+            eprintln!("warning: {}:{}: {}", suite.source, suite.position(&warning.path), warning.message);
+        }
+    }
+    let mut library = load::Library::default();
+    let now = terminal::now();
+    let planned = suites.iter().flat_map(|suite| plan::plan(suite, args, &mut library, now)).collect::<Vec<_>>();
+    problems.append(&mut library.problems);
+    for problem in &problems {
+        eprintln!("error: {problem}");
+    }
+    if planned.is_empty() && problems.is_empty() {
+        eprintln!("error: no case fits --filter or --kubernetes-version");
+        return Ok(Exit::CannotTell);
+    }
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let runs = run::run(planned, jobs, args.fail_fast)?;
+    let mut counts = Counts { cannot_tell: problems.len(), ..Counts::default() };
+    for run in &runs {
+        counts.add(run);
+    }
+    let wants_coverage = args.coverage || args.min_coverage.is_some();
+    let covered = wants_coverage.then(|| coverage::coverage(&runs, &library));
+    let stdout = terminal::Stream::stdout(color);
+    let mut out = BufWriter::new(stdout.write);
+    match args.output {
+        None => text(&runs, &counts, covered.as_deref(), stdout.color, &mut out)?,
+        Some(TestFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
+        Some(TestFormat::Junit) => pipeline(&runs, Format::Junit, &mut out)?,
+        Some(TestFormat::Github) => pipeline(&runs, Format::Github, &mut out)?,
+        Some(TestFormat::Tap) => pipeline(&runs, Format::Tap, &mut out)?,
+    }
+    out.flush()?;
+    let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));
+    Ok(if counts.cannot_tell > 0 {
+        Exit::CannotTell
+    } else if counts.failed > 0 || too_little {
+        Exit::Rejected
+    } else {
+        Exit::Fine
+    })
+}
+
+/// Reports on standard error which CRDs are covered by less than `least` percent; whether there are any.
+fn is_below(covered: &[CoverageReport], least: u8) -> bool {
+    let mut below = false;
+    for report in covered {
+        let percent = percent(report.coverage.covered());
+        if percent < usize::from(least) {
+            below = true;
+            let Coverage { crd, version, .. } = &report.coverage;
+            eprintln!(
+                "error: the coverage of {crd} {version} ({}) is {percent} %, less than {least} %",
+                report.spot.source
+            );
+        }
+    }
+    below
+}
+
+/// The suites of all paths.
+fn suites(args: &args::Test, problems: &mut Vec<String>) -> Vec<Arc<Suite>> {
+    let found = find::find(&args.paths, problems);
+    let mut all = Vec::new();
+    for file in &found {
+        match load::suites(file) {
+            Ok(suites) => all.extend(suites),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if args.default_expected {
+        all = all.into_iter().map(|suite| Arc::new(with_expected(suite))).collect();
+    }
+    all
+}
+
+/// The suite with `expected` in every case whose writes must pass: what the case sends.
+fn with_expected(suite: Arc<Suite>) -> Suite {
+    let mut suite =
+        Arc::try_unwrap(suite).unwrap_or_else(|shared| Suite::of_documents(&shared.source, &shared.text, Vec::new()));
+    for case in &mut suite.cases {
+        let passes = case.expected_error.is_none() && case.expected_status_error.is_none();
+        let sent: Option<&Source> = match case.action {
+            Action::Create => case.initial.as_ref(),
+            Action::Update => case.changed.as_ref(),
+            _ => None,
+        };
+        if passes && case.expected.is_none() {
+            case.expected = sent.cloned();
+        }
+    }
+    suite
+}
+
+fn text(
+    runs: &[SuiteRun],
+    counts: &Counts,
+    covered: Option<&[CoverageReport]>,
+    color: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for run in runs {
+        out.write_all(run.line(color).as_bytes())?;
+    }
+    out.write_all(suites::failures(runs, color).as_bytes())?;
+    for report in covered.unwrap_or_default() {
+        out.write_all(report.text(color).as_bytes())?;
+    }
+    writeln!(out, "\n{}", counts.line())
+}
+
+fn report(
+    runs: &[SuiteRun],
+    counts: &Counts,
+    covered: Option<&[CoverageReport]>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(head("TestReport").as_bytes())?;
+    for (index, item) in runs.iter().flat_map(SuiteRun::items).enumerate() {
+        let comma = if index == 0 { "\n" } else { ",\n" };
+        write!(out, "{comma}{}", json::to_string(&item))?;
+    }
+    out.write_all(suites::tail(counts, covered).as_bytes())
+}
+
+fn pipeline(runs: &[SuiteRun], format: Format, out: &mut dyn Write) -> io::Result<()> {
+    let mut cases = Cases::new(format, "test");
+    for case in runs.iter().flat_map(SuiteRun::pipeline) {
+        cases.add(&case)?;
+    }
+    cases.write_to(out)
+}

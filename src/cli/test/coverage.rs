@@ -1,0 +1,57 @@
+//! `--coverage`: which constraints the cases of all runs exercise.
+
+use super::load::Library;
+use crate::output::coverage::CoverageReport;
+use crate::output::excerpt::Spot;
+use crate::output::suites::SuiteRun;
+use crate::release::Release;
+use crate::suites::Coverage;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// The coverage of each version of each CRD that was tested, in the order of the runs.
+pub fn coverage(runs: &[SuiteRun], library: &Library) -> Vec<CoverageReport> {
+    let mut all: Vec<(Arc<str>, Coverage, Arc<Value>)> = Vec::new();
+    for run in runs {
+        let (Some(definition), Ok(cases)) = (&run.definition, &run.cases) else { continue };
+        let name = definition.str_at(&["metadata", "name"]).unwrap_or_default();
+        for version in versions(definition) {
+            let is_it = |(source, coverage, _): &&mut (Arc<str>, Coverage, Arc<Value>)| {
+                *source == run.crd && coverage.crd == name && coverage.version == version
+            };
+            if all.iter_mut().find(is_it).is_none() {
+                let Some(coverage) = Coverage::new(definition, &version, Release::NEWEST) else { continue };
+                all.push((Arc::clone(&run.crd), coverage, Arc::clone(definition)));
+            }
+            let Some((_, coverage, _)) = all.iter_mut().find(is_it) else { continue };
+            for write in cases.iter().flat_map(|(_, outcome)| &outcome.writes) {
+                let api_version = write.sent.str_at(&["apiVersion"]).unwrap_or_default();
+                if write.sent.is_null() || api_version.rsplit('/').next() == Some(&version) {
+                    coverage.observe(write);
+                }
+            }
+        }
+    }
+    all.into_iter().map(|(source, coverage, _)| located(&source, coverage, library)).collect()
+}
+
+/// The versions that a server serves.
+fn versions(definition: &Value) -> Vec<String> {
+    let versions = definition.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+    let served = versions.iter().filter(|version| version.get("served").and_then(Value::as_bool) == Some(true));
+    served.filter_map(|version| version.str_at(&["name"])).map(str::to_owned).collect()
+}
+
+fn located(source: &Arc<str>, coverage: Coverage, library: &Library) -> CoverageReport {
+    let places = library.places(source, &coverage.crd, &coverage.version);
+    let spot = |path: &str| match &places {
+        Some((places, schema)) => {
+            let position = places.locate(&format!("{schema}.{path}")).value.start;
+            Spot { line: position.line, column: position.column, ..Spot::source(source) }
+        }
+        None => Spot::source(source),
+    };
+    let spots = coverage.constraints.iter().map(|constraint| spot(&constraint.place)).collect();
+    let spot = Spot::source(source);
+    CoverageReport { coverage, spots, spot }
+}

@@ -1,0 +1,146 @@
+//! Which files hold suites, and which documents are cases themselves.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The ends of the names of files that may hold suites or documents.
+const ENDS: &[&str] = &["yaml", "yml", "json"];
+
+/// A file with cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A suite.
+    Suite(PathBuf),
+    /// Documents, each of which must be accepted.
+    Valid(PathBuf),
+    /// Documents, each of which must be rejected.
+    Invalid(PathBuf),
+}
+
+/// The files with cases that `paths` name or hold, in order. A path that cannot be read, or a directory that holds no such
+/// file, is a problem.
+pub fn find(paths: &[String], problems: &mut Vec<String>) -> Vec<Found> {
+    let here = [".".to_owned()];
+    let paths = if paths.is_empty() { &here } else { paths };
+    let mut found = Vec::new();
+    for path in paths {
+        if let Err(problem) = add(path, &mut found) {
+            problems.push(problem);
+        }
+    }
+    found
+}
+
+fn add(path: &str, found: &mut Vec<Found>) -> Result<(), String> {
+    let unreadable = |error: &io::Error| format!("cannot read {path}: {error}");
+    let path = Path::new(path);
+    let is_directory = fs::metadata(path).map_err(|e| unreadable(&e))?.is_dir();
+    if !is_directory {
+        found.push(folder(path).unwrap_or_else(|| Found::Suite(path.to_owned())));
+        return Ok(());
+    }
+    let before = found.len();
+    walk(path, found).map_err(|e| unreadable(&e))?;
+    if found.len() > before {
+        return Ok(());
+    }
+    let wanted = "name a file, or a directory with *.testsuite.yaml, tests/*/*.yaml, valid/ or invalid/";
+    Err(format!("there is no test suite in {}: {wanted}", path.display()))
+}
+
+fn walk(directory: &Path, found: &mut Vec<Found>) -> io::Result<()> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        // `./a` and `a` are one file; messages name the shorter.
+        let path = path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_owned);
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            walk(&path, found)?;
+        } else if let Some(file) = folder(&path) {
+            found.push(file);
+        } else if is_suite(&path) {
+            found.push(Found::Suite(path));
+        }
+    }
+    Ok(())
+}
+
+fn name(path: Option<&Path>) -> &str {
+    path.and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// A file of documents: one below a directory `valid` or `invalid`.
+fn folder(path: &Path) -> Option<Found> {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    if !ENDS.contains(&end) || name(Some(path)).contains(".testsuite.") {
+        return None;
+    }
+    path.ancestors().skip(1).find_map(|directory| match name(Some(directory)) {
+        "valid" => Some(Found::Valid(path.to_owned())),
+        "invalid" => Some(Found::Invalid(path.to_owned())),
+        _ => None,
+    })
+}
+
+/// Whether a file of a directory is a suite (`LoadTestSuiteSpecs`). Other YAML may be below `tests` as well, so a file there
+/// must also look like a suite.
+fn is_suite(path: &Path) -> bool {
+    let file = name(Some(path));
+    if file.ends_with(".testsuite.yaml") || file.ends_with(".testsuite.yml") {
+        return true;
+    }
+    let directory = path.parent();
+    let in_tests = name(directory.and_then(Path::parent)) == "tests" && name(directory) != "testdata";
+    in_tests
+        && path.extension().is_some_and(|end| end == "yaml")
+        && fs::read(path).is_ok_and(|text| looks_like_suite(&text))
+}
+
+fn looks_like_suite(text: &[u8]) -> bool {
+    text.split(|b| *b == b'\n').any(|line| line.starts_with(b"crdName:") || line.starts_with(b"crd:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_and_documents_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in [
+            "a/x.testsuite.yaml",
+            "a/tests/crds/y.yaml",
+            "a/tests/crds/values.yaml",
+            "a/tests/testdata/z.yaml",
+            "b/invalid/deep/i.yaml",
+            "b/valid/v.json",
+            "b/valid/readme.md",
+            ".git/q.testsuite.yaml",
+            "c.yaml",
+        ] {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, if file.ends_with("values.yaml") { "a: 1" } else { "name: x\ncrdName: y" }).unwrap();
+        }
+        let at = |path: &str| dir.path().join(path);
+        let want = [
+            Found::Suite(at("a/tests/crds/y.yaml")),
+            Found::Suite(at("a/x.testsuite.yaml")),
+            Found::Invalid(at("b/invalid/deep/i.yaml")),
+            Found::Valid(at("b/valid/v.json")),
+        ];
+        let finds = |path: PathBuf| {
+            let mut problems = Vec::new();
+            (find(&[path.display().to_string()], &mut problems), problems)
+        };
+        assert_eq!(finds(dir.path().to_owned()), (want.to_vec(), Vec::new()));
+        assert_eq!(finds(at("c.yaml")), (vec![Found::Suite(at("c.yaml"))], Vec::new()));
+        let (found, problems) = finds(at("a/tests/testdata"));
+        assert!(found.is_empty() && problems[0].starts_with("there is no test suite in "), "{problems:?}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Which suite runs on which servers.
+
+use super::load::{self, Library};
+use crate::cli::args;
+use crate::output::suites::Trouble;
+use crate::release::Release;
+use crate::server::Timestamp;
+use crate::suites::bench::Setup;
+use crate::suites::{Action, Suite, Variant, variant};
+use std::sync::Arc;
+
+/// A suite on one server.
+#[derive(Debug)]
+pub struct Planned {
+    /// The suite.
+    pub suite: Arc<Suite>,
+    /// The file of the CRD; empty if there is none.
+    pub crd: Arc<str>,
+    /// The release.
+    pub release: Release,
+    /// The indices of the cases to run.
+    pub cases: Vec<usize>,
+    /// The server, or why there is none.
+    pub setup: Result<Setup, Trouble>,
+    /// Suites with the same key can share a server.
+    pub key: String,
+}
+
+/// The runs of a suite. None if its feature gates exclude every CRD, or the filter every case.
+pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: Timestamp) -> Vec<Planned> {
+    let wanted = |name: &str| args.filter.as_ref().is_none_or(|text| name.contains(text.as_str()));
+    let cases: Vec<usize> = suite
+        .cases
+        .iter()
+        .enumerate()
+        .filter(|(_, case)| wanted(&suite.name) || wanted(&case.name))
+        .map(|(index, _)| index)
+        .collect();
+    if cases.is_empty() {
+        return Vec::new();
+    }
+    let releases = releases(suite, args);
+    let planned = |crd: &Arc<str>, release: Release, setup, key| Planned {
+        suite: Arc::clone(suite),
+        crd: Arc::clone(crd),
+        release,
+        cases: cases.clone(),
+        setup,
+        key,
+    };
+    let nothing: Arc<str> = Arc::from("");
+    let variants = match variants(suite, args, library) {
+        Ok(variants) => variants,
+        Err(trouble) => {
+            return vec![planned(
+                &nothing,
+                releases.first().copied().unwrap_or(Release::NEWEST),
+                Err(trouble),
+                String::new(),
+            )];
+        }
+    };
+    let policies =
+        suite.policies.iter().flat_map(|path| load::objects(suite, path, &mut library.problems)).collect::<Vec<_>>();
+    let names: Vec<&str> = variants.iter().map(Variant::name).collect();
+    let others: Vec<Variant> = library.others(suite, &names);
+    let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
+    let mut all = Vec::new();
+    for release in releases {
+        for one in &variants {
+            let definition = definition(suite, &variants, one);
+            let own = if policies.is_empty() && others.is_empty() { "" } else { &suite.source };
+            let version = suite.version.as_deref().unwrap_or_default();
+            let key = format!(
+                "{release} {} {} {version} {} {manages_fields} {own}",
+                one.source,
+                one.name(),
+                suite.is_folder()
+            );
+            let setup = definition.map(|definition| Setup {
+                release,
+                definition: Arc::new(definition),
+                file: Arc::clone(&one.definition),
+                others: others.iter().map(|other| Arc::new(other.installable())).collect(),
+                policies: policies.clone(),
+                manages_fields,
+                now,
+            });
+            all.push(planned(&one.source, release, setup, key));
+        }
+    }
+    all
+}
+
+/// The releases on which a suite runs: those that the suite and the command line have in common.
+fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
+    let own = suite.releases.as_ref();
+    match &args.kubernetes.kubernetes_version {
+        Some(given) => {
+            given.iter().filter(|release| own.is_none_or(|own| own.iter().any(|one| one == *release))).collect()
+        }
+        None => own.map_or_else(|| vec![Release::NEWEST], |own| own.iter().collect()),
+    }
+}
+
+/// The CRDs of a suite.
+fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<Vec<Variant>, Trouble> {
+    let candidates = library.candidates(suite, &args.crds);
+    let is_it = |variant: &Variant| {
+        if suite.is_folder() {
+            variant.kind() == suite.crd_name
+        } else {
+            suite.crd_name.is_empty() || variant.name() == suite.crd_name
+        }
+    };
+    let mut variants: Vec<Variant> = candidates.into_iter().filter(is_it).collect();
+    if variants.is_empty() {
+        let called = if suite.crd_name.is_empty() { "CRD".to_owned() } else { format!("CRD {}", suite.crd_name) };
+        let what = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };
+        return Err(trouble("crdName", format!("there is no {what}"), "give its file or directory with --crds"));
+    }
+    if args.crds.is_empty() && suite.crd.is_none() && suite.crds.is_empty() {
+        variants.retain(|variant| variant.has_gates(&suite.feature_gates));
+        if variants.is_empty() {
+            let message = format!("no CRD {} is known to have the feature gates of the suite", suite.crd_name);
+            return Err(trouble("featureGates", message, "give the CRD with --crds, or leave the suite out"));
+        }
+    }
+    for (key, value) in &args.annotation {
+        variants.retain(|variant| variant.is_annotated(key, value));
+        if variants.is_empty() {
+            let message = format!("no CRD {} has the annotation {key}={value}", suite.crd_name);
+            return Err(trouble("crdName", message, "leave out --annotation, or the suite"));
+        }
+    }
+    Ok(variants)
+}
+
+/// The CRD as the server gets it: the version that the suite tests, or of documents all versions.
+fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crate::value::Value, Trouble> {
+    if suite.is_folder() {
+        return Ok(one.installable());
+    }
+    let all: Vec<&Variant> = variants.iter().collect();
+    let version =
+        variant::version(suite, &all).map_err(|message| trouble("version", message, "add `version` to the suite"))?;
+    one.reduced(&version).ok_or_else(|| {
+        let message = format!("the CRD {} has no version {version}", one.name());
+        trouble("version", message, "correct `version` in the suite")
+    })
+}
+
+fn trouble(field: &'static str, message: String, help: &str) -> Trouble {
+    Trouble { field, message, help: Some(help.to_owned()), rejected: false }
+}

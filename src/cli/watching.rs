@@ -1,0 +1,25 @@
+//! `--watch`: does something again whenever a file changes, until Ctrl-C.
+
+use super::Exit;
+use crate::input::watch::Watched;
+use std::io;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Calls `once` again and again; the process ends with the last exit code at Ctrl-C.
+///
+/// # Errors
+/// Those of `once`, and when Ctrl-C cannot be handled.
+pub fn run(watched: &Watched<'_>, mut once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+    let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
+    let exit = Arc::clone(&last);
+    ctrlc::set_handler(move || process::exit(i32::from(exit.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
+    loop {
+        let before = watched.look();
+        last.store(once()?.code(), Ordering::SeqCst);
+        let n = before.files();
+        eprintln!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
+        watched.wait(&before);
+    }
+}

@@ -1,0 +1,111 @@
+//! What a person or a program reads of the coverage of a CRD's constraints. The JSON is documented in `docs/output.md`.
+
+use super::excerpt::Spot;
+use super::paint::Paint;
+use super::report::json::location;
+use crate::suites::Coverage;
+use crate::suites::coverage::{Constraint, Kind};
+use crate::value::{Value, object};
+use std::fmt::Write as _;
+
+/// The coverage of a version of a CRD, with the places of its constraints.
+#[derive(Debug)]
+pub struct CoverageReport {
+    /// The constraints.
+    pub coverage: Coverage,
+    /// Where each is written.
+    pub spots: Vec<Spot>,
+    /// Where the CRD begins.
+    pub spot: Spot,
+}
+
+/// A part of a whole in percent, rounded down; nothing of nothing is all of it.
+pub fn percent((part, whole): (usize, usize)) -> usize {
+    (part * 100).checked_div(whole).unwrap_or(100)
+}
+
+impl CoverageReport {
+    /// The report for a person.
+    pub fn text(&self, color: bool) -> String {
+        let Coverage { crd, version, constraints, .. } = &self.coverage;
+        let heading = Paint::Bold.when(color, &format!("Coverage of {crd} {version}"));
+        let mut text = format!("\n{heading} {}\n", Paint::Dim.when(color, &format!("({})", self.spot.source)));
+        for kind in Kind::ALL {
+            let these = || constraints.iter().zip(&self.spots).filter(|(constraint, _)| constraint.kind == kind);
+            let all = these().count();
+            if all == 0 {
+                continue;
+            }
+            let failing = these().filter(|(constraint, _)| constraint.failed > 0).count();
+            let verb = if failing == 1 { "has" } else { "have" };
+            let _ = writeln!(text, "  {failing} of {all} {} {verb} a failing case", kind.plural());
+            for (constraint, spot) in these() {
+                if let Some(what) = missing(constraint) {
+                    let path = if constraint.path.is_empty() { "the object" } else { &constraint.path };
+                    let what = Paint::Yellow.when(color, what);
+                    let _ = writeln!(text, "    {what}: {path} (line {}) {}", spot.line, one_line(constraint));
+                }
+            }
+        }
+        let covered = self.coverage.covered();
+        let (part, whole) = covered;
+        let _ = writeln!(text, "  covered: {part} of {whole} constraints ({} %)", percent(covered));
+        text
+    }
+
+    /// The report for a program.
+    pub fn json(&self) -> Value {
+        let covered = self.coverage.covered();
+        let each = |(constraint, spot): (&Constraint, &Spot)| {
+            object([
+                ("path", Value::from(constraint.path.as_str())),
+                ("type", constraint.kind.word().into()),
+                ("text", constraint.text.as_str().into()),
+                ("location", location(spot)),
+                ("passed", Value::Int(constraint.passed as i64)),
+                ("failed", Value::Int(constraint.failed as i64)),
+            ])
+        };
+        let constraints: Vec<Value> = self.coverage.constraints.iter().zip(&self.spots).map(each).collect();
+        object([
+            ("crd", Value::from(self.coverage.crd.as_str())),
+            ("version", self.coverage.version.as_str().into()),
+            ("location", location(&self.spot)),
+            ("covered", Value::Int(covered.0 as i64)),
+            ("total", Value::Int(covered.1 as i64)),
+            ("percent", Value::Int(percent(covered) as i64)),
+            ("constraints", constraints.into()),
+        ])
+    }
+}
+
+/// What is missing for a constraint to be covered.
+fn missing(constraint: &Constraint) -> Option<&'static str> {
+    match (constraint.passed, constraint.failed) {
+        (0, 0) => Some("never passed or failed"),
+        (0, _) => Some("never passed"),
+        (_, 0) => Some("never failed"),
+        _ => None,
+    }
+}
+
+/// The text of a constraint; that of a rule in quotes, and only the beginning of a long one.
+fn one_line(constraint: &Constraint) -> String {
+    const MOST: usize = 100;
+    let line = constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = line.chars().take(MOST).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    if constraint.kind == Kind::Rule { format!("\"{short}\"") } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_rounded_down() {
+        assert_eq!([percent((2, 3)), percent((0, 0)), percent((3, 3))], [66, 100, 100]);
+    }
+}

@@ -1,0 +1,306 @@
+//! What a person or a program reads of test suites. The JSON is documented in `docs/output.md`.
+
+use super::coverage::CoverageReport;
+use super::difference;
+use super::excerpt::Spot;
+use super::paint::Paint;
+use super::report::case::{self, Finding, Level};
+use super::report::json::location;
+use crate::release::Release;
+use crate::suites::{Case, Failure, Outcome, Suite};
+use crate::text::Position;
+use crate::value::{Map, Value, json, object};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// A suite on one server: one of the CRDs it is for, and one release.
+#[derive(Debug)]
+pub struct SuiteRun {
+    /// The suite.
+    pub suite: Arc<Suite>,
+    /// The file of the CRD; empty if none was found.
+    pub crd: Arc<str>,
+    /// The CRD as the server got it, if there was one.
+    pub definition: Option<Arc<Value>>,
+    /// The release.
+    pub release: Release,
+    /// The cases that ran, by their index in the suite, or why none could.
+    pub cases: Result<Vec<(usize, Outcome)>, Trouble>,
+}
+
+/// Why a suite did not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The field of the suite that is concerned.
+    pub field: &'static str,
+    /// The text.
+    pub message: String,
+    /// What can be done.
+    pub help: Option<String>,
+    /// Whether the server rejected the CRD; otherwise it is not known how the cases end.
+    pub rejected: bool,
+}
+
+/// How many cases ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Cases that passed.
+    pub passed: usize,
+    /// Cases that failed.
+    pub failed: usize,
+    /// Suites and files that could not be run.
+    pub cannot_tell: usize,
+}
+
+impl Counts {
+    /// Counts the cases of a run.
+    pub fn add(&mut self, run: &SuiteRun) {
+        match &run.cases {
+            Ok(cases) => {
+                let failed = cases.iter().filter(|(_, outcome)| outcome.failure.is_some()).count();
+                self.failed += failed;
+                self.passed += cases.len() - failed;
+            }
+            Err(trouble) if trouble.rejected => self.failed += 1,
+            Err(_) => self.cannot_tell += 1,
+        }
+    }
+
+    /// The last line.
+    pub fn line(&self) -> String {
+        let mut text = format!("{} passed, {} failed", self.passed, self.failed);
+        if self.cannot_tell > 0 {
+            let _ = write!(text, ", {} cannot tell", self.cannot_tell);
+        }
+        text
+    }
+}
+
+impl SuiteRun {
+    /// The last part of the path of the CRD, and the release: what distinguishes runs of one suite.
+    fn server(&self) -> String {
+        let file = self.crd.rsplit(['/', '\\']).next().unwrap_or_default();
+        let comma = if file.is_empty() { "" } else { ", " };
+        format!("{file}{comma}{}", self.release)
+    }
+
+    fn spot(&self, path: &str) -> Spot {
+        let Position { line, column } = self.suite.position(path);
+        Spot { line, column, ..Spot::source(&self.suite.source) }
+    }
+
+    fn failures(&self) -> impl Iterator<Item = (&Case, &Failure)> {
+        let cases = self.cases.iter().flatten();
+        cases.filter_map(|(index, outcome)| Some((self.suite.cases.get(*index)?, outcome.failure.as_ref()?)))
+    }
+
+    /// The line for a person: how many cases passed.
+    pub fn line(&self, color: bool) -> String {
+        let place = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
+        match &self.cases {
+            Ok(cases) => {
+                let failed = self.failures().count();
+                let (word, paint) = if failed == 0 { ("ok  ", Paint::Green) } else { ("FAIL", Paint::Red) };
+                let passed = cases.len() - failed;
+                format!("{} {:>9}  {place}\n", paint.when(color, word), format!("{passed}/{}", cases.len()))
+            }
+            Err(trouble) => {
+                let word = if trouble.rejected { "FAIL" } else { "?   " };
+                format!("{} {:>9}  {place}\n", Paint::Red.when(color, word), "-")
+            }
+        }
+    }
+
+    /// Where the field is that a failure is about; a document has no fields.
+    fn place(&self, case: &Case, failure: Option<&Failure>) -> Spot {
+        let field = failure.map_or("", Failure::field);
+        let Position { line, column } = self.suite.position_in(case, field);
+        Spot { line, column, ..Spot::source(&self.suite.source) }
+    }
+
+    /// The cases for pipelines.
+    pub fn pipeline(&self) -> Vec<case::Case> {
+        let finding = |rule: &str, spot: &Spot, message: String, help: Option<String>| Finding {
+            level: Level::Error,
+            rule: rule.to_owned(),
+            field: None,
+            message,
+            help,
+            spot: spot.clone(),
+        };
+        let cases = match &self.cases {
+            Ok(cases) => cases,
+            Err(trouble) => {
+                let spot = self.spot(trouble.field);
+                let outcome = if trouble.rejected { case::Outcome::Failed } else { case::Outcome::CannotTell };
+                let findings = vec![finding("suite", &spot, trouble.message.clone(), trouble.help.clone())];
+                return vec![case::Case { subject: self.suite.name.clone(), spot, outcome, findings }];
+            }
+        };
+        let of = |(index, outcome): &(usize, Outcome)| {
+            let case = self.suite.cases.get(*index)?;
+            let spot = self.place(case, None);
+            let findings: Vec<Finding> = outcome
+                .failure
+                .iter()
+                .map(|failure| finding(failure.word(), &self.place(case, Some(failure)), text(failure, false), None))
+                .collect();
+            let outcome = if findings.is_empty() { case::Outcome::Passed } else { case::Outcome::Failed };
+            Some(case::Case { subject: self.title(case), spot, outcome, findings })
+        };
+        cases.iter().filter_map(of).collect()
+    }
+
+    fn title(&self, case: &Case) -> String {
+        format!("{} > {} ({})", self.suite.name, case.name, self.server())
+    }
+
+    /// The items of the JSON report.
+    pub fn items(&self) -> Vec<Value> {
+        let head = |name: &str, spot: &Spot, outcome: &str| -> Map {
+            let texts =
+                [("suite", self.suite.name.as_str()), ("crd", &*self.crd), ("name", name), ("outcome", outcome)];
+            let mut members: Map = texts.map(|(key, text)| (key.to_owned(), Value::from(text))).into();
+            members.insert("kubernetesVersion".to_owned(), self.release.to_string().into());
+            members.insert("location".to_owned(), location(spot));
+            members
+        };
+        let cases = match &self.cases {
+            Ok(cases) => cases,
+            Err(trouble) => {
+                let outcome = if trouble.rejected { "failed" } else { "cannotTell" };
+                let mut members = head("", &self.spot(trouble.field), outcome);
+                let mut failure = Map::from([
+                    ("type".to_owned(), if trouble.rejected { "crdRejected" } else { "suite" }.into()),
+                    ("message".to_owned(), trouble.message.as_str().into()),
+                    ("location".to_owned(), location(&self.spot(trouble.field))),
+                ]);
+                if let Some(help) = &trouble.help {
+                    failure.insert("help".to_owned(), help.as_str().into());
+                }
+                members.insert("failure".to_owned(), failure.into());
+                return vec![members.into()];
+            }
+        };
+        let of = |(index, outcome): &(usize, Outcome)| {
+            let case = self.suite.cases.get(*index)?;
+            let word = if outcome.failure.is_none() { "passed" } else { "failed" };
+            let mut members = head(&case.name, &self.place(case, None), word);
+            members.insert("action".to_owned(), case.action.word().into());
+            if let Some(failure) = &outcome.failure {
+                members.insert("failure".to_owned(), self.failure(case, failure));
+            }
+            Some(members.into())
+        };
+        cases.iter().filter_map(of).collect()
+    }
+
+    fn failure(&self, case: &Case, failure: &Failure) -> Value {
+        let mut members = Map::from([
+            ("type".to_owned(), Value::from(failure.word())),
+            ("message".to_owned(), failure.to_string().into()),
+            ("location".to_owned(), location(&self.place(case, Some(failure)))),
+        ]);
+        if let Some(answer) = failure.message() {
+            members.insert("answer".to_owned(), answer.into());
+        }
+        if let Failure::Differs { expected, stored } = failure {
+            members.insert("expected".to_owned(), expected.clone());
+            members.insert("stored".to_owned(), stored.clone());
+        }
+        members.into()
+    }
+}
+
+/// What is to be said of a failure: a sentence, and below it the server's message or the difference.
+fn text(failure: &Failure, color: bool) -> String {
+    let mut text = failure.to_string();
+    if let Some(answer) = failure.message() {
+        let _ = write!(text, ":\n{answer}");
+    }
+    if let Failure::Differs { expected, stored } = failure
+        && !stored.is_null()
+    {
+        let shown = difference::lines(("expected", expected), ("stored", stored), color);
+        let _ = write!(text, ":\n{}", shown.trim_end());
+    }
+    text
+}
+
+/// A failure, and the servers on which it occurs.
+struct Entry {
+    heading: String,
+    body: String,
+    /// The body with generated names replaced.
+    key: String,
+    servers: Vec<String>,
+}
+
+/// All failures for a person. One that occurs on several servers is shown once.
+pub fn failures(runs: &[SuiteRun], color: bool) -> String {
+    let mut entries: Vec<Entry> = Vec::new();
+    for run in runs {
+        let mut add = |heading: String, body: String| {
+            let key = format!("{heading}\n{}", without_names(&body));
+            match entries.iter_mut().find(|entry| entry.key == key) {
+                Some(entry) => entry.servers.push(run.server()),
+                None => entries.push(Entry { heading, body, key, servers: vec![run.server()] }),
+            }
+        };
+        if let Err(trouble) = &run.cases {
+            let help = trouble.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+            let heading = if run.suite.name.is_empty() { run.suite.source.to_string() } else { run.suite.name.clone() };
+            add(heading, format!("{}: {}{help}", run.spot(trouble.field), trouble.message));
+        }
+        for (case, failure) in run.failures() {
+            let place = run.place(case, Some(failure));
+            let heading = format!("{} > {}", run.suite.name, case.name);
+            add(heading, format!("{}: {}", Paint::Cyan.when(color, &place.to_string()), text(failure, color)));
+        }
+    }
+    let mut out = String::new();
+    for entry in entries {
+        let heading = Paint::Bold.when(color, &entry.heading);
+        let servers = Paint::Dim.when(color, &format!("({})", entry.servers.join("; ")));
+        let _ = writeln!(out, "\n{} {heading} {servers}", Paint::Red.when(color, "FAIL"));
+        for line in entry.body.lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    out
+}
+
+/// The text with the names that the server generated replaced.
+fn without_names(text: &str) -> String {
+    let mut parts = text.split("\"test-");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.char_indices().nth(5).filter(|(_, c)| *c == '"').and_then(|(at, _)| part.get(at..));
+        out.push_str("\"test-");
+        out.push_str(rest.unwrap_or(part));
+    }
+    out
+}
+
+/// The end of the JSON report.
+pub fn tail(counts: &Counts, coverage: Option<&[CoverageReport]>) -> String {
+    let Counts { passed, failed, cannot_tell } = *counts;
+    let counts = [("passed", passed), ("failed", failed), ("cannotTell", cannot_tell)];
+    let counts = object(counts.map(|(name, n)| (name, Value::Int(n as i64))));
+    let coverage = coverage.map_or_else(String::new, |all| {
+        let all: Vec<Value> = all.iter().map(CoverageReport::json).collect();
+        format!("\"coverage\":{},", json::to_string(&Value::Array(all)))
+    });
+    format!("\n],{coverage}\"summary\":{}}}\n", json::to_string(&counts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_names_do_not_distinguish_messages() {
+        assert_eq!(without_names("A \"test-b2c4d\" and \"test-x\""), "A \"test-\" and \"test-x\"");
+        assert_eq!(without_names("\"test-é\""), "\"test-é\"");
+    }
+}

@@ -1,0 +1,274 @@
+//! Which constraints of a CRD's schema the cases of its suites exercise: CEL rules, enums, patterns, bounds, required
+//! fields and unions.
+//!
+//! A write that the server accepted passes every constraint that holds for its object. A write that it rejected fails the
+//! constraints that do not hold. Rules fail only where the server runs them: not if the schema itself is violated.
+
+mod tree;
+
+use super::outcome::{Step, Write};
+use crate::crd;
+use crate::field::ROOT;
+use crate::pipeline::compiled::{Dialect, Node as Compiled};
+use crate::pipeline::{self, Facts, ResourceVersion, Source};
+use crate::release::Release;
+use crate::rules::Rules;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tree::Node;
+
+/// The kind of a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `x-kubernetes-validations`
+    Rule,
+    /// `enum`
+    Enum,
+    /// `pattern`
+    Pattern,
+    /// `minimum`, `maxLength` and the like.
+    Bound,
+    /// A name of `required`.
+    Required,
+    /// `oneOf`, `anyOf`, `allOf` or `not`.
+    Union,
+}
+
+impl Kind {
+    /// Every kind, in the order of reports.
+    pub const ALL: [Self; 6] = [Self::Rule, Self::Enum, Self::Pattern, Self::Bound, Self::Required, Self::Union];
+
+    /// The word for several of them.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Rule => "rules",
+            Self::Enum => "enums",
+            Self::Pattern => "patterns",
+            Self::Bound => "bounds",
+            Self::Required => "required fields",
+            Self::Union => "unions",
+        }
+    }
+
+    /// The word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Enum => "enum",
+            Self::Pattern => "pattern",
+            Self::Bound => "bound",
+            Self::Required => "required",
+            Self::Union => "union",
+        }
+    }
+}
+
+/// A constraint, and how many writes passed it and failed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// The field (`spec.ports[*].name`), empty for the object itself.
+    pub path: String,
+    /// The keyword, as a path below the schema of the version (`properties.spec.required`).
+    pub place: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The keyword and its value, or the message of a rule.
+    pub text: String,
+    /// Accepted writes for which it holds.
+    pub passed: usize,
+    /// Rejected writes for which it does not hold.
+    pub failed: usize,
+}
+
+impl Constraint {
+    /// Whether some write passed it and some write failed it.
+    pub fn is_covered(&self) -> bool {
+        self.passed > 0 && self.failed > 0
+    }
+}
+
+/// The coverage of one version of a CRD.
+#[derive(Debug)]
+pub struct Coverage {
+    /// `metadata.name` of the CRD.
+    pub crd: String,
+    /// The version.
+    pub version: String,
+    /// The constraints, in the order of the schema.
+    pub constraints: Vec<Constraint>,
+    root: Node,
+    schema: Compiled,
+    rules: Option<Rules>,
+    /// The constraint of each rule, by the place of its node and its index there.
+    rule_indices: HashMap<(String, usize), usize>,
+    stages: ResourceVersion,
+}
+
+impl Coverage {
+    /// The constraints of a version of a CRD, not exercised yet. None if there is no such version, or no schema.
+    pub fn new(definition: &Value, version: &str, release: Release) -> Option<Self> {
+        let crd = crd::decode(definition).ok()?.crd;
+        let schema = Arc::clone(crd.spec.schema(version)?);
+        let facts = Facts {
+            group: crd.spec.group.clone(),
+            version: version.to_owned(),
+            kind: crd.spec.names.kind.clone(),
+            resource: crd.spec.names.plural.clone(),
+            namespaced: crd.spec.namespaced(),
+            preserve_unknown_fields: crd.spec.preserves_unknown_fields(),
+            status_subresource: crd.spec.subresources(version).is_some_and(|s| s.status),
+            scale: None,
+            schema: Some(Arc::clone(&schema)),
+        };
+        let mut constraints = Vec::new();
+        let mut rule_indices = HashMap::new();
+        let root = tree::build(&schema, release, &mut constraints, &mut rule_indices);
+        Some(Self {
+            crd: crd.name().to_owned(),
+            version: version.to_owned(),
+            constraints,
+            root,
+            schema: Compiled::compile(&schema, Dialect::Objects, release),
+            rules: Rules::new(&schema, release),
+            rule_indices,
+            stages: ResourceVersion::compile(facts, release),
+        })
+    }
+
+    /// Counts a write.
+    pub fn observe(&mut self, write: &Write) {
+        match &write.answer {
+            Ok(_) if write.step == Step::Delete => {}
+            Ok(stored) => {
+                self.count(stored, write.old.as_deref(), true);
+            }
+            Err(_) if write.errors.is_empty() => {}
+            Err(_) => {
+                if let Some(object) = self.validated(write) {
+                    self.count(&object, write.old.as_deref(), false);
+                }
+            }
+        }
+    }
+
+    /// The object that the server validated: what was sent, pruned, defaulted and prepared.
+    fn validated(&self, write: &Write) -> Option<Value> {
+        let mut object = pipeline::decode(&self.stages, write.sent.clone(), Source::Request).ok()?.object;
+        pipeline::default(&self.stages, &mut object);
+        match (write.step, &write.old) {
+            (Step::InitialStatus | Step::UpdateStatus, Some(old)) => {
+                pipeline::prepare_status_update(&self.stages, &mut object, old);
+            }
+            (_, Some(old)) => pipeline::prepare_update(&self.stages, &mut object, old),
+            (_, None) => pipeline::prepare_create(&self.stages, &mut object),
+        }
+        Some(object)
+    }
+
+    fn count(&mut self, object: &Value, old: Option<&Value>, accepted: bool) {
+        let mut held: HashMap<usize, bool> = HashMap::new();
+        self.root.check(object, self.stages.release, &mut held);
+        let runs_rules =
+            accepted || pipeline::validate::validate(object, &self.schema, &ROOT, self.stages.release).is_empty();
+        if let Some(rules) = self.rules.as_ref().filter(|_| runs_rules) {
+            for one in rules.evaluations(object, old) {
+                if let Some(index) = self.rule_indices.get(&(one.place, one.rule)) {
+                    *held.entry(*index).or_insert(true) &= one.holds;
+                }
+            }
+        }
+        for (index, holds) in held {
+            if let Some(constraint) = self.constraints.get_mut(index) {
+                constraint.passed += usize::from(accepted && holds);
+                constraint.failed += usize::from(!accepted && !holds);
+            }
+        }
+    }
+
+    /// How many constraints are covered, of all.
+    pub fn covered(&self) -> (usize, usize) {
+        (self.constraints.iter().filter(|one| one.is_covered()).count(), self.constraints.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::yaml;
+
+    const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kites.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: kites, kind: Kite}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [m]
+            x-kubernetes-validations:
+            - {rule: self.m != 5, message: not five}
+            - {rule: self.m >= oldSelf.m}
+            oneOf: [{required: [a]}, {required: [b]}]
+            properties:
+              m: {type: integer, maximum: 9}
+              a: {type: string, default: x, pattern: x}
+              b: {type: array, items: {type: string, enum: [p, q]}}
+";
+
+    fn write(sent: &str, old: Option<&str>, accepted: bool) -> Write {
+        let read = |text: &str| {
+            let text = format!("{{apiVersion: example.com/v1, kind: Kite, metadata: {{name: k}}, spec: {text}}}");
+            yaml::read(text.as_bytes()).unwrap()
+        };
+        let sent = read(sent);
+        Write {
+            step: if old.is_some() { Step::Update } else { Step::Initial },
+            answer: if accepted { Ok(Arc::new(sent.clone())) } else { Err("no".to_owned()) },
+            errors: if accepted { Vec::new() } else { vec![crate::field::FieldError::required(&ROOT, "")] },
+            old: old.map(|old| Arc::new(read(old))),
+            sent,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn counts(writes: &[Write]) -> Vec<(String, usize, usize)> {
+        let crd = yaml::read(CRD.as_bytes()).unwrap();
+        let mut coverage = Coverage::new(&crd, "v1", Release::NEWEST).unwrap();
+        for write in writes {
+            coverage.observe(write);
+        }
+        coverage.constraints.iter().map(|c| (format!("{} {}", c.path, c.text), c.passed, c.failed)).collect()
+    }
+
+    #[test]
+    fn constraints_are_counted_where_they_hold_or_not() {
+        let counts = counts(&[
+            write("{m: 1, b: [p]}", None, true),
+            write("{m: 2, a: x}", Some("{m: 1, a: x}"), true),
+            // One element violates the enum; rules do not run.
+            write("{m: 5, b: [p, w]}", None, false),
+            write("{a: z, m: 10}", None, false),
+            write("{m: 5, a: x}", Some("{m: 6, a: x}"), false),
+        ]);
+        let want = [
+            ("spec not five", 2, 1),
+            ("spec self.m >= oldSelf.m", 1, 1),
+            ("spec required m", 2, 0),
+            ("spec oneOf", 2, 1),
+            ("spec.a pattern x", 1, 1),
+            ("spec.b[*] enum p, q", 1, 1),
+            ("spec.m maximum 9", 2, 1),
+        ];
+        assert_eq!(counts, want.map(|(text, passed, failed)| (text.to_owned(), passed, failed)));
+    }
+}

@@ -1,0 +1,107 @@
+//! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may select
+//! items of a list by a member, as in `/spec/versions/name=v1/served`.
+
+use crate::apply::json_patch::{Operation, Patch};
+use crate::value::Value;
+
+/// The CRD with all operations applied.
+///
+/// # Errors
+/// What is wrong with the first operation that does not apply.
+pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
+    let mut document = crd.clone();
+    for (index, patch) in patches.iter().enumerate() {
+        let text = |key: &str| patch.str_at(&[key]).unwrap_or_default();
+        let (op, path) = (text("op"), text("path"));
+        let wrong = |why: String| format!("operation {}: {why}", index + 1);
+        if !matches!(op, "add" | "remove" | "replace") {
+            return Err(wrong(format!("unexpected op {op:?}; use add, remove or replace")));
+        }
+        let paths = expand(path, &document);
+        if paths.is_empty() {
+            return Err(wrong(format!("could not expand pointer: {path}")));
+        }
+        for path in paths {
+            let (parent, last) = path.rsplit_once('/').unwrap_or_default();
+            let found = at(&document, parent).and_then(|parent| member(parent, last));
+            if op != "add" && found.is_none() {
+                return Err(wrong(format!("{op} operation does not apply: doc is missing key: {path}")));
+            }
+            let value = Some(patch.get("value").cloned().unwrap_or_default());
+            let operation = Operation { op: op.to_owned(), path: Ok(path), from: Ok(String::new()), value };
+            Patch::default().apply(&operation, &mut document).map_err(|error| wrong(error.to_string()))?;
+        }
+    }
+    Ok(document)
+}
+
+/// The paths that one path means: a segment `key=value` stands for each item of a list whose member `key` is `value`.
+fn expand(path: &str, document: &Value) -> Vec<String> {
+    let mut paths = vec![String::new()];
+    for segment in path.split('/').skip(1) {
+        let condition = segment.split_once('=');
+        let next = paths.iter().flat_map(|path| match condition {
+            None => vec![format!("{path}/{segment}")],
+            Some((key, wanted)) => {
+                let items = at(document, path).and_then(Value::as_array).unwrap_or_default();
+                let fits = |item: &Value| item.str_at(&[key]) == Some(wanted);
+                let found = items.iter().enumerate().filter(|(_, item)| fits(item));
+                found.map(|(index, _)| format!("{path}/{index}")).collect()
+            }
+        });
+        paths = next.collect();
+    }
+    paths
+}
+
+fn at<'v>(document: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/').skip(1).try_fold(document, member)
+}
+
+fn member<'v>(value: &'v Value, segment: &str) -> Option<&'v Value> {
+    match value {
+        Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+        _ => value.get(&segment.replace("~1", "/").replace("~0", "~")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::yaml;
+
+    fn patched(patches: &str) -> Result<Value, String> {
+        let crd = yaml::read(b"a: {list: [{name: x, m: 1}, {name: u, m: 2}]}").unwrap();
+        let Value::Array(patches) = yaml::read(patches.as_bytes()).unwrap() else { panic!() };
+        apply(&patches, &crd)
+    }
+
+    #[test]
+    fn operations_apply_in_order() {
+        let done = patched(
+            "[{op: remove, path: /a/list/0}, {op: replace, path: /a/list/0/m, value: 3}, {op: add, path: /a/b, value: [1]}]",
+        );
+        assert_eq!(done, Ok(yaml::read(b"a: {b: [1], list: [{name: u, m: 3}]}").unwrap()));
+    }
+
+    #[test]
+    fn items_are_selected_by_a_member() {
+        let done = patched("[{op: remove, path: /a/list/name=u/m}]");
+        assert_eq!(done, Ok(yaml::read(b"a: {list: [{name: x, m: 1}, {name: u}]}").unwrap()));
+    }
+
+    #[test]
+    fn what_does_not_apply_is_an_error() {
+        for (patches, error) in [
+            ("[{op: remove, path: /a/c}]", "operation 1: remove operation does not apply: doc is missing key: /a/c"),
+            (
+                "[{op: replace, path: /a/list/7, value: 1}]",
+                "operation 1: replace operation does not apply: doc is missing key: /a/list/7",
+            ),
+            ("[{op: remove, path: /a/list/name=z}]", "operation 1: could not expand pointer: /a/list/name=z"),
+            ("[{op: test, path: /a, value: 1}]", "operation 1: unexpected op \"test\"; use add, remove or replace"),
+        ] {
+            assert_eq!(patched(patches).unwrap_err(), error);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! A suite as `openshift/api` and `hypershift` write it (`*.testsuite.yaml`), and our additions: `crds`, `policies`,
+//! `kubernetesVersions`, `onDelete`, `onApply` and `expectedWarnings`.
+
+pub use super::fields::Problem;
+
+use super::fields::Fields;
+use crate::release::ReleaseSet;
+use crate::text::spans::{Cache, Spans};
+use crate::text::{Position, Syntax, yaml};
+use crate::value::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// The cases of one file.
+#[derive(Debug)]
+pub struct Suite {
+    /// The file.
+    pub source: Arc<str>,
+    /// The text of the file.
+    pub text: Arc<[u8]>,
+    /// `name`
+    pub name: String,
+    /// `crdName`; empty if the suite names its CRD by file, or none.
+    pub crd_name: String,
+    /// `crd`: a file with the CRD, seen from the suite.
+    pub crd: Option<String>,
+    /// `crds`: more files with CRDs, seen from the suite.
+    pub crds: Vec<String>,
+    /// `policies`: files with admission policies and their bindings, seen from the suite.
+    pub policies: Vec<String>,
+    /// `version`: the version of the CRD that is tested.
+    pub version: Option<String>,
+    /// `featureGates`
+    pub feature_gates: Vec<String>,
+    /// `kubernetesVersions`: the releases on which it runs, in the form of `--kubernetes-version`; none for any.
+    pub releases: Option<ReleaseSet>,
+    /// The cases, in the order in which they run.
+    pub cases: Vec<Case>,
+    /// Members that mean nothing.
+    pub warnings: Vec<Problem>,
+    positions: Cache,
+}
+
+/// What a case does to its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `onCreate`: creates `initial`.
+    Create,
+    /// `onUpdate`: creates `initial` and replaces it by `updated`.
+    Update,
+    /// `onApply`: applies `applied` server-side, over `initial` if there is one.
+    Apply,
+    /// `onDelete`: creates `initial` and deletes it.
+    Delete,
+    /// A document below `valid/`: it must be accepted.
+    Valid,
+    /// A document below `invalid/`: it must be rejected.
+    Invalid,
+}
+
+impl Action {
+    /// The name of the list that holds such cases, or of the directory.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "onCreate",
+            Self::Update => "onUpdate",
+            Self::Apply => "onApply",
+            Self::Delete => "onDelete",
+            Self::Valid => "valid",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// An object as a suite has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A text that holds YAML.
+    Text(String),
+    /// A document of a file.
+    Object(Value),
+}
+
+impl Source {
+    /// The object.
+    ///
+    /// # Errors
+    /// The message of the YAML reader, or that it is no mapping.
+    pub fn read(&self) -> Result<Value, String> {
+        let value = match self {
+            Self::Object(object) => object.clone(),
+            Self::Text(text) => yaml::read(text.as_bytes()).map_err(|error| error.message)?,
+        };
+        match value {
+            Value::Object(_) => Ok(value),
+            _ => Err("it is not an object".to_owned()),
+        }
+    }
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `name`
+    pub name: String,
+    /// Its path in the suite (`tests.onCreate[2]`); empty for a document.
+    pub path: String,
+    /// Where it begins, if it is a document.
+    pub position: Option<Position>,
+    /// What it does.
+    pub action: Action,
+    /// `initial`
+    pub initial: Option<Source>,
+    /// `updated` or `applied`.
+    pub changed: Option<Source>,
+    /// `initialCRDPatches`: operations on the CRD while `initial` is created.
+    pub patches: Vec<Value>,
+    /// `expected`
+    pub expected: Option<Source>,
+    /// `expectedError`
+    pub expected_error: Option<String>,
+    /// `expectedStatusError`
+    pub expected_status_error: Option<String>,
+    /// `expectedWarnings`
+    pub expected_warnings: Option<Vec<String>>,
+    /// `force` of `onApply`
+    pub force: bool,
+}
+
+/// Why a suite cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteError {
+    /// The place in the file, if it is known.
+    pub position: Option<Position>,
+    /// The text.
+    pub message: String,
+}
+
+impl fmt::Display for SuiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SuiteError {}
+
+impl Suite {
+    /// Reads the text of a suite.
+    ///
+    /// # Errors
+    /// When the text is no YAML, a member has a wrong type, or neither `crdName` nor `crd` is given.
+    pub fn read(source: &str, text: &[u8]) -> Result<Self, SuiteError> {
+        let value = yaml::read(text).map_err(|e| SuiteError { position: e.position, message: e.message })?;
+        let mut suite = Self::empty(source, text);
+        match suite.fill(&value) {
+            Ok(()) => Ok(suite),
+            Err(problem) => {
+                let position = Some(suite.position(&problem.path));
+                Err(SuiteError { position, message: problem.message })
+            }
+        }
+    }
+
+    /// A suite that has no text of its own: documents of the folder `source`.
+    pub fn of_documents(source: &str, text: &[u8], cases: Vec<Case>) -> Self {
+        Self { name: source.to_owned(), cases, ..Self::empty(source, text) }
+    }
+
+    fn empty(source: &str, text: &[u8]) -> Self {
+        Self {
+            source: source.into(),
+            text: text.into(),
+            name: String::new(),
+            crd_name: String::new(),
+            crd: None,
+            crds: Vec::new(),
+            policies: Vec::new(),
+            version: None,
+            feature_gates: Vec::new(),
+            releases: None,
+            cases: Vec::new(),
+            warnings: Vec::new(),
+            positions: Cache::default(),
+        }
+    }
+
+    /// The position of a field: of its key, or of its value if it has none. Of a field that is missing, the position of
+    /// what it is missing from.
+    pub fn position(&self, path: &str) -> Position {
+        let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
+        found.key.filter(|_| found.exact).unwrap_or(found.value).start
+    }
+
+    /// The position of a field of a case; empty is the case itself.
+    pub fn position_in(&self, case: &Case, field: &str) -> Position {
+        let dot = if field.is_empty() { "" } else { "." };
+        case.position.unwrap_or_else(|| self.position(&format!("{}{dot}{field}", case.path)))
+    }
+
+    /// Whether its cases are documents of a folder.
+    pub fn is_folder(&self) -> bool {
+        self.cases.iter().any(|case| matches!(case.action, Action::Valid | Action::Invalid))
+    }
+
+    fn fill(&mut self, value: &Value) -> Result<(), Problem> {
+        let mut top = Fields::of(Some(value), "")?;
+        // Only controller-gen needs it.
+        let _ = top.value("apiVersion");
+        self.name = top.text("name")?.unwrap_or_default();
+        self.crd_name = top.text("crdName")?.unwrap_or_default();
+        self.crd = top.filled("crd")?;
+        self.crds = top.texts("crds")?.unwrap_or_default();
+        self.policies = top.texts("policies")?.unwrap_or_default();
+        self.version = top.filled("version")?;
+        self.feature_gates = top.texts("featureGates")?.unwrap_or_default();
+        if let Some(versions) = top.texts("kubernetesVersions")? {
+            let wrong = |message| Problem { path: "kubernetesVersions".to_owned(), message };
+            let set = versions.join(",").parse::<ReleaseSet>().map_err(|error| wrong(error.to_string()))?;
+            self.releases = Some(set);
+        }
+        if self.crd_name.is_empty() && self.crd.is_none() {
+            let message = "neither crdName nor crd says which CRD is tested".to_owned();
+            return Err(Problem { path: String::new(), message });
+        }
+        let mut tests = Fields::of(top.value("tests"), "tests")?;
+        self.warnings.extend(top.unknown());
+        for (key, action) in [
+            ("onCreate", Action::Create),
+            ("onUpdate", Action::Update),
+            ("onApply", Action::Apply),
+            ("onDelete", Action::Delete),
+        ] {
+            for (item, path) in tests.list(key)?.unwrap_or_default() {
+                let mut fields = Fields::of(Some(item), &path)?;
+                let case = case(&mut fields, path, action)?;
+                self.warnings.extend(fields.unknown());
+                self.cases.push(case);
+            }
+        }
+        self.warnings.extend(tests.unknown());
+        Ok(())
+    }
+}
+
+fn case(fields: &mut Fields<'_>, path: String, action: Action) -> Result<Case, Problem> {
+    let text = |text: Option<String>| text.map(Source::Text);
+    let updates = action == Action::Update;
+    let changed = match action {
+        Action::Update => Some("updated"),
+        Action::Apply => Some("applied"),
+        _ => None,
+    };
+    let mut case = Case {
+        name: fields.text("name")?.unwrap_or_default(),
+        action,
+        position: None,
+        initial: text(fields.text("initial")?),
+        changed: text(changed.map(|key| fields.text(key)).transpose()?.flatten()),
+        patches: Vec::new(),
+        expected: text(fields.filled("expected")?),
+        expected_error: fields.text("expectedError")?.filter(|text| !text.is_empty()),
+        expected_status_error: None,
+        expected_warnings: fields.texts("expectedWarnings")?,
+        force: action == Action::Apply && fields.flag("force")?,
+        path,
+    };
+    if updates {
+        case.expected_status_error = fields.text("expectedStatusError")?.filter(|text| !text.is_empty());
+        let patches = fields.list("initialCRDPatches")?.unwrap_or_default();
+        case.patches = patches.into_iter().map(|(patch, _)| patch.clone()).collect();
+    }
+    let needed = [(case.initial.is_none() && action != Action::Apply, "initial")];
+    let needed = needed.into_iter().chain(changed.map(|key| (case.changed.is_none(), key)));
+    if let Some((_, key)) = needed.into_iter().find(|(missing, _)| *missing) {
+        return Err(Problem { path: case.path, message: format!("the case has no {key}") });
+    }
+    Ok(case)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = "apiVersion: x\nname: S\ncrdName: foos.example.com\ntests:\n  onCreate:\n  - name: a\n    initial: |\n      kind: Foo\n    expectedErorr: x\n  onUpdate:\n  - name: b\n    initial: 'kind: Foo'\n    updated: 'kind: Foo'\n    expectedStatusError: no\n    expected: \"  \"\n";
+
+    #[test]
+    fn cases_come_with_their_places() {
+        let suite = Suite::read("s.yaml", SUITE.as_bytes()).unwrap_err();
+        assert_eq!(
+            (suite.message.as_str(), suite.position),
+            ("expectedStatusError must be a string", Some(Position { line: 14, column: 5 }))
+        );
+        let suite = Suite::read("s.yaml", SUITE.replace(": no\n", ": 'no'\n").as_bytes()).unwrap();
+        let [a, b] = suite.cases.as_slice() else { panic!("{:?}", suite.cases) };
+        assert_eq!(
+            (a.name.as_str(), a.action, suite.position(&a.path)),
+            ("a", Action::Create, Position { line: 6, column: 5 })
+        );
+        assert_eq!((b.expected.as_ref(), b.expected_status_error.as_deref()), (None, Some("no")));
+        let warnings: Vec<_> = suite.warnings.iter().map(|w| w.message.as_str()).collect();
+        assert_eq!(warnings, ["unknown field \"expectedErorr\" is ignored; did you mean `expectedError`?"]);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_an_error() {
+        for (text, message) in [
+            ("name: x", "neither crdName nor crd says which CRD is tested"),
+            (
+                "crdName: x\nkubernetesVersions: ['2.0']",
+                "no Kubernetes version \"2.0\" to simulate; use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37",
+            ),
+            ("crdName: x\ntests: {onCreate: [{name: a}]}", "the case has no initial"),
+            ("crdName: x\ntests: {onUpdate: [{initial: a}]}", "the case has no updated"),
+            ("crdName: x\ntests: []", "must be a mapping"),
+            ("- a", "must be a mapping"),
+            ("a: [", "yaml: line 1: did not find expected node content"),
+        ] {
+            assert_eq!(Suite::read("s", text.as_bytes()).unwrap_err().message, message, "{text}");
+        }
+    }
+}
