@@ -1,12 +1,12 @@
 //! One CRD: sent to a server of its own, as new or over the old one.
 
 use super::Old;
-use crate::crd::{self, CustomResourceDefinition, conditions, validation};
+use crate::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
-use crate::lint::formats;
+use crate::lint::{formats, place};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
@@ -53,7 +53,7 @@ pub fn judge(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     let located = |path: &str| places.field(path);
     for cost in costs::costs(&typed.spec, releases) {
         let spots: Vec<Spot> = cost.expressions.iter().map(|one| located(&one.place)).collect();
-        explain(&mut linted.item.errors, &cost, &spots);
+        explain(&mut linted.item.errors, &cost, &typed.spec);
         linted.costs.push((cost, spots));
     }
     linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Problem {
@@ -72,13 +72,25 @@ pub fn judge(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     linted
 }
 
-/// Adds to the errors about expressions what these need, where some other release compiles them.
-fn explain(errors: &mut [Problem], cost: &SchemaCost, spots: &[Spot]) {
-    for (one, spot) in cost.expressions.iter().zip(spots) {
-        let Some(needs) = &one.needs else { continue };
-        let here = |error: &&mut Problem| error.help.is_none() && error.spot.as_ref() == Some(spot);
-        errors.iter_mut().filter(here).for_each(|error| error.help = Some(needs.words()));
+/// Adds to the errors about expressions what these need, where some other release compiles them. Versions of the CRD may
+/// share a schema, and the server reports an error for each.
+fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
+    for one in &cost.expressions {
+        let (Some(needs), Some((_, own))) = (&one.needs, in_version(&one.place)) else { continue };
+        for error in errors.iter_mut().filter(|error| error.help.is_none()) {
+            let field = place::written(error.field.as_deref().unwrap_or_default());
+            let Some((index, path)) = in_version(&field) else { continue };
+            if path == own && spec.versions.get(index).is_some_and(|version| cost.versions.contains(&version.name)) {
+                error.help = Some(needs.words());
+            }
+        }
     }
+}
+
+/// The index of a version and the path in it: `spec.versions[2].schema…` is 2 and `.schema…`.
+fn in_version(place: &str) -> Option<(usize, &str)> {
+    let (index, path) = place.strip_prefix("spec.versions[")?.split_once(']')?;
+    Some((index.parse().ok()?, path))
 }
 
 fn is_beta(crd: &Value) -> bool {
@@ -157,4 +169,31 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         Err(why) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", why)),
     }
     item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Entry, documents};
+
+    #[test]
+    fn every_version_with_the_schema_is_explained() {
+        let version = |name: &str, storage: bool| {
+            format!(
+                "  - {{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{ip: {{type: string, x-kubernetes-validations: [{{rule: isIP(self)}}]}}}}}}}}}}\n"
+            )
+        };
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: as.example.com}}\nspec:\n  group: example.com\n  scope: Cluster\n  names: {{plural: as, kind: A}}\n  versions:\n{}{}{}",
+            version("v1", true),
+            version("v2", false),
+            "  - {name: v3, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"
+        );
+        let Some(Entry::Document(document)) = documents("crd.yaml", &text).into_iter().next() else { panic!() };
+        let object = Object { document, warnings: Vec::new() };
+        let linted = judge(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
+        let help: Vec<_> = linted.item.errors.iter().map(|error| error.help.as_deref()).collect();
+        assert_eq!(help, [Some("`isIP` needs Kubernetes 1.31"); 2]);
+        assert_eq!(linted.item.verdicts().len(), 2);
+    }
 }
