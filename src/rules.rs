@@ -36,7 +36,7 @@ impl Rules {
 
     /// The rules of a node of a schema, which may be a resource; none if it has none.
     pub fn of_node(schema: &Schema, resource: bool, release: Release) -> Option<Self> {
-        tree(schema, resource).map(|root| Self { root, release })
+        tree(schema, resource, release).map(|root| Self { root, release })
     }
 
     /// Holds a default at `path` to them: as replacing itself, then as a new value (`schema/defaulting/validation.go`).

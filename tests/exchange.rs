@@ -1,6 +1,7 @@
 //! Requests to a CRD API server, in this process or over HTTP, and answers made comparable from run to run.
 
 use regex::Regex;
+use crdx::release::Release;
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,
@@ -39,9 +40,16 @@ pub struct InProcess {
     server: crdx::server::Server,
 }
 
+impl InProcess {
+    /// The server of a release.
+    pub fn of(release: Release) -> Self {
+        Self { server: crdx::server::Server::new(release, 1) }
+    }
+}
+
 impl Default for InProcess {
     fn default() -> Self {
-        Self { server: crdx::server::Server::new(crdx::release::Release::NEWEST, 1) }
+        Self::of(Release::NEWEST)
     }
 }
 

@@ -39,7 +39,7 @@ fn estimate_of(line: &str) -> Option<(u64, u64)> {
 pub fn root() -> (Declarations, Arc<DeclType>) {
     let lines = lines();
     let schema = Schema::from_value(lines[0].get("schema").unwrap()).unwrap();
-    let mut declarations = Declarations::default();
+    let mut declarations = Declarations::new(Release::NEWEST);
     let root = declarations.declare(&schema, true, "self").unwrap();
     (declarations, root)
 }

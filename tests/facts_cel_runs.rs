@@ -13,7 +13,7 @@ use crdx::value::Value;
 use std::sync::Arc;
 
 /// The first node of a sample at a place: `spec.lo[].tags`.
-fn first<'v>(sample: &'v Value, place: &str) -> Option<&'v Value> {
+pub fn first<'v>(sample: &'v Value, place: &str) -> Option<&'v Value> {
     if place == "root" {
         return Some(sample);
     }

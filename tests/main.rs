@@ -11,6 +11,7 @@ mod exchange;
 mod facts_builtin;
 mod facts_cel_cost;
 mod facts_cel_functions;
+mod facts_cel_older;
 mod facts_cel_parse;
 mod facts_cel_runs;
 mod facts_formats;

@@ -1,6 +1,7 @@
 //! The syntax tree, with the shape and ids of cel-go's: macros are already expanded.
 
 use super::{library::Overload, types::Type};
+use crate::release::Minor;
 use std::sync::Arc;
 
 /// Identifies a node in one expression, from 1 on, in the order cel-go's parser hands them out.
@@ -181,6 +182,8 @@ impl SourceInfo {
 pub struct CheckedAst {
     /// The expression; qualified names are already resolved to identifiers.
     pub ast: Ast,
+    /// The version of the server that checked it, which decides costs.
+    pub server: Minor,
     /// The type of each node, by id: ask [`CheckedAst::type_of`].
     pub types: Vec<Option<Type>>,
     /// The reference of each name or call, by id; see [`CheckedAst::reference`].

@@ -42,7 +42,7 @@ pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
     for type_ in types.iter_mut().flatten().filter(|type_| has_variables(type_)) {
         *type_ = bindings.settle(type_);
     }
-    let checked = CheckedAst { ast: Ast { expr, source_info }, types, references };
+    let checked = CheckedAst { ast: Ast { expr, source_info }, server: env.base.server, types, references };
     literals::validate(env, &checked)?;
     Ok(checked)
 }

@@ -3,6 +3,7 @@
 //! Follows cel-go's `checker/cost.go` and Kubernetes' `pkg/cel/library/cost.go`. The numbers decide which rules a CRD may
 //! have, so they equal the server's to the unit, surprises included: see [`path`].
 
+mod early;
 mod interval;
 mod path;
 mod price;
@@ -13,6 +14,7 @@ use super::{
     library::Overload,
     types::Type,
 };
+use crate::release::{Minor, V1_33};
 pub use interval::Interval;
 use path::{Path, Paths};
 
@@ -21,12 +23,14 @@ pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
         checked,
+        server: checked.server,
         root,
         paths: Paths::default(),
         by_id: vec![Path::NONE; size],
         sizes: vec![None; size],
         entries: vec![None; size],
         locals: Vec::new(),
+        ranges: Vec::new(),
     };
     estimator.cost(&checked.ast.expr)
 }
@@ -66,12 +70,16 @@ struct Node<'a> {
 
 struct Estimator<'a> {
     checked: &'a CheckedAst,
+    /// The server's version.
+    server: Minor,
     root: Option<&'a DeclType>,
     paths: Paths<'a>,
     by_id: Vec<Path>,
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
+    /// Before [`Estimator::tracks_locals`]: loop variables with the ids of their ranges.
+    ranges: Vec<(&'a str, ExprId)>,
 }
 
 /// Looking at a variable or field.
@@ -81,9 +89,15 @@ const NEW_MAP: Interval = Interval::fixed(30);
 const NEW_MESSAGE: Interval = Interval::fixed(40);
 
 impl<'a> Estimator<'a> {
+    /// Whether local variables and the elements of lists and maps have sizes: since cel-go 0.23. See [`early`].
+    const fn tracks_locals(&self) -> bool {
+        self.server.0 >= V1_33.0
+    }
+
     fn cost(&mut self, expr: &'a Expr) -> Interval {
         match &expr.kind {
             ExprKind::Unspecified | ExprKind::Literal(_) => Interval::ZERO,
+            ExprKind::Ident(name) if !self.tracks_locals() => self.cost_ident_early(expr.id, name),
             ExprKind::Ident(name) => {
                 let path = match self.local(name) {
                     Some(local) => local.path,
@@ -109,7 +123,7 @@ impl<'a> Estimator<'a> {
                 let mut values = if elements.is_empty() { Interval::ZERO } else { Interval::NOTHING };
                 for element in elements {
                     sum = sum.add(self.cost(element));
-                    values = values.union(self.size_or_unknown(element));
+                    values = values.union(self.entry_size(element));
                 }
                 self.set_entries(expr.id, Entries { is_list: true, keys: Interval::fixed(1), values });
                 sum
@@ -120,8 +134,8 @@ impl<'a> Estimator<'a> {
                 let (mut keys, mut values) = (nothing, nothing);
                 for pair in pairs {
                     sum = sum.add(self.cost(&pair.key)).add(self.cost(&pair.value));
-                    keys = keys.union(self.size_or_unknown(&pair.key));
-                    values = values.union(self.size_or_unknown(&pair.value));
+                    keys = keys.union(self.entry_size(&pair.key));
+                    values = values.union(self.entry_size(&pair.value));
                 }
                 self.set_entries(expr.id, Entries { is_list: false, keys, values });
                 sum
@@ -129,6 +143,7 @@ impl<'a> Estimator<'a> {
             ExprKind::Struct { fields, .. } => {
                 fields.iter().fold(NEW_MESSAGE, |sum, field| sum.add(self.cost(&field.value)))
             }
+            ExprKind::Comprehension(fold) if !self.tracks_locals() => self.cost_fold_early(expr.id, fold),
             ExprKind::Comprehension(fold) if is_bind(fold) => {
                 let sum = self.cost(&fold.range).add(self.cost(&fold.accu_init));
                 self.push_bound(&fold.accu_var, &fold.accu_init);
@@ -179,6 +194,7 @@ impl<'a> Estimator<'a> {
 
     fn cost_call(&mut self, expr: &'a Expr, target: Option<&'a Expr>, function: &str, args: &'a [Expr]) -> Interval {
         if function == "dyn"
+            && self.tracks_locals()
             && let Some(arg) = args.first()
         {
             // It only switches the type checker off.
@@ -216,12 +232,14 @@ impl<'a> Estimator<'a> {
                 _ => None,
             };
             if let (Some(part), Some(container)) = (part, args.first()) {
-                size = self.entries_of(container).map(|entries| entries.values);
+                if self.tracks_locals() {
+                    size = self.entries_of(container).map(|entries| entries.values);
+                }
                 let path = self.path_of(container);
                 let path = self.paths.append(path, part);
                 self.set_path(expr.id, path);
             }
-            if size.is_none() {
+            if size.is_none() && self.tracks_locals() {
                 size = self.size(expr);
             }
         }
@@ -234,7 +252,8 @@ impl<'a> Estimator<'a> {
         if self.paths.first(path).is_some_and(|name| matches!(name, "@result" | "__result__")) {
             path = Path::NONE;
         }
-        Node { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size: self.size(expr) }
+        let size = if self.tracks_locals() { self.size(expr) } else { self.size_early(expr) };
+        Node { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size }
     }
 
     // Variables
@@ -298,7 +317,9 @@ impl<'a> Estimator<'a> {
     }
 
     fn set_entries(&mut self, id: ExprId, entries: Entries) {
-        if let Some(slot) = self.entries.get_mut(id as usize) {
+        if self.tracks_locals()
+            && let Some(slot) = self.entries.get_mut(id as usize)
+        {
             *slot = Some(entries);
         }
     }
@@ -309,6 +330,12 @@ impl<'a> Estimator<'a> {
         if let Some(entries) = self.entries_of(from) {
             self.set_entries(id, entries);
         }
+    }
+
+    /// The size of an element of a literal.
+    fn entry_size(&mut self, expr: &'a Expr) -> Interval {
+        // `size` stores what it finds.
+        if self.tracks_locals() { self.size_or_unknown(expr) } else { Interval::UNKNOWN }
     }
 
     fn size_or_unknown(&mut self, expr: &'a Expr) -> Interval {
@@ -368,6 +395,11 @@ impl<'a> Estimator<'a> {
     fn node_size(&self, node: &Node) -> Interval {
         node.size.or_else(|| self.declared_size(node.path)).unwrap_or(Interval::UNKNOWN)
     }
+
+    /// Size of an operand of cel-go's own operators.
+    fn operand_size(&self, node: &Node) -> Interval {
+        if self.tracks_locals() { node.size.unwrap_or(Interval::UNKNOWN) } else { self.operand_size_early(node) }
+    }
 }
 
 /// The type of a map's keys.
@@ -409,14 +441,17 @@ impl<'a> Estimator<'a> {
                 (Interval::new(left.min, left.add(right).max), None)
             }
             "_?_:_" => {
-                let size = |index: usize| call.args.get(index).and_then(|node| node.size).unwrap_or(Interval::UNKNOWN);
+                let size = |index: usize| {
+                    call.args.get(index).map_or(Interval::UNKNOWN, |node: &Node| self.operand_size(node))
+                };
+                let size = size(1).union(size(2));
                 let branch = |index: usize| call.args.get(index)?.expr;
                 if let (Some(yes), Some(no)) = (branch(1), branch(2))
                     && let (Some(yes), Some(no)) = (self.entries_of(yes), self.entries_of(no))
                 {
                     self.set_entries(call.expr.id, yes.union(no));
                 }
-                (cost(0).add(cost(1).union(cost(2))), Some(size(1).union(size(2))))
+                (cost(0).add(cost(1).union(cost(2))), Some(size))
             }
             _ => {
                 let (own, size) = self.price(call, overload);

@@ -271,12 +271,14 @@ impl Env {
 
     /// The name of a type in messages.
     pub fn type_name(&self, type_: &Type) -> String {
-        type_.in_messages(&|name| match &self.rename {
+        let name = type_.in_messages(&|name| match &self.rename {
             Some((from, to)) => match name.strip_prefix(&**from) {
                 Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{to}{rest}"),
                 _ => name.to_owned(),
             },
             None => name.to_owned(),
-        })
+        });
+        // The name in cel-go 0.17.
+        if self.base.server < V1_31 { name.replace("optional_type", "optional") } else { name }
     }
 }

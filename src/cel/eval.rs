@@ -23,6 +23,7 @@ use super::{
     env::Env,
     value::{Error, Value},
 };
+use crate::release::Minor;
 use node::Node;
 
 /// The most a single evaluation may cost (`celconfig.PerCallLimit`).
@@ -34,6 +35,8 @@ pub struct Program {
     root: Node,
     /// Places for variables and what loops hold.
     slots: usize,
+    /// The version of the server, which decides costs.
+    server: Minor,
 }
 
 /// The result of an evaluation.
@@ -60,7 +63,7 @@ impl Program {
 
     /// Runs with the values of the environment's variables, in their order; one that could not be read is an error where it is used.
     pub fn run<'a>(&'a self, variables: Vec<Result<Value<'a>, Error>>, limit: u64) -> Outcome<'a> {
-        run::run(&self.root, self.slots, variables, None, limit)
+        run::run(self, variables, None, limit)
     }
 
     /// The same with one who computes the fields of a variable that is [`super::value::Map::Lazy`].
@@ -70,7 +73,7 @@ impl Program {
         fields: &dyn Fields<'a>,
         limit: u64,
     ) -> Outcome<'a> {
-        run::run(&self.root, self.slots, variables, Some(fields), limit)
+        run::run(self, variables, Some(fields), limit)
     }
 }
 

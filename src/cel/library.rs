@@ -20,6 +20,7 @@ mod json_patch;
 mod lists;
 mod logic;
 mod optionals;
+mod positions;
 mod quantity;
 mod regex;
 mod semver;
@@ -172,6 +173,8 @@ pub enum Price {
     Free,
     /// Reading one argument: ceil(size / 10).
     Scan(u8),
+    /// `startsWith` and `endsWith` before cel-go 0.29: as `Scan(0)`, but estimated as `Scan(1)`.
+    Affix,
     /// Reading argument 0 into a result of the same size: ceil(size / 10).
     Transform,
     /// Reading argument 0 twice: ceil(size / 5).
@@ -238,9 +241,9 @@ pub fn patch_overloads() -> impl Iterator<Item = &'static Overload> {
     json_patch::FUNCTIONS.iter()
 }
 
-/// The overload with cel-go's id `id`.
+/// The newest overload with cel-go's id `id`.
 pub fn overload(id: &str) -> Option<&'static Overload> {
-    overloads().find(|overload| overload.id == id)
+    overloads().find(|overload| overload.id == id && overload.servers.1 == Minor::NEVER)
 }
 
 const LIBRARIES: &[&[Overload]] = &[
@@ -251,7 +254,9 @@ const LIBRARIES: &[&[Overload]] = &[
     conversion::FUNCTIONS,
     text::FUNCTIONS,
     clock::FUNCTIONS,
+    clock::UNCHECKED,
     strings::FUNCTIONS,
+    positions::FUNCTIONS,
     regex::FUNCTIONS,
     lists::FUNCTIONS,
     extended_lists::FUNCTIONS,

@@ -73,7 +73,7 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
             judge(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
         Given::Typed { schema, new, old } => {
-            let node = node::find(schema, &steps, new, old.as_ref()).map_err(Wrong::new)?;
+            let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(Wrong::new)?;
             let Some(decl) = node.place.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
             let env = node.place.env(&base, &decl.cel_type, false);
             let old = node.old.map(|old| Cel::from_json(old, decl));

@@ -3,7 +3,7 @@
 use super::{Step, below, below_mut, steps_below, value_path};
 use crate::cel::env::BaseEnv;
 use crate::crd::validation::rules::Scope;
-use crate::release::ReleaseSet;
+use crate::release::{Release, ReleaseSet};
 use crate::rules::compile::compile;
 use crate::rules::escape::escape;
 use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
@@ -67,28 +67,25 @@ impl Expression<'_> {
 
     /// What the server estimates for it in the schema `root`, at most in any of the releases.
     pub fn estimate(&self, root: &Schema) -> Option<u64> {
-        self.below(root, &Scope::root(root), self.steps)
+        let estimate = |release| self.below(root, &Scope::root(root, release), self.steps, release);
+        self.releases.iter().filter_map(estimate).max()
     }
 
-    fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step]) -> Option<u64> {
+    fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step], release: Release) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
-            let place = scope.place()?;
-            let estimate = |release| {
-                let base = BaseEnv::for_new(release);
-                let compiled = compile(self.rule, schema, place, (&base, &base));
-                if self.message {
-                    return compiled.message_max_cost;
-                }
-                compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality))
-            };
-            return self.releases.iter().map(estimate).max();
+            let base = BaseEnv::for_new(release);
+            let compiled = compile(self.rule, schema, scope.place()?, (&base, &base));
+            if self.message {
+                return Some(compiled.message_max_cost);
+            }
+            return Some(compiled.max_cost.saturating_mul(scope.cardinality().unwrap_or(compiled.max_cardinality)));
         };
         let node = below(schema, step)?;
         let inner = match step {
             Step::Property(name) => scope.property(schema, name, node),
             Step::Items | Step::Values => scope.elements(schema, node),
         };
-        self.below(node, &inner, rest)
+        self.below(node, &inner, rest, release)
     }
 }
 

@@ -180,7 +180,7 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
     let mut all: Vec<ExpressionCost> = Vec::new();
     for release in releases.iter() {
         let mut walk = Walk { release, prefix: prefix.to_owned(), steps: Vec::new(), found: Vec::new() };
-        walk.node(schema, &Scope::root(schema));
+        walk.node(schema, &Scope::root(schema, release));
         if all.is_empty() {
             all = walk.found;
             continue;

@@ -80,7 +80,7 @@ mod tests {
         let mut schema = Schema::from_value(&crate::text::json::read(text).unwrap()).unwrap();
         let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
         schema.x_validations.push(rule.clone());
-        Needs::of(&rule, false, Scope::root(&schema).place().unwrap()).map(|needs| needs.words())
+        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).place().unwrap()).map(|needs| needs.words())
     }
 
     #[test]

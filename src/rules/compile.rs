@@ -9,6 +9,7 @@ use crate::cel::{
     eval::Program,
     types::Type,
 };
+use crate::release::Release;
 use crate::schema::{Schema, ValidationRule};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rule
 /// A schema node, to CEL.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// The release that its type is declared for.
+    pub release: Release,
     /// Its type; none if CEL cannot see it.
     pub decl: Option<Arc<DeclType>>,
     /// The objects its type may name.
@@ -33,7 +36,8 @@ impl Place {
     pub fn property(&self, escaped: &str) -> Option<Self> {
         let Shape::Object(fields) = &self.decl.as_ref()?.shape else { return None };
         let decl = Arc::clone(&fields.get(escaped)?.type_);
-        Some(Self { decl: Some(decl), objects: Arc::clone(&self.objects), path: format!("{}.{escaped}", self.path) })
+        let path = format!("{}.{escaped}", self.path);
+        Some(Self { release: self.release, decl: Some(decl), objects: Arc::clone(&self.objects), path })
     }
 
     /// The items of a list or the values of a map.
@@ -43,7 +47,8 @@ impl Place {
             Some(Shape::Map(values)) => (Some(Arc::clone(values)), "@elem"),
             _ => (None, "@elem"),
         };
-        Self { decl, objects: Arc::clone(&self.objects), path: format!("{}.{part}", self.path) }
+        let path = format!("{}.{part}", self.path);
+        Self { release: self.release, decl, objects: Arc::clone(&self.objects), path }
     }
 
     /// An environment with `self` and `oldSelf` of this type.

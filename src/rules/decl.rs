@@ -9,6 +9,7 @@ use crate::cel::{
     env::Objects,
     types::Type,
 };
+use crate::release::{Release, V1_34};
 use crate::schema::Schema;
 use crate::value::Value;
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,18 +22,25 @@ const MAX_NAME: i64 = 253;
 pub const ROOT: &str = "self";
 
 /// Declares types and keeps their objects.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Declarations {
+    release: Release,
     /// Every object declared, by name.
     pub objects: Objects,
 }
 
 impl Declarations {
+    /// No types yet.
+    pub fn new(release: Release) -> Self {
+        Self { release, objects: Objects::default() }
+    }
+
     /// The type of a schema; none if CEL cannot see its values. `resource`: the root of a resource, whose type and name are always
     /// there. `path` names it.
     pub fn declare(&mut self, schema: &Schema, resource: bool, path: &str) -> Option<Arc<DeclType>> {
         if schema.x_int_or_string {
-            let longest = schema.max_length.map_or(MAX_REQUEST - 2, code_points);
+            let bound = schema.max_length.filter(|_| self.release.since(V1_34));
+            let longest = bound.map_or(MAX_REQUEST - 2, code_points);
             return Some(scalar(schema, Type::Dyn, longest, 1));
         }
         match schema.type_.as_str() {

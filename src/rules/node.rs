@@ -1,6 +1,7 @@
 //! A node of an object by its path, as CEL sees it: the type of `self`, its value, what it replaces, and how often it can be there.
 
 use super::{compile::Place, escape::escape, tree::place};
+use crate::release::Release;
 use crate::schema::{Schema, SchemaOrBool, correlate::find_by_keys};
 use crate::value::Value;
 
@@ -80,10 +81,11 @@ pub fn find<'v>(
     steps: &[String],
     value: &'v Value,
     old: Option<&'v Value>,
+    release: Release,
 ) -> Result<Node<'v>, String> {
     let mut schema = Some(schema);
     let mut node = Node {
-        place: place(schema.unwrap_or(&Schema::default()), true),
+        place: place(schema.unwrap_or(&Schema::default()), true, release),
         cardinality: Some(1),
         value,
         old,
@@ -134,7 +136,7 @@ fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Pl
     let from_above =
         if elements.is_some() { Some(here.elements()) } else { escape(name).and_then(|name| here.property(&name)) };
     let from_above = from_above.filter(|place| place.decl.is_some());
-    let place = from_above.or_else(|| inner.map(|inner| place(inner, inner.x_embedded_resource)))?;
+    let place = from_above.or_else(|| inner.map(|inner| place(inner, inner.x_embedded_resource, here.release)))?;
     Some((place, inner))
 }
 
@@ -175,7 +177,7 @@ mod tests {
         let schema = Schema::from_value(&schema.unwrap()).unwrap();
         let new = read(br#"{"l":[{"k":"a","v":1}],"any":1}"#).unwrap();
         let old = read(br#"{"l":[{"k":"b","v":2},{"k":"a","v":3}]}"#).unwrap();
-        let find = |path: &str| find(&schema, &steps(path).unwrap(), &new, Some(&old));
+        let find = |path: &str| find(&schema, &steps(path).unwrap(), &new, Some(&old), Release::NEWEST);
         let node = find("l[0].v").unwrap();
         assert_eq!((node.old, node.cardinality, node.correlatable), (Some(&Value::Int(3)), Some(4), true));
         assert_eq!(find("l[0].x").unwrap_err(), "the schema has no x at l[0]");

@@ -35,18 +35,18 @@ pub(super) struct Node {
 }
 
 /// The tree of a schema; none if it has no rules.
-pub(super) fn tree(schema: &Schema, resource: bool) -> Option<Node> {
+pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<Node> {
     if !has_rules(schema) {
         return None;
     }
-    node(schema, &place(schema, resource))
+    node(schema, &place(schema, resource, release))
 }
 
 /// A schema's type, by itself.
-pub fn place(schema: &Schema, resource: bool) -> Place {
-    let mut declarations = Declarations::default();
+pub fn place(schema: &Schema, resource: bool, release: Release) -> Place {
+    let mut declarations = Declarations::new(release);
     let decl = declarations.declare(schema, resource, ROOT);
-    Place { decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
+    Place { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
 }
 
 fn node(schema: &Schema, here: &Place) -> Option<Node> {
@@ -58,7 +58,7 @@ fn node(schema: &Schema, here: &Place) -> Option<Node> {
         let child_place = match escape(name) {
             // What CEL cannot see has no rules.
             Some(escaped) => here.property(&escaped),
-            None => Some(place(child, child.x_embedded_resource)).filter(|place| place.decl.is_some()),
+            None => Some(place(child, child.x_embedded_resource, here.release)).filter(|place| place.decl.is_some()),
         };
         if let Some(child) = child_place.and_then(|place| node(child, &place)) {
             properties.insert(name.clone(), child);

@@ -258,6 +258,29 @@ fn crd(rules: &[Value]) -> Value {
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema(rules)}}]}})
 }
 
+/// The objects that rules run on.
+fn specs() -> [Value; 2] {
+    [
+        json!({"b": true, "i": 3, "j": 0, "d": 2.5, "s": "abc", "e": "red", "by": "aGk=", "t": "2021-03-04T05:06:07Z", "u": "1h", "l": [3, 1, 2], "set": [1, 2],
+            "ls": ["x", "yy"], "m": {"x": 1, "z": -1}, "o": {"a": 7}, "ios": 5, "opt": 9}),
+        json!({"b": false, "i": -9_223_372_036_854_775_808_i64, "j": 1, "d": 0, "s": "", "e": "green", "by": "", "t": "1999-12-31T23:59:59.999Z", "u": "-5m", "l": [], "set": [],
+            "ls": [], "m": {}, "o": {}, "ios": "text"}),
+    ]
+}
+
+/// Random expressions as input of `tests/apiserver/facts/cel`.
+pub fn facts(rng: &mut Rng, count: u64) -> String {
+    let [a, b] = specs();
+    let mut lines =
+        json!({"schema": schema(&[]), "samples": {"a": {"spec": a}, "b": {"spec": b}, "old": {"spec": a}}}).to_string();
+    for _ in 0..count {
+        let (kind, depth) = (*rng.pick(&KINDS), 1 + rng.below(4));
+        lines.push('\n');
+        lines.push_str(&json!({"expr": expression(kind, depth, rng)}).to_string());
+    }
+    lines
+}
+
 /// Compiles batches of rules on both servers, then runs those that compile on objects.
 pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
@@ -281,12 +304,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
             continue;
         }
         let objects = "/apis/diff.example.com/v1/namespaces/default/exprs?dryRun=All";
-        for spec in [
-            json!({"b": true, "i": 3, "j": 0, "d": 2.5, "s": "abc", "e": "red", "by": "aGk=", "t": "2021-03-04T05:06:07Z", "u": "1h", "l": [3, 1, 2], "set": [1, 2],
-                "ls": ["x", "yy"], "m": {"x": 1, "z": -1}, "o": {"a": 7}, "ios": 5, "opt": 9}),
-            json!({"b": false, "i": -9_223_372_036_854_775_808_i64, "j": 1, "d": 0, "s": "", "e": "green", "by": "", "t": "1999-12-31T23:59:59.999Z", "u": "-5m", "l": [], "set": [],
-                "ls": [], "m": {}, "o": {}, "ios": "text"}),
-        ] {
+        for spec in specs() {
             let object =
                 json!({"apiVersion": "diff.example.com/v1", "kind": "Expr", "metadata": {"name": "a"}, "spec": spec});
             pair.ask("POST", objects, Some(&object), "application/json", "application/json");

@@ -11,6 +11,7 @@ use crate::cel::{
     value::Value,
 };
 use crate::regexp::Regexp;
+use crate::release::V1_31;
 
 /// Looks at every literal.
 pub(super) fn validate(env: &Env, checked: &CheckedAst) -> Result<(), Issues> {
@@ -34,6 +35,17 @@ impl Validator<'_> {
     }
 
     fn visit(&mut self, expr: &Expr) {
+        let formats = self.formats;
+        let is_aggregate = matches!(expr.kind, ExprKind::List { .. } | ExprKind::Map(_));
+        // In cel-go 0.17 only lists and maps within each other are part of the arguments.
+        if self.env.base.server < V1_31 && !is_aggregate {
+            self.formats = 0;
+        }
+        self.visit_parts(expr);
+        self.formats = formats;
+    }
+
+    fn visit_parts(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => {}
             ExprKind::Select { operand, .. } => self.visit(operand),
@@ -91,7 +103,14 @@ impl Validator<'_> {
     }
 
     fn check_format(&mut self, call: ExprId, target: Option<&Expr>, args: &[Expr]) {
-        if let Some(Expr { kind: ExprKind::Literal(Literal::String(text)), .. }) = target
+        let server = self.env.base.server;
+        let Some(target) = target.filter(|_| server >= V1_31) else { return };
+        // `matchConstantFormatStringWithListLiteralArgs` of cel-go 0.20 takes every receiver for a literal.
+        if server == V1_31 && !matches!(target.kind, ExprKind::Literal(_)) {
+            self.report(call, "format of a string that is not a literal makes the API server of 1.31 panic".to_owned());
+            return;
+        }
+        if let ExprKind::Literal(Literal::String(text)) = &target.kind
             && let [Expr { kind: ExprKind::List { elements, .. }, .. }] = args
             && let Some((at, message)) = format_string::problem(self.checked, text, elements)
         {
@@ -132,8 +151,8 @@ fn is_valid_argument(function: &str, value: &Literal) -> bool {
         ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
         ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
         ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
-        // Null may be of either type, and both functions reject it.
-        ("duration" | "timestamp", Literal::Null) => false,
+        // Null may be of either type, and both functions reject it; a number has no conversion.
+        ("duration" | "timestamp", Literal::Null) | ("duration", Literal::Int(_)) => false,
         ("timestamp", Literal::Int(seconds)) => converts("int64_to_timestamp", Value::Int(*seconds)),
         _ => true,
     }

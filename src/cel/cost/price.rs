@@ -6,6 +6,7 @@ use crate::cel::{
     library::{Overload, Price},
     types::Type,
 };
+use crate::release::V1_32;
 
 /// Reading text, per code point.
 const TEXT: f64 = 0.1;
@@ -31,6 +32,7 @@ impl<'a> Estimator<'a> {
                 let size = size(self, index.into());
                 (size.scale(TEXT), converted_size(overload.id, size))
             }
+            Price::Affix => (size(self, 1).scale(TEXT), None),
             Price::Transform => {
                 let size = size(self, 0);
                 (size.scale(TEXT), Some(size))
@@ -61,7 +63,7 @@ impl<'a> Estimator<'a> {
                 (total.scale(TEXT), Some(total))
             }
             Price::Search => (size(self, 1).scale(1.0), None),
-            Price::Compare => (compare(call, overload), None),
+            Price::Compare => (self.compare(call, overload), None),
             Price::Concatenate => {
                 let total = self.joined(call);
                 (total.scale(TEXT), Some(total))
@@ -127,7 +129,20 @@ impl<'a> Estimator<'a> {
         {
             self.set_entries(call.expr.id, a.union(b));
         }
-        left.size.unwrap_or(Interval::UNKNOWN).add(right.size.unwrap_or(Interval::UNKNOWN))
+        self.operand_size(left).add(self.operand_size(right))
+    }
+
+    /// Comparing two values: reading the smaller one.
+    fn compare(&self, call: &Call<'_, '_>, overload: &Overload) -> Interval {
+        let [left, right, ..] = call.args else { return Interval::fixed(1) };
+        if overload.function == "_==_"
+            && self.server >= V1_32
+            && let Some(cost) = compare_kubernetes(left, right)
+        {
+            return cost;
+        }
+        let smaller = self.operand_size(left).max.min(self.operand_size(right).max);
+        Interval::new(u64::from(smaller > 0), smaller).scale(TEXT)
     }
 
     /// Visiting every element of a list, and reading it if it is text.
@@ -158,19 +173,6 @@ impl<'a> Estimator<'a> {
         };
         Some(Node { path, type_, expr: None, size: None })
     }
-}
-
-/// Comparing two values: reading the smaller one.
-fn compare(call: &Call<'_, '_>, overload: &Overload) -> Interval {
-    let [left, right, ..] = call.args else { return Interval::fixed(1) };
-    if overload.function == "_==_"
-        && let Some(cost) = compare_kubernetes(left, right)
-    {
-        return cost;
-    }
-    let size = |node: &Node| node.size.unwrap_or(Interval::UNKNOWN).max;
-    let smaller = size(left).min(size(right));
-    Interval::new(u64::from(smaller > 0), smaller).scale(TEXT)
 }
 
 /// The bytes of an IP address.
@@ -224,7 +226,7 @@ fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
     count.multiply(new).add(kept)
 }
 
-/// Equality of values of Kubernetes' own types.
+/// Equality of values of Kubernetes' own types, since 1.32 (`EstimateCallCost`, `k8s.io/apiserver/pkg/cel/library/cost.go`).
 fn compare_kubernetes(left: &Node, right: &Node) -> Option<Interval> {
     if left.type_ != right.type_ {
         return None;

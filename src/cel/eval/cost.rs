@@ -5,6 +5,7 @@ use crate::cel::{
     library::Price,
     value::{Error, Opaque, Value},
 };
+use crate::release::{Minor, V1_32, V1_33};
 
 /// An argument or result; `None` is an error.
 type Arg<'v, 'a> = Option<&'v Value<'a>>;
@@ -24,10 +25,10 @@ fn size_at(args: &[Arg<'_, '_>], index: usize) -> u64 {
     size(args.get(index).copied().flatten())
 }
 
-/// cel-go looks into an optional value, Kubernetes' functions do not.
-fn size_inside(arg: Arg<'_, '_>) -> u64 {
+/// cel-go looks into an optional value (since 0.23, Kubernetes 1.33), Kubernetes' functions do not.
+fn size_inside(server: Minor, arg: Arg<'_, '_>) -> u64 {
     match arg {
-        Some(Value::Optional(Some(inner))) => size_inside(Some(inner)),
+        Some(Value::Optional(Some(inner))) if server >= V1_33 => size_inside(server, Some(inner)),
         other => size(other),
     }
 }
@@ -48,16 +49,17 @@ fn new_list(factor: f64, size: u64) -> u64 {
 }
 
 /// The cost as far as it is known before the call, so that a call that is too expensive is not made; `None` if it depends on the result.
-pub(super) fn before(callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64>, Error> {
-    let text = |index: usize| size_inside(args.get(index).copied().flatten());
+pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64>, Error> {
+    let text = |index: usize| size_inside(server, args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
         Price::One => 1,
         Price::Free => 0,
         Price::Scan(index) => scaled(text(index.into()), TEXT),
+        Price::Affix => scaled(text(0), TEXT),
         Price::Transform => scaled(size_at(args, 0), TEXT),
         Price::ScanTwice | Price::Replace | Price::Split => scaled(size_at(args, 0), 2.0 * TEXT),
         Price::Search => text(1),
-        Price::Compare => compare(callee.function, args),
+        Price::Compare => compare(server, callee.function, args),
         Price::Concatenate => scaled(text(0).saturating_add(text(1)), TEXT),
         Price::Contains => scaled(text(0), TEXT) * scaled(text(1), TEXT),
         Price::Match | Price::Find => pattern(text(0), text(1)),
@@ -102,18 +104,18 @@ pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
     }
 }
 
-fn compare(function: &str, args: &[Arg<'_, '_>]) -> u64 {
+fn compare(server: Minor, function: &str, args: &[Arg<'_, '_>]) -> u64 {
     match args {
-        // Kubernetes prices its types for `==` only.
-        [Some(Value::Opaque(_)), _] if function == "_==_" => 1,
-        [a, b] => scaled(size_inside(*a).min(size_inside(*b)), TEXT),
+        // Kubernetes prices its types for `==` only, and only since 1.32.
+        [Some(Value::Opaque(_)), _] if function == "_==_" && server >= V1_32 => 1,
+        [a, b] => scaled(size_inside(server, *a).min(size_inside(server, *b)), TEXT),
         _ => 1,
     }
 }
 
 /// `==` and `!=`
-pub(super) fn equality(function: &str, a: Arg<'_, '_>, b: Arg<'_, '_>) -> u64 {
-    compare(function, &[a, b])
+pub(super) fn equality(server: Minor, function: &str, a: Arg<'_, '_>, b: Arg<'_, '_>) -> u64 {
+    compare(server, function, &[a, b])
 }
 
 /// The server's cost tracker takes the depth for an int and panics if it is none.

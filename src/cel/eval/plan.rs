@@ -24,7 +24,7 @@ use std::{collections::HashSet, sync::Arc};
 pub(super) fn plan(checked: &CheckedAst, env: &Env) -> Result<Program, String> {
     let mut planner = Planner { checked, env, slots: env.variables.len(), scopes: Vec::new() };
     let root = planner.plan(&checked.ast.expr)?;
-    Ok(Program { root, slots: planner.slots })
+    Ok(Program { root, slots: planner.slots, server: checked.server })
 }
 
 struct Planner<'p> {

@@ -1,7 +1,7 @@
 //! Executing the steps of a program and counting what they cost.
 
 use super::{
-    Fields, Outcome,
+    Fields, Outcome, Program,
     call::Callee,
     cost,
     node::{Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
@@ -12,6 +12,7 @@ use crate::{
         value::{Error, Key, Map, Message, Text, Value, equal, patience},
     },
     regexp::Regexp,
+    release::Minor,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,24 +32,24 @@ pub(super) struct Run<'a, 'f> {
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
+    server: Minor,
     /// The last pattern that was no constant: loops tend to use the same one again.
     compiled: Option<(Text<'a>, Regexp)>,
 }
 
 /// Runs the program.
 pub(super) fn run<'a>(
-    root: &'a Node,
-    slots: usize,
+    program: &'a Program,
     variables: Vec<Result<Value<'a>, Error>>,
     fields: Option<&dyn Fields<'a>>,
     limit: u64,
 ) -> Outcome<'a> {
-    let mut places = Vec::with_capacity(slots);
+    let mut places = Vec::with_capacity(program.slots);
     places.extend(variables.into_iter().map(Slot::Filled));
-    places.resize_with(slots.max(places.len()), || Slot::Empty);
-    let mut run = Run { fields, slots: places, cost: 0, limit, compiled: None };
+    places.resize_with(program.slots.max(places.len()), || Slot::Empty);
+    let mut run = Run { fields, slots: places, cost: 0, limit, server: program.server, compiled: None };
     patience::renew();
-    let mut result = run.exec(root);
+    let mut result = run.exec(&program.root);
     // Some functions pass over what they cannot compare.
     if patience::is_lost() {
         result = Err(Error::Interrupted);
@@ -218,7 +219,7 @@ impl<'a> Run<'a, '_> {
         let [a, b] = sides;
         let (a, b) = (self.soft(a)?, self.soft(b)?);
         let function = if negated { "_!=_" } else { "_==_" };
-        self.charge(cost::equality(function, a.as_ref().ok(), b.as_ref().ok()))?;
+        self.charge(cost::equality(self.server, function, a.as_ref().ok(), b.as_ref().ok()))?;
         let (a, b) = (a?, b?);
         match equal(&a, &b) {
             Ok(same) => Ok(Value::Bool(same != negated)),
@@ -332,16 +333,16 @@ impl<'a> Run<'a, '_> {
 
     /// A call with an argument that failed is not made, but charged.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
-        let cost = cost::before(callee, args)?.unwrap_or_else(|| cost::after(callee, None));
+        let cost = cost::before(self.server, callee, args)?.unwrap_or_else(|| cost::after(callee, None));
         self.charge(cost)?;
         Err(error)
     }
 
     fn invoke(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
         let known = match values {
-            [a] => cost::before(callee, &[Some(a)]),
-            [a, b] => cost::before(callee, &[Some(a), Some(b)]),
-            _ => cost::before(callee, &values.iter().map(Some).collect::<Vec<_>>()),
+            [a] => cost::before(self.server, callee, &[Some(a)]),
+            [a, b] => cost::before(self.server, callee, &[Some(a), Some(b)]),
+            _ => cost::before(self.server, callee, &values.iter().map(Some).collect::<Vec<_>>()),
         };
         if let Some(cost) = known? {
             self.charge(cost)?;
@@ -393,7 +394,7 @@ impl<'a> Run<'a, '_> {
             None => Ok(Value::Int(-1)),
             Some(node) => self.soft(node)?,
         };
-        let cost = cost::before(&call.callee, &[Some(&text), Some(&call.pattern_value)])?;
+        let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)])?;
         self.charge(cost.unwrap_or(0))?;
         match (text, call.kind, limit?) {
             (Value::String(text), MatchKind::Matches, _) => Ok(Value::Bool(call.pattern.is_match(&text))),

@@ -2,7 +2,7 @@
 
 use super::{Overload, Price, conversion, ip};
 use crate::cel::value::{Cidr, Error, Ip, Opaque, Value};
-use crate::release::V1_30;
+use crate::release::{V1_30, V1_32};
 use std::sync::Arc;
 
 /// The overloads.
@@ -31,7 +31,17 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsCidr { parse: true },
         contains_cidr,
     )
-    .since(V1_30),
+    .since(V1_30)
+    .from_server(V1_32),
+    Overload::member(
+        "containsCIDR",
+        "cidr_contains_cidr_string",
+        "(net.CIDR, string) -> bool",
+        Price::ContainsCidr { parse: true },
+        begins_with_cidr,
+    )
+    .since(V1_30)
+    .until_server(V1_32),
     Overload::member(
         "containsCIDR",
         "cidr_contains_cidr",
@@ -39,7 +49,17 @@ pub const FUNCTIONS: &[Overload] = &[
         Price::ContainsCidr { parse: false },
         contains_cidr,
     )
-    .since(V1_30),
+    .since(V1_30)
+    .from_server(V1_32),
+    Overload::member(
+        "containsCIDR",
+        "cidr_contains_cidr",
+        "(net.CIDR, net.CIDR) -> bool",
+        Price::ContainsCidr { parse: false },
+        begins_with_cidr,
+    )
+    .since(V1_30)
+    .until_server(V1_32),
     Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", Price::One, address).since(V1_30),
     Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", Price::One, prefix_length).since(V1_30),
     Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", Price::One, masked).since(V1_30),
@@ -96,7 +116,7 @@ fn contains_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     as_cidr(cidr).map(|cidr| Value::Bool(cidr.contains_ip(other)))
 }
 
-fn contains_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn both(args: &[Value<'_>]) -> Result<(Cidr, Cidr), Error> {
     let [cidr, other] = args else {
         return Err(Error::no_such_overload());
     };
@@ -104,7 +124,18 @@ fn contains_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         Value::String(text) => read(text)?,
         other => as_cidr(other)?,
     };
-    as_cidr(cidr).map(|cidr| Value::Bool(cidr.contains_cidr(other)))
+    Ok((as_cidr(cidr)?, other))
+}
+
+fn contains_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    both(args).map(|(cidr, other)| Value::Bool(cidr.contains_cidr(other)))
+}
+
+/// The same before 1.32: only for networks that begin with the same address (`cidrContainsCIDR`).
+fn begins_with_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    both(args).map(|(cidr, other)| {
+        Value::Bool(cidr.prefix_length() <= other.prefix_length() && cidr.masked().ip() == other.ip())
+    })
 }
 
 fn address<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

@@ -2,6 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
+use crate::release::V1_37;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
@@ -15,6 +16,9 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::global("double", "string_to_double", "(string) -> double", Price::One, to_double),
     Overload::global("double", "uint64_to_double", "(uint) -> double", Price::One, to_double),
     Overload::global("duration", "duration_to_duration", "(duration) -> duration", Price::One, same),
+    // It always fails. cel-go 0.29 removed it.
+    Overload::global("duration", "int64_to_duration", "(int) -> duration", Price::One, to_duration)
+        .until_server(V1_37),
     Overload::global("duration", "string_to_duration", "(string) -> duration", Price::One, to_duration),
     Overload::global("dyn", "to_dyn", "(A) -> dyn", Price::One, same).unguarded(),
     Overload::global("int", "int64_to_int64", "(int) -> int", Price::One, same),

@@ -2,7 +2,7 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, List, Value, compare, equal_strictly, patience::look};
-use crate::release::V1_34;
+use crate::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
 /// The overloads.
@@ -31,7 +31,12 @@ pub const FUNCTIONS: &[Overload] = &[
     sorting_by("list_google.protobuf.Timestamp_sortByAssociatedKeys", "(list(T), list(timestamp)) -> list(T)"),
     sorting_by("list_string_sortByAssociatedKeys", "(list(T), list(string)) -> list(T)"),
     sorting_by("list_bytes_sortByAssociatedKeys", "(list(T), list(bytes)) -> list(T)"),
-    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range).since(V1_34),
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range)
+        .since(V1_34)
+        .from_server(V1_37),
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, any_range)
+        .since(V1_34)
+        .until_server(V1_37),
     Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(V1_34),
     Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(V1_34),
 ];
@@ -126,6 +131,15 @@ fn range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(n)] => usize::try_from(*n)
             .map(|n| Value::List(List::Range(n)))
             .map_err(|_| Error::new(format!("lists.range: size must be non-negative, got {n}"))),
+        _ => Err(Error::no_such_overload()),
+    }
+}
+
+/// Before cel-go 0.29, any size is allowed, and a negative one makes an empty list.
+fn any_range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    match args {
+        [Value::Int(n)] if *n > MOST_RANGE => Err(Error::CostLimitExceeded),
+        [Value::Int(n)] => Ok(Value::List(List::Range(usize::try_from(*n).unwrap_or(0)))),
         _ => Err(Error::no_such_overload()),
     }
 }

@@ -1,5 +1,6 @@
 //! The string functions of cel-go's extension library, version 2 (`ext/strings.go`). Positions count code points.
 
+use super::positions::{offset, out_of_range};
 use super::{Overload, Price, format_string};
 use crate::cel::value::{Error, Text, Value};
 use crate::release::{Minor, V1_33};
@@ -8,22 +9,6 @@ use std::fmt::Write as _;
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
     Overload::member("charAt", "string_char_at_int", "(string, int) -> string", Price::One, char_at),
-    Overload::member("indexOf", "string_index_of_string", "(string, string) -> int", Price::Walk, index_of),
-    Overload::member("indexOf", "string_index_of_string_int", "(string, string, int) -> int", Price::Walk, index_of),
-    Overload::member(
-        "lastIndexOf",
-        "string_last_index_of_string",
-        "(string, string) -> int",
-        Price::Walk,
-        last_index_of,
-    ),
-    Overload::member(
-        "lastIndexOf",
-        "string_last_index_of_string_int",
-        "(string, string, int) -> int",
-        Price::Walk,
-        last_index_of,
-    ),
     Overload::member("lowerAscii", "string_lower_ascii", "(string) -> string", Price::Transform, lower_ascii),
     Overload::member(
         "replace",
@@ -71,19 +56,6 @@ pub const FUNCTIONS: &[Overload] = &[
 /// Results longer than this cost more than an expression may use, by far.
 const MOST_BYTES: usize = 64 << 20;
 
-fn out_of_range(index: i64) -> Error {
-    Error::new(format!("index out of range: {index}"))
-}
-
-/// The byte offset of a code point, also of the end.
-fn offset(text: &str, index: i64) -> Option<usize> {
-    let index = usize::try_from(index).ok()?;
-    if text.is_ascii() {
-        return (index <= text.len()).then_some(index);
-    }
-    text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(index)
-}
-
 fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let [Value::String(text), Value::Int(index)] = args else {
         return Err(Error::no_such_overload());
@@ -91,54 +63,6 @@ fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let start = offset(text, *index).ok_or_else(|| out_of_range(*index))?;
     let width = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     Ok(Value::String(text.slice(start..start + width)))
-}
-
-fn count(text: &str) -> i64 {
-    text.chars().count() as i64
-}
-
-/// The common cases of both directions: the index of an empty text, and no result past the end.
-fn trivial(text: &str, part: &str, from: i64) -> Result<Option<i64>, Error> {
-    if from < 0 {
-        return Err(out_of_range(from));
-    }
-    let length = count(text);
-    if part.is_empty() {
-        return Ok(Some(from.min(length)));
-    }
-    Ok((from >= length).then_some(-1))
-}
-
-fn index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    let (text, part, from) = match args {
-        [Value::String(text), Value::String(part)] => (text, part, 0),
-        [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, *from),
-        _ => return Err(Error::no_such_overload()),
-    };
-    if let Some(found) = trivial(text, part, from)? {
-        return Ok(Value::Int(found));
-    }
-    let start = offset(text, from).unwrap_or(text.len());
-    let found = text.get(start..).and_then(|rest| rest.find(&**part)).and_then(|at| text.get(..start + at));
-    Ok(Value::Int(found.map_or(-1, count)))
-}
-
-fn last_index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    let (text, part, from) = match args {
-        [Value::String(text), Value::String(part)] if part.is_empty() => return Ok(Value::Int(count(text))),
-        [Value::String(text), Value::String(part)] if text.len() < part.len() => return Ok(Value::Int(-1)),
-        [Value::String(text), Value::String(part)] => (text, part, count(text) - 1),
-        [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, *from),
-        _ => return Err(Error::no_such_overload()),
-    };
-    if let Some(found) = trivial(text, part, from)? {
-        return Ok(Value::Int(found));
-    }
-    // The last match that begins at or before `from` ends so many bytes later at most; that may be within a code point.
-    let end = (offset(text, from).unwrap_or(text.len()) + part.len()).min(text.len());
-    let end = (0..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let found = text.get(..end).and_then(|head| head.rfind(&**part));
-    Ok(Value::Int(found.and_then(|at| text.get(..at)).map_or(-1, count)))
 }
 
 fn lower_ascii<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -298,16 +222,6 @@ mod tests {
         assert_eq!(call("string_char_at_int", &[s("tacoπ"), Value::Int(4)]), "\"π\"");
         assert_eq!(call("string_char_at_int", &[s("π"), Value::Int(1)]), "\"\"");
         assert_eq!(call("string_char_at_int", &[s("π"), Value::Int(2)]), "index out of range: 2");
-        assert_eq!(call("string_index_of_string", &[s("ππa"), s("a")]), "2");
-        assert_eq!(call("string_index_of_string_int", &[s("aba"), s("a"), Value::Int(1)]), "2");
-        assert_eq!(call("string_index_of_string_int", &[s("aba"), s(""), Value::Int(9)]), "3");
-        assert_eq!(call("string_index_of_string_int", &[s("aba"), s("a"), Value::Int(-1)]), "index out of range: -1");
-        assert_eq!(call("string_last_index_of_string", &[s("πaπa"), s("πa")]), "2");
-        assert_eq!(call("string_last_index_of_string_int", &[s("πaπa"), s("πa"), Value::Int(1)]), "0");
-        assert_eq!(call("string_last_index_of_string_int", &[s("abab"), s("ab"), Value::Int(2)]), "2");
-        assert_eq!(call("string_last_index_of_string_int", &[s("ab"), s("abc"), Value::Int(1)]), "-1");
-        assert_eq!(call("string_last_index_of_string_int", &[s("ta©o©αT"), s("©"), Value::Int(3)]), "2");
-        assert_eq!(call("string_last_index_of_string_int", &[s("aaa"), s("aa"), Value::Int(0)]), "0");
         assert_eq!(call("string_substring_int_int", &[s("πabc"), Value::Int(1), Value::Int(3)]), "\"ab\"");
         assert_eq!(
             call("string_substring_int_int", &[s("abc"), Value::Int(2), Value::Int(1)]),

@@ -2,6 +2,7 @@
 
 use super::{Overload, Price, unknown_operand};
 use crate::cel::value::{Error, Value};
+use crate::release::V1_37;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
@@ -9,15 +10,25 @@ pub const FUNCTIONS: &[Overload] = &[
         both(args, |s, part| s.contains(part))
     })
     .unguarded(),
-    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", Price::Scan(1), |args| {
-        both(args, |s, end| s.ends_with(end))
-    })
-    .unguarded(),
-    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Scan(1), |args| {
-        both(args, |s, start| s.starts_with(start))
-    })
-    .unguarded(),
-    Overload::global("matches", "matches", "(string, string) -> bool", Price::Match, matches).unguarded(),
+    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", Price::Scan(1), ends_with)
+        .unguarded()
+        .from_server(V1_37),
+    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", Price::Affix, ends_with)
+        .unguarded()
+        .until_server(V1_37),
+    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Scan(1), starts_with)
+        .unguarded()
+        .from_server(V1_37),
+    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Affix, starts_with)
+        .unguarded()
+        .until_server(V1_37),
+    // Before cel-go 0.29, only the member function has a price.
+    Overload::global("matches", "matches", "(string, string) -> bool", Price::Match, matches)
+        .unguarded()
+        .from_server(V1_37),
+    Overload::global("matches", "matches", "(string, string) -> bool", Price::One, matches)
+        .unguarded()
+        .until_server(V1_37),
     Overload::member("matches", "matches_string", "(string, string) -> bool", Price::Match, matches).unguarded(),
 ];
 
@@ -26,6 +37,14 @@ fn both<'a>(args: &[Value<'a>], test: fn(&str, &str) -> bool) -> Result<Value<'a
         [Value::String(a), Value::String(b)] => Ok(Value::Bool(test(a, b))),
         _ => Err(Error::no_such_overload()),
     }
+}
+
+fn starts_with<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    both(args, |text, start| text.starts_with(start))
+}
+
+fn ends_with<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    both(args, |text, end| text.ends_with(end))
 }
 
 /// The error for anything but strings; the evaluator does the rest, because it keeps compiled patterns.

@@ -2,11 +2,14 @@
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Key, Map, Opaque, Text, Url, Value, parse_request_uri};
+use crate::release::V1_32;
 use std::sync::Arc;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Transform, parse),
+    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Transform, parse).from_server(V1_32),
+    // The size of the result was not estimated.
+    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Scan(0), parse).until_server(V1_32),
     Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", Price::One, |args| {
         part(args, |url| url.scheme().to_owned())
     }),

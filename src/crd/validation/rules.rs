@@ -72,6 +72,7 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release
 /// A node below which rules can be compiled.
 #[derive(Clone, Debug)]
 pub struct Scope<'a> {
+    release: Release,
     parent: Option<&'a Scope<'a>>,
     /// The step from its parent.
     step: Step<'a>,
@@ -93,9 +94,9 @@ enum Step<'a> {
 
 impl<'a> Scope<'a> {
     /// The root of a schema.
-    pub fn root(schema: &'a Schema) -> Self {
+    pub fn root(schema: &'a Schema, release: Release) -> Self {
         let within = !schema.x_validations.is_empty();
-        Scope { parent: None, step: Step::Root, schema, cardinality: Some(1), within, place: OnceCell::new() }
+        Scope { release, parent: None, step: Step::Root, schema, cardinality: Some(1), within, place: OnceCell::new() }
     }
     /// A property.
     pub fn property(&'a self, parent: &Schema, name: &'a str, schema: &'a Schema) -> Self {
@@ -109,7 +110,7 @@ impl<'a> Scope<'a> {
         let each = most_children(parent);
         let cardinality = self.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
         let within = self.within || !schema.x_validations.is_empty();
-        Scope { parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
+        Scope { release: self.release, parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
     }
 
     /// The maximum number of occurrences of the node; `None` is unbounded.
@@ -133,7 +134,7 @@ impl<'a> Scope<'a> {
             };
             from_parent.or_else(|| {
                 let resource = self.parent.is_none() || self.schema.x_embedded_resource;
-                Some(place(self.schema, resource)).filter(|place| place.decl.is_some())
+                Some(place(self.schema, resource, self.release)).filter(|place| place.decl.is_some())
             })
         };
         self.place.get_or_init(find).as_ref()

@@ -52,7 +52,7 @@ pub fn validate(
         defaults: Ok(()),
         in_metadata: false,
         uncorrelatable: None,
-        rules: rules_can_run.then(|| rules::Scope::root(schema)),
+        rules: rules_can_run.then(|| rules::Scope::root(schema, options.release)),
     };
     walk.node(schema, &place, &schema_path);
     let Walk { errors: mut found, mut rule_errors, costs, .. } = walk;

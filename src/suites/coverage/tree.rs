@@ -36,7 +36,7 @@ pub fn build(
     constraints: &mut Vec<Constraint>,
     rules: &mut HashMap<(String, usize), usize>,
 ) -> Node {
-    Builder { release, constraints, rules }.node(schema, Some(&place(schema, true)), "", "")
+    Builder { release, constraints, rules }.node(schema, Some(&place(schema, true, release)), "", "")
 }
 
 impl Builder<'_> {

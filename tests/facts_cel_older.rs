@@ -1,0 +1,151 @@
+//! What CEL of older releases says of expressions: types, compile errors, estimates, results and costs (`tests/facts/cel-older.jsonl`).
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use crate::facts_cel_cost::at;
+use crate::facts_cel_runs::first;
+use crdx::cel::{
+    cost::estimate,
+    decl::DeclType,
+    env::{BaseEnv, Env, Objects},
+    eval::{PER_CALL_LIMIT, Program},
+    types::Type,
+    value::Value as Cel,
+};
+use crdx::release::Release;
+use crdx::rules::decl::Declarations;
+use crdx::schema::Schema;
+use crdx::value::Value as Json;
+use serde_json::{Value, json};
+use std::{fmt::Write as _, sync::Arc};
+
+struct Given {
+    objects: Arc<Objects>,
+    root: Arc<DeclType>,
+    samples: Json,
+}
+
+impl Given {
+    fn read(line: &Json, release: Release) -> Self {
+        let schema = Schema::from_value(line.get("schema").unwrap()).unwrap();
+        let mut declarations = Declarations::new(release);
+        let root = declarations.declare(&schema, true, "self").unwrap();
+        Self { objects: Arc::new(declarations.objects), root, samples: line.get("samples").unwrap().clone() }
+    }
+
+    /// Our answer in the form of the facts.
+    fn answer(&self, release: Release, fact: &Value) -> Value {
+        let expr = fact["expr"].as_str().unwrap();
+        let place = fact["at"].as_str().unwrap_or("spec");
+        let optional = !fact["optionalOldSelf"].is_null();
+        let typed = place.replace("[]", ".@items").replace("{}", ".@values");
+        let (path, node) = match place {
+            "root" => ("self".to_owned(), &self.root),
+            _ => {
+                let path = typed.replace("@items", "@idx").replace("@values", "@elem");
+                (format!("self.{path}"), at(&self.root, &typed).unwrap())
+            }
+        };
+        let type_ = node.cel_type.clone();
+        let old = if optional { Type::optional(type_.clone()) } else { type_.clone() };
+        let base = if fact["env"] == "stored" { BaseEnv::for_stored } else { BaseEnv::for_new };
+        let mut env = Env::new(base(release)).with_variable("self", type_).with_variable("oldSelf", old);
+        env.objects = Arc::clone(&self.objects);
+        env.rename = Some((path.as_str().into(), "selfTypeN"));
+        let mut answer = json!({"expr": expr});
+        for key in ["at", "optionalOldSelf", "env"] {
+            if !fact[key].is_null() {
+                answer[key] = fact[key].clone();
+            }
+        }
+        let checked = match env.compile(expr) {
+            Ok(checked) => checked,
+            Err(issues) => {
+                answer["compile_err"] = format!("compilation failed: {}", issues.display()).into();
+                return answer;
+            }
+        };
+        answer["type"] = checked.result_type().to_string().replace(path.as_str(), "selfTypeN").into();
+        let program = match Program::plan(&checked, &env) {
+            Ok(program) => program,
+            Err(error) => {
+                answer["plan_err"] = error.into();
+                return answer;
+            }
+        };
+        let cost = estimate(&checked, Some(node));
+        (answer["est_min"], answer["est_max"]) = (cost.min.into(), cost.max.into());
+        let mut runs = Vec::new();
+        for sample in ["a", "b", "c"] {
+            let Some(now) = self.samples.get(sample).and_then(|sample| first(sample, place)) else { continue };
+            let before = self.samples.get("old").and_then(|old| first(old, place));
+            let before = match (before.map(|old| Cel::from_json(old, node)), optional) {
+                (Some(old), true) => old.map(Cel::some),
+                (None, true) => Ok(Cel::NONE),
+                (Some(old), false) => old,
+                (None, false) => Ok(Cel::Null),
+            };
+            let outcome = program.run(vec![Cel::from_json(now, node), before], PER_CALL_LIMIT);
+            let mut run = json!({"sample": sample, "cost": outcome.cost});
+            match outcome.result {
+                Err(error) => run["err"] = error.to_string().replace(path.as_str(), "selfTypeN").into(),
+                Ok(value) => run["value"] = show(&value).into(),
+            }
+            runs.push(run);
+        }
+        answer["runs"] = runs.into();
+        answer
+    }
+}
+
+fn show(value: &Cel<'_>) -> String {
+    match value {
+        Cel::Bool(value) => value.to_string(),
+        Cel::Int(value) => value.to_string(),
+        Cel::Uint(value) => value.to_string(),
+        Cel::String(text) => format!("text {}", json!(&**text)),
+        other => format!("of type {}", other.type_name()),
+    }
+}
+
+/// What of the two differs. The cost of a failed evaluation and the type names of values are not compared.
+fn differs(theirs: &Value, ours: &Value) -> bool {
+    let runs = |answer: &Value| answer["runs"].as_array().cloned().unwrap_or_default();
+    let rest = |answer: &Value| {
+        let mut answer = answer.clone();
+        answer["runs"] = Value::Null;
+        answer
+    };
+    let runs_differ = runs(theirs).iter().zip(&runs(ours)).any(|(theirs, ours)| {
+        let of_type = |run: &Value| run["value"].as_str().is_some_and(|value| value.starts_with("of type"));
+        let values = theirs["value"] != ours["value"] && !(of_type(theirs) && of_type(ours));
+        theirs["err"] != ours["err"] || values || theirs["cost"] != ours["cost"]
+    });
+    rest(theirs) != rest(ours) || runs(theirs).len() != runs(ours).len() || runs_differ
+}
+
+fn compare(given: &Given, release: Release, facts: &[Value]) -> (usize, String) {
+    let mut text = String::new();
+    let mut count = 0;
+    for fact in facts {
+        let ours = given.answer(release, fact);
+        if differs(fact, &ours) {
+            count += 1;
+            let _ = write!(text, "{release}: {}\n  server {fact}\n  ours   {ours}\n", fact["expr"]);
+        }
+    }
+    (count, text)
+}
+
+/// Compares with what `tests/apiserver/facts/cel` printed for one release.
+#[test]
+#[ignore = "CRDX_FACTS names the recorder's input, CRDX_ANSWERS its output, CRDX_VERSION the release: tests/apiserver/README.md"]
+fn answers_of_a_release() {
+    crate::facts_cel_parse::on_large_stack(|| {
+        let read = |name: &str| std::fs::read_to_string(std::env::var(name).unwrap()).unwrap();
+        let release: Release = std::env::var("CRDX_VERSION").unwrap().parse().unwrap();
+        let given = Given::read(&crdx::text::json::read(read("CRDX_FACTS").lines().next().unwrap().as_bytes()).unwrap(), release);
+        let facts: Vec<Value> = read("CRDX_ANSWERS").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (count, text) = compare(&given, release, &facts);
+        assert!(count == 0, "{count} of {} differ:\n{text}", facts.len());
+    });
+}
