@@ -1,7 +1,7 @@
 //! Requests to a CRD API server, in this process or over HTTP, and answers made comparable from run to run.
 
-use regex::Regex;
 use crdx::release::Release;
+use regex::Regex;
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,

@@ -17,8 +17,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::global("double", "uint64_to_double", "(uint) -> double", Price::One, to_double),
     Overload::global("duration", "duration_to_duration", "(duration) -> duration", Price::One, same),
     // It always fails. cel-go 0.29 removed it.
-    Overload::global("duration", "int64_to_duration", "(int) -> duration", Price::One, to_duration)
-        .until_server(V1_37),
+    Overload::global("duration", "int64_to_duration", "(int) -> duration", Price::One, to_duration).until_server(V1_37),
     Overload::global("duration", "string_to_duration", "(string) -> duration", Price::One, to_duration),
     Overload::global("dyn", "to_dyn", "(A) -> dyn", Price::One, same).unguarded(),
     Overload::global("int", "int64_to_int64", "(int) -> int", Price::One, same),

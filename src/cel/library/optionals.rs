@@ -27,12 +27,18 @@ pub const FUNCTIONS: &[Overload] = &[
         .as_member()
         .since(Minor(28)),
     // The library's version 1, which cel-go 0.23 brought without a way to choose another.
-    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last).since(Minor(28)).from_server(V1_33),
-    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first).since(Minor(28)).from_server(V1_33),
+    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last)
+        .since(Minor(28))
+        .from_server(V1_33),
+    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first)
+        .since(Minor(28))
+        .from_server(V1_33),
     Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", Price::One, unwrap)
-        .since(Minor(28)).from_server(V1_33),
+        .since(Minor(28))
+        .from_server(V1_33),
     Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", Price::One, unwrap)
-        .since(Minor(28)).from_server(V1_33),
+        .since(Minor(28))
+        .from_server(V1_33),
 ];
 
 fn of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
