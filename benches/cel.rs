@@ -11,6 +11,7 @@
 use crdx::cel::env::{BaseEnv, Env};
 use crdx::cel::eval::{PER_CALL_LIMIT, Program};
 use crdx::cel::value::Value as CelValue;
+use crdx::release::Release;
 use crdx::rules::compile::Place;
 use crdx::rules::{escape::escape, place};
 use crdx::schema::Schema;
@@ -59,7 +60,10 @@ fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {
     let child = |child: &Schema| Box::new(build(base, child, here.elements()));
     let property = |name: &String, child: &Schema| {
         let below = escape(name).and_then(|name| here.property(&name)).filter(|place| place.decl.is_some());
-        (name.clone(), build(base, child, below.unwrap_or_else(|| place(child, child.x_embedded_resource))))
+        (
+            name.clone(),
+            build(base, child, below.unwrap_or_else(|| place(child, child.x_embedded_resource, Release::NEWEST))),
+        )
     };
     Node {
         rules: rules.collect(),
@@ -122,7 +126,7 @@ fn main() {
         return;
     };
     let rounds: usize = rounds.parse().expect("a number of rounds");
-    let base = BaseEnv::for_stored(crdx::release::Release::NEWEST);
+    let base = BaseEnv::for_stored(Release::NEWEST);
     let (mut kinds, mut objects) = (HashMap::new(), Vec::new());
     for project in PROJECTS.map(|project| Path::new(corpus).join(project)) {
         for crd in read(&project.join("crds")) {
@@ -132,7 +136,10 @@ fn main() {
                 let schema = version.at(&["schema", "openAPIV3Schema"]).expect("is there");
                 let schema = Schema::from_value(schema).expect("is a schema");
                 let name = version.str_at(&["name"]).expect("is there");
-                kinds.insert(format!("{group}/{name} {kind}"), build(&base, &schema, place(&schema, true)));
+                kinds.insert(
+                    format!("{group}/{name} {kind}"),
+                    build(&base, &schema, place(&schema, true, Release::NEWEST)),
+                );
             }
         }
         objects.extend(read(&project.join("objects")));

@@ -31,6 +31,7 @@ mod properties_cel;
 mod properties_cel_types;
 mod properties_patterns;
 mod properties_protobuf;
+mod releases;
 mod repository;
 mod schemas;
 mod serve;

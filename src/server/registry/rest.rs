@@ -93,18 +93,17 @@ pub(in crate::server) fn check_preconditions(
     options.check_preconditions(existing, GroupResource { group: scope.kind.group, resource: scope.kind.kind })
 }
 
-/// The object must have the UID of the request; an empty one is any.
+/// The object of this name and UID must have the UID of the request; an empty one is any.
 ///
 /// # Errors
 /// A conflict with the text of etcd's storage.
 pub(in crate::server) fn check_uid(
     resource: GroupResource<'_>,
-    existing: &impl HasMetadata,
+    (name, have): (&str, &str),
     key: &str,
     uid: &str,
     dry_run: bool,
 ) -> Result<(), Refusal> {
-    let have = metadata::text(existing, "uid");
     if uid.is_empty() || uid == have {
         return Ok(());
     }
@@ -112,7 +111,7 @@ pub(in crate::server) fn check_uid(
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
     );
-    Err(Refusal::conflict(resource, metadata::text(existing, "name"), &why))
+    Err(Refusal::conflict(resource, name, &why))
 }
 
 /// An update must name the revision it was made from.

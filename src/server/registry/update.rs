@@ -2,6 +2,7 @@
 //! `rest.BeforeUpdate`.
 
 use super::Registry;
+use crate::release::V1_34;
 use crate::server::admission::{Mutation, Operation};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
@@ -78,9 +79,16 @@ impl<S: Strategy> Registry<S> {
         let key = store::checked_key(&ctx.target.namespace, &name)?;
         let _lock = strategy.lock(ctx.server);
         loop {
-            let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, &name)) };
+            let Some(stored) = objects.get(&key) else {
+                // `ignoreNotFound` of `GuaranteedUpdate` (`generic/registry/store.go`) was always set.
+                if !ctx.release().since(V1_34) {
+                    check_uid(resource, (&name, ""), &key, update.uid, options.dry_run)?;
+                }
+                return Err(Refusal::not_found(resource, &name));
+            };
             let existing = strategy.existing(&stored)?;
-            check_uid(resource, &existing, &key, update.uid, options.dry_run)?;
+            let have = (&*name, metadata::text(&existing, "uid"));
+            check_uid(resource, have, &key, update.uid, options.dry_run)?;
             let live = strategy.view(&existing.value)?;
             let mut written = transform(ctx, &live)?;
             let review = self.review(Operation::Update, options);

@@ -122,7 +122,7 @@ pub(super) fn patched_object(
         Ok(object) => object,
         Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(patch::refuse(&echo, text)),
     };
-    if object.get("apiVersion").is_none() {
+    if object.str_at(&["apiVersion"]).is_none_or(|version| version.is_empty() || version.ends_with('/')) {
         return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
     }
     Ok(object)

@@ -1,0 +1,68 @@
+//! Answers of older servers, as the servers of these versions give them.
+
+use crate::exchange::{Client, InProcess, Reply};
+use crdx::release::Release;
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
+
+fn crd(rule: &str) -> String {
+    let spec = r#"{"type":"object","properties":{"url":{"type":"string"},"port":{"x-kubernetes-int-or-string":true,"maxLength":5}},"x-kubernetes-validations":[{"rule":RULE}]}"#;
+    let spec = spec.replace("RULE", &serde_json::json!(rule).to_string());
+    format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"kites.toys.example.com"}},"spec":{{"group":"toys.example.com","scope":"Namespaced","names":{{"plural":"kites","kind":"Kite"}},"versions":[{{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"spec":{spec}}}}}}}}}]}}}}"#
+    )
+}
+
+fn send(server: &mut InProcess, method: &str, path: &str, body: &str) -> Reply {
+    let content_type = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    server.call(method, path, Some(body), Some(content_type), "application/json")
+}
+
+fn server(minor: u16) -> InProcess {
+    let mut server = InProcess::of(Release::new(minor).unwrap());
+    assert_eq!(send(&mut server, "POST", CRDS, &crd("true")).code, 201);
+    server
+}
+
+#[test]
+fn a_cost_that_only_some_versions_estimate_refuses_a_crd_there() {
+    // OpenShift's infrastructures.config.openshift.io has a rule like the first.
+    let pattern = format!("!has(self.url) || matches(self.url, '^https://{}')", "a".repeat(140));
+    // The maxLength of an int-or-string bounds its size since 1.34.
+    let numbers: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+    let loops = format!("!has(self.port) || [{}].all(x, self.port == self.port)", numbers.join(","));
+    let address = "!has(self.url) || ip(self.url) == ip('10.0.0.1')".to_owned();
+    for (rule, refused) in [(pattern, 37..=37), (loops, 30..=33), (address, 30..=31)] {
+        for minor in 30..=37 {
+            let mut server = InProcess::of(Release::new(minor).unwrap());
+            let code = send(&mut server, "POST", CRDS, &crd(&rule)).code;
+            assert_eq!(code == 422, refused.contains(&minor), "1.{minor} {rule}");
+        }
+    }
+}
+
+#[test]
+fn the_uid_of_an_absent_object_is_compared_before_1_34() {
+    let absent =
+        r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a","uid":"u","resourceVersion":"1"}}"#;
+    for (minor, code) in [(30, 409), (33, 409), (34, 404), (37, 404)] {
+        let reply = send(&mut server(minor), "PUT", &format!("{KITES}/a"), absent);
+        assert_eq!(reply.code, code, "1.{minor}");
+    }
+}
+
+#[test]
+fn a_patch_may_not_take_the_api_version_away() {
+    let mut server = server(37);
+    let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#;
+    assert_eq!(send(&mut server, "POST", KITES, kite).code, 201);
+    for version in ["null", r#""""#, r#""/""#, r#""toys.example.com/""#] {
+        let reply = send(&mut server, "PATCH", &format!("{KITES}/a"), &format!(r#"{{"apiVersion":{version}}}"#));
+        assert_eq!(reply.code, 500, "{version}: {}", reply.body);
+        assert_eq!(
+            reply.body["message"],
+            "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        );
+    }
+}
