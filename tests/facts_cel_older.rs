@@ -39,12 +39,11 @@ impl Given {
         let place = fact["at"].as_str().unwrap_or("spec");
         let optional = !fact["optionalOldSelf"].is_null();
         let typed = place.replace("[]", ".@items").replace("{}", ".@values");
-        let (path, node) = match place {
-            "root" => ("self".to_owned(), &self.root),
-            _ => {
-                let path = typed.replace("@items", "@idx").replace("@values", "@elem");
-                (format!("self.{path}"), at(&self.root, &typed).unwrap())
-            }
+        let (path, node) = if place == "root" {
+            ("self".to_owned(), &self.root)
+        } else {
+            let path = typed.replace("@items", "@idx").replace("@values", "@elem");
+            (format!("self.{path}"), at(&self.root, &typed).unwrap())
         };
         let type_ = node.cel_type.clone();
         let old = if optional { Type::optional(type_.clone()) } else { type_.clone() };
