@@ -9,6 +9,8 @@
 //! in the versions ([`Spec::hoist`]). Error paths follow this form, so a schema's errors are usually under
 //! `spec.validation`. [`Spec::schema`] and its siblings return what applies to a version.
 
+mod aggregate;
+mod approval;
 pub mod conditions;
 mod decode;
 mod default;

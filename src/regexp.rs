@@ -12,6 +12,7 @@ mod factor;
 mod parse;
 mod replace;
 mod tree;
+mod union;
 mod vm;
 
 use engine::Engine;

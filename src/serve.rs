@@ -20,6 +20,7 @@
 
 mod access;
 mod bell;
+mod clock;
 mod connections;
 mod controllers;
 mod escape;

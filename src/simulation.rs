@@ -8,6 +8,7 @@ pub mod builtin;
 mod definitions;
 pub mod filter;
 mod hints;
+mod identity;
 pub mod judge;
 pub mod live;
 mod met;

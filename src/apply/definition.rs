@@ -10,7 +10,7 @@ pub fn of_definition() -> &'static Type {
 }
 
 /// The merge type of a schema in a definition, which holds schemas again.
-pub(super) fn of_schema() -> &'static Type {
+fn of_schema() -> &'static Type {
     SCHEMA.resolve()
 }
 
@@ -83,7 +83,7 @@ static DEFINITION: LazyLock<TypeRef> = LazyLock::new(|| {
         ("deprecated", boolean()),
         ("deprecationWarning", text()),
         ("name", text()),
-        ("schema", object([("openAPIV3Schema", TypeRef::Schema)])),
+        ("schema", object([("openAPIV3Schema", TypeRef::Recursive(of_schema))])),
         ("selectableFields", atomic(object([("jsonPath", text())]))),
         ("served", boolean()),
         ("storage", boolean()),
@@ -157,8 +157,10 @@ static SCHEMA: LazyLock<TypeRef> = LazyLock::new(|| {
     all.extend(fields(NUMBERS.map(|name| (name, number()))));
     all.extend(fields(BOOLEANS.map(|name| (name, boolean()))));
     all.extend(fields(ANYTHING.map(|name| (name, TypeRef::Deduced))));
-    all.extend(fields(["allOf", "anyOf", "oneOf"].map(|name| (name, atomic(TypeRef::Schema)))));
-    all.extend(fields(["definitions", "patternProperties", "properties"].map(|name| (name, map_of(TypeRef::Schema)))));
+    all.extend(fields(["allOf", "anyOf", "oneOf"].map(|name| (name, atomic(TypeRef::Recursive(of_schema))))));
+    all.extend(fields(
+        ["definitions", "patternProperties", "properties"].map(|name| (name, map_of(TypeRef::Recursive(of_schema)))),
+    ));
     all.extend(fields(["required", "x-kubernetes-list-map-keys"].map(|name| (name, atomic(text())))));
     let rules = keyed(
         "rule",
@@ -175,7 +177,7 @@ static SCHEMA: LazyLock<TypeRef> = LazyLock::new(|| {
         ("dependencies", map_of(TypeRef::Deduced)),
         ("enum", atomic(TypeRef::Deduced)),
         ("externalDocs", object([("description", text()), ("url", text())])),
-        ("not", TypeRef::Schema),
+        ("not", TypeRef::Recursive(of_schema)),
         ("x-kubernetes-validations", rules),
     ]));
     map(MapType { fields: all, ..MapType::default() })

@@ -86,8 +86,8 @@ pub enum TypeRef {
     Deduced,
     /// Whatever the value is, as one value.
     Untyped,
-    /// A schema in a definition.
-    Schema,
+    /// A type that contains itself.
+    Recursive(fn() -> &'static Type),
 }
 
 static DEDUCED: LazyLock<Type> = LazyLock::new(|| Type {
@@ -109,7 +109,7 @@ impl TypeRef {
             Self::Type(t) => t,
             Self::Deduced => &DEDUCED,
             Self::Untyped => &UNTYPED,
-            Self::Schema => super::definition::of_schema(),
+            Self::Recursive(type_) => type_(),
         }
     }
     /// Whether the type is deduced from the value alone.

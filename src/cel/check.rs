@@ -11,7 +11,7 @@ use super::{
     env::{Env, Function, Named},
     issues::{Issues, Location},
     library::Overload,
-    syntax::is_reserved,
+    syntax::{self, is_reserved},
     types::Type,
 };
 use std::sync::Arc;
@@ -20,6 +20,13 @@ use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 /// The largest type of a map literal, in nodes. A map from something to itself doubles it, so a few dozen such maps in each other
 /// would need more memory than there is; to the server it is the memory that ends.
 const MAX_TYPE: usize = 1000;
+
+impl Env {
+    /// Parses and checks an expression.
+    pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
+        check(self, syntax::parse(source, self.base.parse_options)?)
+    }
+}
 
 /// Checks a parsed expression.
 pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {

@@ -6,12 +6,9 @@
 mod signature;
 
 use super::{
-    ast::CheckedAst,
-    check,
     decl::DeclType,
-    issues::Issues,
     library::{self, Overload},
-    syntax::{self, Macro, MacroSet, ParseOptions},
+    syntax::{Macro, MacroSet, ParseOptions},
     types::Type,
     value::message,
 };
@@ -247,11 +244,6 @@ impl Env {
     pub fn with_variable(mut self, name: &str, type_: Type) -> Self {
         self.variables.push(Variable { name: name.into(), type_ });
         self
-    }
-
-    /// Parses and checks an expression.
-    pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
-        check::check(self, syntax::parse(source, self.base.parse_options)?)
     }
 
     /// The type of the messages of that name that patches are made of, if the expression may make any.

@@ -2,7 +2,8 @@
 //!
 //! Rules are matched as the server's `rules.Matcher` does; selectors and conditions are not evaluated.
 
-use super::connection::{Asked, segment};
+use super::connection::Asked;
+use super::segment::segment;
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
 use crate::value::Value;

@@ -1,7 +1,7 @@
 //! The cache on disk: one directory per server, as in kubectl, readable by the user only. On any error the
 //! data is requested from the server again.
 
-use super::connection::segment;
+use super::segment::segment;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! CustomResourceDefinitions of the cluster. A cached CRD is used only after the cluster confirmed that it still has this
 //! resource version: an outdated schema would give a wrong verdict.
 
-use super::connection::{Asked, segment};
+use super::connection::Asked;
+use super::segment::segment;
 use super::{Connection, Error, JSON};
 use crate::text::json;
 use crate::value::Value;

@@ -1,7 +1,7 @@
 //! The resources that the cluster serves, and how a TYPE on the command line is resolved to one.
 
 use super::{Connection, Error, JSON};
-use crate::cluster::connection::segment;
+use crate::cluster::segment::segment;
 use crate::text::json;
 use crate::value::{Value, object};
 use std::sync::{Arc, PoisonError};

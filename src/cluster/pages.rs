@@ -1,7 +1,8 @@
 //! Lists, page by page: one page is in memory while the next is being requested.
 
 use super::answer::Answer;
-use super::connection::{Asked, segment};
+use super::connection::Asked;
+use super::segment::segment;
 use super::{Connection, Error};
 use crate::text::json;
 use crate::value::Value;

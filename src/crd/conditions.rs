@@ -5,11 +5,12 @@
 //! same; on the real server, `NamesAccepted` and `Established` usually come first and the other two in any order. `now` is
 //! RFC 3339 everywhere.
 
+use super::aggregate::aggregate;
+use super::approval::{Approval, approval, is_protected};
 use super::validation::structural;
-use super::{API_APPROVED_ANNOTATION, CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
+use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::value::Value;
-use crate::value::url::Url;
 use std::collections::BTreeSet;
 
 /// Sets a condition; its time changes only when its status does.
@@ -121,17 +122,6 @@ pub fn accept_names<'a>(
     set(crd, established, now);
 }
 
-/// How Go prints several errors as one.
-pub(super) fn aggregate(messages: impl Iterator<Item = String>) -> String {
-    let mut distinct: Vec<String> = Vec::new();
-    for message in messages {
-        if !distinct.contains(&message) {
-            distinct.push(message);
-        }
-    }
-    if let [one] = distinct.as_slice() { one.clone() } else { format!("[{}]", distinct.join(", ")) }
-}
-
 /// Sets `Established` once the names are accepted, unless the conversion webhook's CA bundle is invalid.
 pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
@@ -187,42 +177,6 @@ pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
         faults.append(&mut structural::validate(schema, &path.child("openAPIV3Schema")));
     }
     Ok(faults)
-}
-
-/// Whether a group belongs to Kubernetes, so that its APIs need approval.
-pub fn is_protected(group: &str) -> bool {
-    ["k8s.io", "kubernetes.io"]
-        .iter()
-        .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
-}
-
-/// The meaning of the approval annotation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approval {
-    /// Neither a URL nor "unapproved…".
-    Invalid,
-    /// A URL.
-    Approved,
-    /// "unapproved…"
-    Bypassed,
-    /// There is none.
-    Missing,
-}
-
-/// The meaning of the approval annotation, and the condition's message.
-pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
-    let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
-    let must = format!("protected groups must have approval annotation \"{API_APPROVED_ANNOTATION}\"");
-    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-    if annotation.is_empty() {
-        (Approval::Missing, format!("{must}, {see}"))
-    } else if annotation.starts_with("unapproved") {
-        (Approval::Bypassed, format!("not approved: {}", crate::value::quote::go_quote(annotation)))
-    } else if Url::parse_request_uri(annotation).is_ok_and(|u| !u.host.is_empty() && !u.scheme.is_empty()) {
-        (Approval::Approved, format!("approved in {annotation}"))
-    } else {
-        (Approval::Invalid, format!("{must} with either a URL or a reason starting with \"unapproved\", {see}"))
-    }
 }
 
 /// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.

@@ -5,12 +5,13 @@
 //! validation: metadata · spec · status · storedVersions · api approval · preserveUnknownFields
 //!   spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
 //!   schema: structural · defaults · lists · rules
-//! options: what an update may keep        golang: Go structs as error messages show them
+//! options, update_options: what an update may keep        golang: Go structs as error messages show them
 //! ```
 
 mod ca_bundle;
 mod conversion;
 mod defaults;
+mod enum_text;
 mod golang;
 mod lists;
 mod options;
@@ -18,8 +19,9 @@ pub mod rules;
 mod schema;
 mod spec;
 pub mod structural;
+mod update_options;
 
-use super::conditions::{Approval, approval, is_protected};
+use super::approval::{Approval, approval, is_protected};
 use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::pipeline::metadata::{self, Metadata, NameRule};

@@ -534,12 +534,12 @@ impl<'a> Parser<'a> {
         self.stack.pop();
         match self.stack.last_mut() {
             Some(Entry::Node(below)) if below.is_class() && top.is_class() => {
-                super::factor::merge_classes(below, &mut top);
+                super::union::merge_classes(below, &mut top);
                 self.give_back(1);
             }
             below => {
                 if let Some(Entry::Node(below)) = below {
-                    super::factor::clean_class(below);
+                    super::union::clean_class(below);
                 }
                 self.stack.push(Entry::Node(top));
             }
@@ -556,7 +556,7 @@ impl<'a> Parser<'a> {
         }
         let mut nodes = self.pop_nodes();
         if let Some(last) = nodes.last_mut() {
-            super::factor::clean_class(last);
+            super::union::clean_class(last);
         }
         if nodes.is_empty() {
             return self.push_new(Op::NoMatch);

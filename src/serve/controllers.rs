@@ -1,7 +1,7 @@
 //! Runs the server's controllers shortly after the response to the write that gave them work, as the real server does:
 //! a client that deletes a CRD and then watches from resourceVersion 0 sees the DELETED event.
 
-use super::http::now;
+use super::clock::now;
 use crate::server::Server;
 use std::sync::Arc;
 use std::time::Duration;

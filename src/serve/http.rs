@@ -1,10 +1,11 @@
 //! Converts between HTTP and [`server::Request`](crate::server::Request).
 
 use super::access::Refused;
+use super::clock::now;
 use super::stream::Stream;
 use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
-use crate::server::{self, Format, Method, Reply, ResponseBody, Timestamp, Watch};
+use crate::server::{self, Format, Method, Reply, ResponseBody, Watch};
 use crate::text;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
@@ -15,7 +16,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A response to be sent.
@@ -161,11 +162,6 @@ fn method(method: &hyper::Method) -> Method {
         hyper::Method::DELETE => Method::Delete,
         _ => Method::Other,
     }
-}
-
-pub(super) fn now() -> Timestamp {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }
 }
 
 fn write(answer: server::Response) -> Answer {

@@ -1,7 +1,7 @@
 //! A watch as the body of a response: each event is sent when it happens. Only timers wait here, so that many watches
 //! cost little.
 
-use super::http::now;
+use super::clock::now;
 use crate::server::Watch;
 use hyper::body::{Body, Bytes, Frame};
 use std::convert::Infallible;

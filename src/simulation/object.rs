@@ -1,6 +1,6 @@
 //! An object of the input on its way to the server.
 
-use super::judge::Places;
+use super::identity::Places;
 use crate::input::{self, Document, Note};
 use crate::lint;
 use crate::output::excerpt::Spot;

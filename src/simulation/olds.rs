@@ -1,7 +1,7 @@
 //! The objects as they are now: from files, or live from the cluster. Each waits here for the new object of its kind,
 //! namespace and name.
 
-use super::judge::{self, Namespace, Places as _};
+use super::identity::{Namespace, Places as _, identity};
 use super::live::Live;
 use super::object::Object;
 use crate::cluster::{self, Asked};
@@ -150,7 +150,7 @@ impl Olds {
                         given.olds.entry((group, kind, name)).or_default().push(old);
                     }
                     Err(why) => {
-                        let identity = judge::identity(object.value(), Namespace::Own);
+                        let identity = identity(object.value(), Namespace::Own);
                         let reason = format!("the old object cannot be kept in a temporary file: {why}");
                         show(object.item(identity, Verdict::CannotTell, reason));
                     }

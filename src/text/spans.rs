@@ -4,12 +4,12 @@
 //! path is matched against the tree: [`Spans::locate`].
 
 mod members;
-mod outline;
+pub(super) mod outline;
 
 use super::yaml::Duplicate;
 use super::{Position, Syntax};
 use members::Members;
-pub(super) use outline::{Outline, Place, Shape};
+use outline::{Outline, Shape};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -7,6 +7,7 @@
 mod decode;
 mod parser;
 mod resolve;
+mod scalar;
 mod scanner;
 mod source;
 mod syntax;
@@ -14,7 +15,7 @@ mod token;
 mod tree;
 pub mod write;
 
-use super::spans::Outline;
+use super::spans::outline::Outline;
 use super::{Error, Position};
 use crate::value::Value;
 use source::Source;

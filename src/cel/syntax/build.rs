@@ -3,7 +3,7 @@
 
 use super::{
     ParseOptions,
-    macros::{Expander, MacroError},
+    macros::{Expander, Ids, MacroError},
     unescape::unescape,
 };
 use crate::cel::{
@@ -55,6 +55,16 @@ pub(super) struct Builder<'s> {
     pub offsets: Vec<i32>,
     /// The tree got larger than [`MAX_NODES`].
     pub too_large: bool,
+}
+
+impl Ids for Builder<'_> {
+    fn new_id(&mut self, offset: i32) -> ExprId {
+        Builder::new_id(self, offset)
+    }
+
+    fn offset(&self, id: ExprId) -> i32 {
+        Builder::offset(self, id)
+    }
 }
 
 impl<'s> Builder<'s> {

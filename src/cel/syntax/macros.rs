@@ -3,7 +3,6 @@
 //! New nodes get their ids in the order in which cel-go's expanders create them, children before parents; their position is that of the
 //! call's parenthesis.
 
-use super::build::Builder;
 use crate::cel::ast::{Comprehension, Expr, ExprId, ExprKind, Literal};
 
 /// The accumulator of a fold; cannot be written in source.
@@ -108,17 +107,26 @@ impl MacroSet {
 /// An error in a macro's arguments: the node and the message.
 pub(super) struct MacroError(pub ExprId, pub String);
 
+/// Gives nodes their ids.
+pub(super) trait Ids {
+    /// A fresh id for a node at this offset.
+    fn new_id(&mut self, offset: i32) -> ExprId;
+
+    /// The position of a node.
+    fn offset(&self, id: ExprId) -> i32;
+}
+
 /// Creates nodes at the position of the macro call.
-pub(super) struct Expander<'b, 's> {
-    builder: &'b mut Builder<'s>,
+pub(super) struct Expander<'b, I> {
+    ids: &'b mut I,
     offset: i32,
 }
 
-impl<'b, 's> Expander<'b, 's> {
+impl<'b, I: Ids> Expander<'b, I> {
     /// For a call with this id.
-    pub fn new(builder: &'b mut Builder<'s>, call: ExprId) -> Self {
-        let offset = builder.offset(call);
-        Self { builder, offset }
+    pub fn new(ids: &'b mut I, call: ExprId) -> Self {
+        let offset = ids.offset(call);
+        Self { ids, offset }
     }
 
     /// The rewritten call.
@@ -191,7 +199,7 @@ impl<'b, 's> Expander<'b, 's> {
     }
 
     fn node(&mut self, kind: ExprKind) -> Expr {
-        Expr { id: self.builder.new_id(self.offset), kind }
+        Expr { id: self.ids.new_id(self.offset), kind }
     }
 
     fn bool(&mut self, value: bool) -> Expr {
@@ -369,8 +377,8 @@ impl<'b, 's> Expander<'b, 's> {
 
     /// The same tree with new ids, parents before children; they keep their places.
     fn copy(&mut self, expr: &Expr) -> Expr {
-        let offset = self.builder.offset(expr.id).max(0);
-        let id = self.builder.new_id(offset);
+        let offset = self.ids.offset(expr.id).max(0);
+        let id = self.ids.new_id(offset);
         let kind = match &expr.kind {
             ExprKind::Unspecified => ExprKind::Unspecified,
             ExprKind::Literal(value) => ExprKind::Literal(value.clone()),
@@ -391,7 +399,7 @@ impl<'b, 's> Expander<'b, 's> {
                 entries
                     .iter()
                     .map(|entry| crate::cel::ast::MapEntry {
-                        id: self.builder.new_id(self.offset),
+                        id: self.ids.new_id(self.offset),
                         key: self.copy(&entry.key),
                         value: self.copy(&entry.value),
                         optional: entry.optional,
@@ -403,7 +411,7 @@ impl<'b, 's> Expander<'b, 's> {
                 fields: fields
                     .iter()
                     .map(|field| crate::cel::ast::StructField {
-                        id: self.builder.new_id(self.offset),
+                        id: self.ids.new_id(self.offset),
                         name: field.name.clone(),
                         value: self.copy(&field.value),
                         optional: field.optional,

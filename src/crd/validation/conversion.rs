@@ -1,7 +1,7 @@
 //! `conversion`: the strategy, and the webhook that it may need (`apiserver/pkg/util/webhook/validation.go`).
 
+use super::enum_text::enum_text;
 use super::options::Options;
-use super::spec::enum_text;
 use crate::crd::{Conversion, ServiceReference, Spec};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};

@@ -4,7 +4,7 @@
 //! empty object. Below `additionalProperties` defaults are not validated.
 
 use super::structural;
-use crate::crd::conditions::aggregate;
+use crate::crd::aggregate::aggregate;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
 use crate::pipeline::coerce::coerce;
 use crate::pipeline::compiled::{Dialect, Node};

@@ -1,5 +1,6 @@
 //! `spec` without its schemas: group, scope, versions, names, columns, subresources, selectable fields.
 
+use super::enum_text::enum_text;
 use super::golang;
 use super::options::{MAX_SELECTABLE_FIELDS, Options, schemas};
 use super::schema;
@@ -237,15 +238,6 @@ fn deprecation_warning(v: &CrdVersion, path: &FieldPath<'_>, release: Release, e
     if let Some((i, _)) = warning.char_indices().find(|(_, c)| !quote::is_print(*c)) {
         let rule = "must only contain printable UTF-8 characters";
         invalid(format!("{rule}; non-printable character found at index {i}"));
-    }
-}
-
-/// A required text that must be one of a few.
-pub fn enum_text(value: &str, accepted: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if value.is_empty() {
-        errors.push(FieldError::required(path, ""));
-    } else if !accepted.contains(&value) {
-        errors.push(FieldError::not_supported(path, value, accepted));
     }
 }
 

@@ -6,11 +6,12 @@
 //!
 //! Nesting and aliases are followed with an explicit stack.
 
-use super::resolve::{self, Scalar};
+use super::Duplicate;
+use super::resolve::Scalar;
+use super::scalar::{is_merge, scalar};
 use super::syntax;
 use super::tree::{Node, NodeKind, Tree};
-use super::{Duplicate, TAG_PREFIX};
-use crate::text::spans::{Outline, Place, Shape};
+use crate::text::spans::outline::{Outline, Place, Shape};
 use crate::text::{Error, Position, json};
 use crate::value::{Map, Value, number};
 use std::borrow::Cow;
@@ -135,21 +136,6 @@ fn first_infinite(value: &Value) -> Option<f64> {
         }
     }
     None
-}
-
-/// `<<` written bare.
-pub(super) fn is_merge(node: &Node<'_>) -> bool {
-    matches!(&node.kind, NodeKind::Scalar { value, tag, implicit } if value == "<<"
-        && (*implicit || tag.as_deref().and_then(|t| t.strip_prefix(TAG_PREFIX)) == Some("merge")))
-}
-
-/// The scalar's value.
-pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> Result<Scalar<'n>, Error> {
-    match tag {
-        None if implicit => Ok(resolve::plain(value)),
-        None => Ok(Scalar::Text(Cow::Borrowed(value))),
-        Some(tag) => resolve::tagged(tag, value).map_err(|message| Error::new(message, None)),
-    }
 }
 
 /// A collection that is being built.

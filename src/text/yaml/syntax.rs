@@ -1,7 +1,7 @@
 //! Values as Go prints them with `%#v`, for the few error texts that show keys.
 
-use super::decode::{is_merge, scalar};
 use super::resolve::Scalar;
+use super::scalar::{is_merge, scalar};
 use super::tree::{Node, NodeKind, Tree};
 use crate::value::{number, quote};
 use std::collections::BTreeMap;

@@ -1,0 +1,12 @@
+//! Several errors as one text.
+
+/// How Go prints several errors as one.
+pub(super) fn aggregate(messages: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for message in messages {
+        if !distinct.contains(&message) {
+            distinct.push(message);
+        }
+    }
+    if let [one] = distinct.as_slice() { one.clone() } else { format!("[{}]", distinct.join(", ")) }
+}

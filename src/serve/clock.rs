@@ -1,0 +1,10 @@
+//! The clock of the machine.
+
+use crate::server::Timestamp;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The time now.
+pub(super) fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }
+}

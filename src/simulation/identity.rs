@@ -1,0 +1,52 @@
+//! What an object calls itself, and where its fields are in its text.
+
+use crate::output::excerpt::Spot;
+use crate::output::report::Identity;
+use crate::value::Value;
+
+/// Finds the place of a field in the text an object was read from.
+pub trait Places {
+    /// Where the object begins.
+    fn start(&self) -> Spot;
+    /// Where the field at `path` (as the server prints it), or the nearest one above it, is written.
+    fn field(&self, path: &str) -> Spot;
+    /// As [`Places::field`], but its name rather than its value.
+    fn name(&self, path: &str) -> Spot;
+    /// The object, read from its text once more; `None` if there is no text.
+    fn object(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// What the object calls itself.
+pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+    let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {
+        ("", "") => String::new(),
+        ("", prefix) => format!("{prefix}*"),
+        (name, _) => name.to_owned(),
+    };
+    let own = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty());
+    let namespace = match namespace {
+        Namespace::Own => own,
+        Namespace::Or(default) => own.or(Some(default)),
+        Namespace::None => None,
+    };
+    Identity {
+        api_version: text(&["apiVersion"]).to_owned(),
+        kind: text(&["kind"]).to_owned(),
+        namespace: namespace.map(str::to_owned),
+        name,
+    }
+}
+
+/// The namespace of an object.
+#[derive(Clone, Copy, Debug)]
+pub enum Namespace<'a> {
+    /// Its own, if it names one: nothing is known of its kind.
+    Own,
+    /// Its own, or else this one.
+    Or(&'a str),
+    /// Objects of its kind are in none.
+    None,
+}

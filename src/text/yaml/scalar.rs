@@ -1,0 +1,22 @@
+//! Scalars of the tree as values, and the key of a merge.
+
+use super::TAG_PREFIX;
+use super::resolve::{self, Scalar};
+use super::tree::{Node, NodeKind};
+use crate::text::Error;
+use std::borrow::Cow;
+
+/// `<<` written bare.
+pub(super) fn is_merge(node: &Node<'_>) -> bool {
+    matches!(&node.kind, NodeKind::Scalar { value, tag, implicit } if value == "<<"
+        && (*implicit || tag.as_deref().and_then(|t| t.strip_prefix(TAG_PREFIX)) == Some("merge")))
+}
+
+/// The scalar's value.
+pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> Result<Scalar<'n>, Error> {
+    match tag {
+        None if implicit => Ok(resolve::plain(value)),
+        None => Ok(Scalar::Text(Cow::Borrowed(value))),
+        Some(tag) => resolve::tagged(tag, value).map_err(|message| Error::new(message, None)),
+    }
+}
