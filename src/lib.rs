@@ -1,25 +1,23 @@
 //! kubectl-crdx: what the Kubernetes API server would do with a custom resource, told before anything reaches the cluster.
 //!
-//! The heart is a CRD API server as a pure function, [`server`]; every command is a client of it. Data flows one way and a
-//! module imports only what stands above it here (`tests/architecture.rs` holds this).
+//! The heart is a CRD API server as a pure function, [`server`]; every command is a client of it. Data flows one way: the
+//! modules below are the layers, a blank line between two of them, and a module imports only modules of the layers above its
+//! own (`tests/architecture.rs` reads them here).
 
 pub mod release;
 
 pub mod value;
 
 pub mod field;
-
 pub mod suggest;
 
+pub mod jsonpath;
+pub mod regexp;
 pub mod text;
 
-pub mod regexp;
-
-pub mod jsonpath;
+pub mod cel;
 
 pub mod schema;
-
-pub mod cel;
 
 pub mod builtin;
 
@@ -45,10 +43,8 @@ pub mod suites;
 
 pub mod output;
 
-pub mod input;
-
 pub mod cluster;
-
+pub mod input;
 pub mod serve;
 
 pub mod simulation;

@@ -3,31 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules, each group importing only what stands before it.
-const LAYERS: &[&[&str]] = &[
-    &["release"],
-    &["value"],
-    &["field", "suggest"],
-    &["text", "regexp", "jsonpath"],
-    &["cel"],
-    &["schema"],
-    &["builtin"],
-    &["rules"],
-    &["pipeline"],
-    &["apply"],
-    &["crd"],
-    &["policies"],
-    &["server"],
-    &["kubectl"],
-    &["lint"],
-    &["rehearsal"],
-    &["suites"],
-    &["output"],
-    &["input", "cluster", "serve"],
-    &["simulation"],
-    &["cli"],
-];
-
 /// All that `cel` may import: it is to be a crate of its own one day.
 const CEL_IMPORTS: &[&str] = &["release", "value", "regexp"];
 
@@ -109,8 +84,12 @@ fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-fn layer(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|group| group.contains(&module))
+/// The layers that `src/lib.rs` lists, each importing only those above it.
+fn layers() -> Vec<Vec<String>> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let module = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
+    let groups = text.split("\n\n").map(|group| group.lines().filter_map(module).collect::<Vec<_>>());
+    groups.filter(|group| !group.is_empty()).collect()
 }
 
 /// Whether `text` names the crate, as `krate::…` or in `use krate;`.
@@ -126,6 +105,9 @@ fn names_crate(text: &str, krate: &str) -> bool {
 
 #[test]
 fn a_module_imports_only_what_stands_before_it() {
+    let layers = layers();
+    assert!(layers.len() > 10, "{layers:?}");
+    let layer = |module: &str| layers.iter().position(|group| group.iter().any(|m| m == module));
     let mut wrong = Vec::new();
     let mut imports = 0;
     for (top, file, text) in modules() {
@@ -194,4 +176,46 @@ fn the_cluster_is_only_read() {
         assert!(!text.contains("kube::Api") && !text.contains("kube::api"), "{}", file.display());
     }
     assert_eq!(requests, 1, "every request goes through one place");
+}
+
+/// The modules that may name versions: the releases, and the generated table of built-in kinds.
+const NAME_VERSIONS: &[&str] = &["release", "builtin"];
+
+#[test]
+fn only_the_releases_name_a_version_of_kubernetes() {
+    let mut wrong = Vec::new();
+    let mut looked = 0;
+    for (top, file, text) in modules() {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if NAME_VERSIONS.contains(&top.as_str()) || name == "tests.rs" {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            looked += 1;
+            if names_version(line) {
+                wrong.push(format!("{}: {}", file.display(), line.trim()));
+            }
+        }
+    }
+    assert!(looked > 10_000, "only {looked} lines were read");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a line of code has a text with `1.3N`.
+fn names_version(line: &str) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    line.split('"').skip(1).step_by(2).any(|text| {
+        text.match_indices("1.3").any(|(at, found)| {
+            let mut after = text[at + found.len()..].chars();
+            let before = text[..at].chars().next_back();
+            before != Some('.') && !is_digit(before) && is_digit(after.next()) && !is_digit(after.next())
+        })
+    })
+}
+
+#[test]
+fn versions_of_kubernetes_are_recognised() {
+    assert!(names_version(r#"let v = "1.37";"#) && names_version(r#"format!("v1.34+crdx")"#));
+    assert!(!names_version(r#"let v = "1.3";"#) && !names_version(r#"let v = "11.37";"#) && !names_version("V1_37"));
 }

@@ -43,7 +43,19 @@ pub use updates::{Subresource, Updates};
 pub use validate::Validate;
 pub use version::Version;
 
+use crate::release::Release;
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
+
+/// The end of `--help`.
+fn after_help() -> String {
+    format!(
+        "It answers as Kubernetes {} to {} do (--kubernetes-version) and never writes to a cluster.\n\n\
+        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage\n\
+        is wrong (2 beats 1).",
+        Release::OLDEST,
+        Release::NEWEST
+    )
+}
 
 /// Shows, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
 #[derive(Debug, Parser)]
@@ -52,9 +64,7 @@ use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
     bin_name = "kubectl-crdx",
     version,
     max_term_width = 120,
-    after_help = "It answers as Kubernetes 1.30 to 1.37 do (--kubernetes-version) and never writes to a cluster.\n\n\
-        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage\n\
-        is wrong (2 beats 1)."
+    after_help = after_help()
 )]
 pub struct Args {
     /// What to do.

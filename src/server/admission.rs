@@ -23,7 +23,7 @@ pub(super) use attributes::{
 };
 pub(super) use cluster::Cluster;
 pub(super) use lifecycle::NamespaceLifecycle;
-use policies::Policies;
+use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -107,7 +107,8 @@ impl Server {
             self = self.with_namespaces(Namespaces::Unchecked, &[], now);
         }
         self.serve_admission_kinds();
-        self.admission.push(Policies::new(authorizer));
+        self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer)));
+        self.admission.push(ValidatingAdmissionPolicy::new(authorizer));
         self
     }
 

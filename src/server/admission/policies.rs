@@ -6,7 +6,6 @@ use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plug
 use crate::apply::types::{self, TypeRef};
 use crate::cel::value::Authorizer;
 use crate::policies::denial::Refused;
-use crate::policies::model::Family;
 use crate::policies::mutating::{self, Change};
 use crate::policies::request::{self, Kind, ParamScope, Request, User};
 use crate::policies::source::{Hook, Source};
@@ -18,16 +17,24 @@ use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The plugin: mutating policies change what is written, validating ones refuse it.
-pub(in crate::server) struct Policies {
+/// The plugin `MutatingAdmissionPolicy`: policies change what is written.
+#[derive(Debug)]
+pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
+
+/// The plugin `ValidatingAdmissionPolicy`: policies refuse what is written.
+#[derive(Debug)]
+pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
+
+/// The policies and bindings of one kind, and whom their expressions ask about permissions.
+struct Policies {
+    plurals: [&'static str; 2],
     authorizer: Arc<dyn Authorizer>,
-    mutating: Mutex<Cache>,
-    validating: Mutex<Cache>,
+    cache: Mutex<Cache>,
 }
 
 impl std::fmt::Debug for Policies {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Policies").finish_non_exhaustive()
+        f.debug_struct("Policies").field("plurals", &self.plurals).finish_non_exhaustive()
     }
 }
 
@@ -40,21 +47,27 @@ struct Cache {
     hooks: Arc<[Hook]>,
 }
 
-impl Policies {
+impl MutatingAdmissionPolicy {
     /// Policies whose expressions ask `authorizer`.
     pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
-        Self { authorizer, mutating: Mutex::default(), validating: Mutex::default() }
+        let plurals = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
+        Self(Policies { plurals, authorizer, cache: Mutex::default() })
     }
+}
 
-    /// The policies of a kind that have bindings, as they are stored now.
-    fn hooks(&self, family: Family, cluster: &Cluster<'_>) -> Arc<[Hook]> {
-        let (cache, policies, bindings) = match family {
-            Family::Mutating => (&self.mutating, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
-            Family::Validating => {
-                (&self.validating, "validatingadmissionpolicies", "validatingadmissionpolicybindings")
-            }
-        };
-        let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+impl ValidatingAdmissionPolicy {
+    /// Policies whose expressions ask `authorizer`.
+    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
+        let plurals = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"];
+        Self(Policies { plurals, authorizer, cache: Mutex::default() })
+    }
+}
+
+impl Policies {
+    /// The policies that have bindings, as they are stored now.
+    fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[Hook]> {
+        let [policies, bindings] = self.plurals;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let Cache { policies: known_policies, bindings: known_bindings, source, hooks } = &mut *cache;
         let stored = |plural: &str| cluster.stored(ADMISSION, plural);
         let mut changed = sync(known_policies, &stored(policies), |name, object| match object {
@@ -99,9 +112,9 @@ fn sync(
     true
 }
 
-impl Plugin for Policies {
-    fn handles(&self, _: Operation) -> bool {
-        true
+impl Plugin for MutatingAdmissionPolicy {
+    fn handles(&self, operation: Operation) -> bool {
+        operation != Operation::Delete
     }
 
     fn mutate(
@@ -111,19 +124,25 @@ impl Plugin for Policies {
         cluster: &Cluster<'_>,
         _: &mut Vec<String>,
     ) -> Result<Mutation, Refusal> {
-        if attributes.operation == Operation::Delete || admission_kinds::is_admission(attributes.resource.group) {
+        if admission_kinds::is_admission(attributes.resource.group) {
             return Ok(Mutation::Unchanged);
         }
-        let hooks = self.hooks(Family::Mutating, cluster);
+        let hooks = self.0.hooks(cluster);
         if hooks.is_empty() {
             return Ok(Mutation::Unchanged);
         }
         let request = request_of(attributes);
-        let view = View { cluster, authorizer: &self.authorizer };
+        let view = View { cluster, authorizer: &self.0.authorizer };
         let mut changes: Vec<Change> = Vec::new();
         let changed = mutating::mutate(&hooks, &request, object, &view, &mut changes)
             .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
+    }
+}
+
+impl Plugin for ValidatingAdmissionPolicy {
+    fn handles(&self, _: Operation) -> bool {
+        true
     }
 
     fn validate(
@@ -136,12 +155,12 @@ impl Plugin for Policies {
         if admission_kinds::is_admission(attributes.resource.group) {
             return Ok(());
         }
-        let hooks = self.hooks(Family::Validating, cluster);
+        let hooks = self.0.hooks(cluster);
         if hooks.is_empty() {
             return Ok(());
         }
         let request = request_of(attributes);
-        let view = View { cluster, authorizer: &self.authorizer };
+        let view = View { cluster, authorizer: &self.0.authorizer };
         let mut findings = Findings::default();
         let result = validating::validate(&hooks, &request, object, &view, &mut findings);
         warnings.extend(findings.warnings.iter().map(warning_text));
