@@ -6,27 +6,37 @@
 //! ```text
 //! model, selector        policies and bindings as typed values
 //! environment, compile   the CEL environments of a policy, and its expressions compiled
+//! dependencies           what expressions read that may not be known
 //! source                 the policies of a server, compiled, with their bindings
 //! matching, params       which policies and bindings apply to a request, and with which params
 //! evaluate               expressions, their variables and budgets, match conditions
 //! validating, mutating   decisions and changes, in the server's order
-//! authorizer             answers to `authorizer` that the caller gives
+//! findings               what policies found and changed besides deciding
+//! authorizer, rbac       answers to `authorizer`: rules of the caller, RBAC objects
+//! knowledge              what the caller does not know of the cluster, and the policies that depend on it
 //! denial                 the parts of the Status of a refusal
 //! ```
 
 pub mod authorizer;
 pub mod compile;
 pub mod denial;
+pub mod dependencies;
 pub mod environment;
 pub mod evaluate;
+pub mod findings;
+pub mod knowledge;
 pub mod matching;
 pub mod model;
 pub mod mutating;
 pub mod params;
+pub mod rbac;
 pub mod request;
 pub mod selector;
 pub mod source;
 pub mod validating;
+
+/// The group of policies and bindings.
+pub const GROUP: &str = "admissionregistration.k8s.io";
 
 /// The error of a policy without `matchConstraints`.
 const NO_CONSTRAINTS: &str = "policy contained no match constraints, a required field";

@@ -288,6 +288,7 @@ fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
         user: None,
+        skips_admission: false,
         body: if body.is_null() { Body::Empty } else { Body::Value(body) },
         now,
     }

@@ -212,6 +212,8 @@ pub enum Gate {
     CustomResourceFieldSelectors,
     /// `observedGeneration` in the conditions of a definition.
     CrdObservedGenerationTracking,
+    /// `MutatingAdmissionPolicy`.
+    MutatingAdmissionPolicy,
 }
 
 impl Gate {
@@ -231,8 +233,8 @@ struct GateSpec {
     locked: Minor,
 }
 
-/// `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go`
-const GATES: [GateSpec; 3] = [
+/// `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go`, `k8s.io/apiserver/pkg/features/kube_features.go`
+const GATES: [GateSpec; 4] = [
     GateSpec {
         gate: Gate::CrdObservedGenerationTracking,
         name: "CRDObservedGenerationTracking",
@@ -253,6 +255,13 @@ const GATES: [GateSpec; 3] = [
         introduced: V1_30,
         on: V1_31,
         locked: V1_32,
+    },
+    GateSpec {
+        gate: Gate::MutatingAdmissionPolicy,
+        name: "MutatingAdmissionPolicy",
+        introduced: V1_32,
+        on: V1_36,
+        locked: Minor::NEVER,
     },
 ];
 

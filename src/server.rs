@@ -28,6 +28,7 @@ use self::http::page::{self, not_found_page};
 use self::http::{body, non_resource, openapi, query, route};
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
+use crate::policies::findings::Findings;
 use crate::release::Release;
 use crate::value::Value;
 pub use crate::value::time::Timestamp;
@@ -71,6 +72,8 @@ pub struct Request {
     pub user_agent: Option<String>,
     /// The user that sends it, where that is not the server's own ([`Server::with_user`]).
     pub user: Option<UserInfo>,
+    /// Whether admission policies are left out: the request prepares a server, and nobody would send it.
+    pub skips_admission: bool,
     /// The body.
     pub body: Body,
     /// The time of the request.
@@ -99,6 +102,7 @@ impl Request {
             accept: None,
             user_agent: None,
             user: None,
+            skips_admission: false,
             body: body.into(),
             now: Timestamp::default(),
         }
@@ -168,6 +172,8 @@ pub struct Trace {
     pub defaulted: Vec<Defaulted>,
     /// The field errors of a 422.
     pub errors: ErrorList,
+    /// What admission policies found and changed, if anything.
+    pub policies: Option<Box<Findings>>,
 }
 
 /// An answer's body.

@@ -4,6 +4,7 @@
 //! hands them to threads, [`shared`] is what those threads share, [`live`] the cluster, `olds` the existing objects,
 //! `turns` the order of objects with one name, [`judge`] one request and its answer, `met` what is reported at the end.
 
+pub mod admission;
 pub mod builtin;
 mod definitions;
 pub mod filter;
@@ -29,6 +30,7 @@ use crate::kubectl::update::Way;
 use crate::output::report::{Item, Note};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{LabelSelector, Server, Timestamp};
+use admission::Admission;
 use definitions::Definitions;
 use filter::{Filter, KindPattern};
 use judge::Updates;
@@ -39,7 +41,7 @@ use shared::{Judge, Known, Settings};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use stream::Run;
 
@@ -56,6 +58,8 @@ pub struct Plan {
     pub kustomizations: Vec<PathBuf>,
     /// How files and directories are read.
     pub options: input::Options,
+    /// What is asked of admission policies.
+    pub policies: admission::Options,
     /// Kinds that are skipped.
     pub skip: Vec<KindPattern>,
     /// The labels of the objects that are wanted.
@@ -106,9 +110,12 @@ pub struct Told {
 
 /// Judges everything and shows the items in order: one for each document, whatever the number of releases.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told> {
-    let readers = [&plan.filenames, &plan.crds, &plan.old].into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
+    let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
+    let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
-        return Err(io::Error::other("standard input can be read once: give `-` to one of -f, --crds and --old"));
+        return Err(io::Error::other(
+            "standard input can be read once: give `-` to one of -f, --crds, --old and --policies",
+        ));
     }
     let mut notes = Vec::new();
     let mut met = Met::default();
@@ -140,14 +147,34 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         }
         None => Olds::Given(Mutex::default()),
     };
-    // Only server-side apply asks who owns what.
-    let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide) || plan.compares.is_some_and(|c| c.books);
     let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+    let reading = admission::Reading {
+        options: &plan.policies,
+        input: plan.options.clone(),
+        // The cluster's policies belong to its objects.
+        live: match &olds {
+            Olds::Live(live) if cluster::is_configured(&target) && !plan.policies.skips_cluster => Some(live),
+            _ => None,
+        },
+        namespace: &namespace,
+    };
+    let evaluated = reading.live.is_some();
+    let objects = admission::Objects::read(&reading, &mut show, &mut notes);
+    let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
+    let mut admissions: Vec<Option<Admission>> = admissions.collect();
+    // Only server-side apply asks who owns what.
+    let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide)
+        || plan.compares.is_some_and(|c| c.books)
+        || objects.read_managed_fields();
     let jobs = plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let judge = |release: Release| {
+    let judge = |(release, admission): (Release, &Option<Admission>)| {
         let server = Server::new(release, 0);
         let server = if owners { server } else { server.without_managed_fields() };
+        let server = match admission {
+            Some(admission) => admission.equip(server, plan.now),
+            None => server,
+        };
         let settings = Settings {
             namespace: namespace.clone(),
             manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
@@ -162,15 +189,16 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
             cluster: cluster.clone(),
         };
         let updates = Updates { way: plan.way.clone(), olds: olds.again(), compares: plan.compares };
-        Judge { settings, server, updates, shelf: Shelf::default() }
+        Judge { settings, server, updates, shelf: Shelf::default(), admission: OnceLock::new() }
     };
-    let judges: Vec<Judge> = releases.iter().map(judge).collect();
+    let judges: Vec<Judge> = releases.iter().zip(&admissions).map(judge).collect();
     let run = Run { judges: &judges, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
     let mut known: Vec<Known> = judges.iter().map(|_| Known::default()).collect();
     if !plan.crds.is_empty() {
         let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
         stream::take_definitions(&run, &mut known, input, &mut show);
     }
+    stream::take_policies(&run, &mut known, std::mem::take(&mut admissions), &mut show);
     let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
     stream::judge_all(&run, &mut known, input, &mut show)?;
     let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", run.filter.message())];
@@ -180,8 +208,9 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
     if let Some(left) = left.flatten() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
+    notes.extend(met.builtin_note().filter(|_| judges.iter().any(|judge| judge.admission.get().is_some())));
     let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
-    notes.extend(met.notes(&definitions, cluster.as_deref()));
+    notes.extend(met.notes(&definitions, cluster.as_deref(), evaluated));
     if plan.releases.is_none()
         && !plan.old.is_empty()
         && let Some(connection) = cluster.as_deref().and_then(Live::opened)

@@ -79,6 +79,7 @@ impl Client for InProcess {
             accept: Some(accept.to_owned()),
             user_agent: Some("conformance/1".to_owned()),
             user: None,
+            skips_admission: false,
             body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

@@ -19,23 +19,23 @@ pub struct Expr {
 impl Expr {
     /// Whether any node of the tree is like this.
     pub fn any(&self, found: &dyn Fn(&Expr) -> bool) -> bool {
-        let any = |exprs: &[Expr]| exprs.iter().any(|expr| expr.any(found));
-        found(self)
-            || match &self.kind {
-                ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => false,
-                ExprKind::Select { operand, .. } => operand.any(found),
-                ExprKind::Call { target, args, .. } => {
-                    target.as_ref().is_some_and(|target| target.any(found)) || any(args)
-                }
-                ExprKind::List { elements, .. } => any(elements),
-                ExprKind::Map(entries) => entries.iter().any(|entry| entry.key.any(found) || entry.value.any(found)),
-                ExprKind::Struct { fields, .. } => fields.iter().any(|field| field.value.any(found)),
-                ExprKind::Comprehension(fold) => {
-                    [&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result]
-                        .iter()
-                        .any(|part| part.any(found))
-                }
+        found(self) || self.children().any(|child| child.any(found))
+    }
+
+    /// The nodes directly below this one, in the order of the source where macros keep it.
+    pub fn children(&self) -> impl Iterator<Item = &Expr> {
+        let children: Vec<&Expr> = match &self.kind {
+            ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => Vec::new(),
+            ExprKind::Select { operand, .. } => vec![operand],
+            ExprKind::Call { target, args, .. } => target.iter().map(|target| &**target).chain(args).collect(),
+            ExprKind::List { elements, .. } => elements.iter().collect(),
+            ExprKind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
+            ExprKind::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+            ExprKind::Comprehension(fold) => {
+                vec![&fold.range, &fold.accu_init, &fold.condition, &fold.step, &fold.result]
             }
+        };
+        children.into_iter()
     }
 }
 

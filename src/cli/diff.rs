@@ -119,6 +119,7 @@ impl Show<'_> {
         }
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
         let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
+        let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
         let name = file_name(&item.identity);
         let sides = compared.as_ref().filter(|_| differs).map(|after| Sides {
             name: &name,
@@ -127,6 +128,7 @@ impl Show<'_> {
             sent: item.sent.as_ref().unwrap_or(after),
             pruned: &pruned,
             defaulted: &defaulted,
+            mutated: &mutated,
         });
         if self.json {
             let diff = sides.and_then(|sides| difference::unified(&sides, false));

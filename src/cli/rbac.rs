@@ -4,6 +4,7 @@ use super::Exit;
 use super::args::{self, OnlyJson};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::policies::rbac;
 use crate::simulation::object::Object;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
@@ -64,7 +65,7 @@ fn rule(group: &str, resources: Value, verbs: &[&str]) -> Value {
 
 /// The role; `wanted` are plurals by group.
 fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
-    // Of webhooks, policies and quota only the names are told; without them the commands work and say so.
+    // Without these the commands work and say what they could not read.
     let admission = [
         "mutatingadmissionpolicies",
         "mutatingadmissionpolicybindings",
@@ -83,6 +84,10 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule("admissionregistration.k8s.io", texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
         rule("", texts(["resourcequotas"]), &["list"]),
+        // Params of policies.
+        rule("", texts(["configmaps"]), &["get", "list"]),
+        // What `authorizer` answers in policies.
+        rule(rbac::GROUP, texts(["clusterrolebindings", "clusterroles", "rolebindings", "roles"]), &["list"]),
     ];
     for (group, plurals) in wanted {
         rules.push(rule(group, texts(plurals.iter().map(String::as_str)), &["get", "list", "watch"]));
@@ -104,7 +109,7 @@ mod tests {
         let wanted = BTreeMap::from([("g.example.com".to_owned(), BTreeSet::from(["things".to_owned()]))]);
         let role = role("crdx", &wanted);
         let rules = role.get("rules").and_then(Value::as_array).unwrap_or_default();
-        assert_eq!(rules.len(), 6);
+        assert_eq!(rules.len(), 8);
         for verb in rules.iter().flat_map(|r| r.get("verbs").and_then(Value::as_array).unwrap_or_default()) {
             assert!(matches!(verb.as_str(), Some("get" | "list" | "watch")), "{verb:?}");
         }

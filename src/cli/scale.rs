@@ -7,18 +7,26 @@ use super::failure::{Failure, told};
 use super::selection::{self, Selection};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
-use crate::cluster::Resource;
+use crate::cluster::{Error, Resource};
+use crate::input::Entry;
+use crate::input::required::{Required, Sources};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
+use crate::output::excerpt::Spot;
 use crate::output::report::json as report_json;
+use crate::output::report::{self as item_report, Item, Verdict};
 use crate::output::{Cell, Column, Look, columns};
+use crate::policies::findings::Findings;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
+use crate::simulation::admission::{self, Admission};
+use crate::simulation::live::Live;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
@@ -35,6 +43,14 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
     };
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;
+    for undecided in
+        changes.iter().filter_map(|change| change.admission.as_ref()).flat_map(|admission| &admission.undecided)
+    {
+        if !undecided.decides {
+            eprintln!("note: {}: it was not evaluated; {}", undecided.message, undecided.help);
+        }
+    }
+    failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
     let said: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
     let rejected = if said.is_empty() { Exit::Fine } else { Exit::Rejected };
     eprint!("{}", told(&said).0);
@@ -53,6 +69,12 @@ struct Change {
     object: Value,
     /// The Scale and the object, as they would be, or the server's refusal.
     after: Result<(Value, Value), Box<Response>>,
+    /// What policies found, until it is reported.
+    findings: Option<Box<Findings>>,
+    /// What policies do.
+    admission: Option<Box<item_report::admission::Admission>>,
+    /// Why the outcome is not known, and what can be done about it.
+    unknown: Option<Error>,
 }
 
 /// The release that was simulated, and what would become of each object.
@@ -68,6 +90,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     let release = source.release(args.kubernetes);
     let now = terminal::now();
     let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
+    let admission = policies(args, &source, release, &namespace, failures);
     let mut changes = Vec::new();
     for (word, name) in names {
         let resource = source.resource(&word)?;
@@ -82,6 +105,10 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         };
         // A server of its own: what happens to one object is of no concern to the next.
         let server = Server::new(release, 0);
+        let server = match &admission {
+            Some(admission) => admission.server(server, now, &namespace),
+            None => server,
+        };
         let definition = definition_name(&resource);
         let Some(crd) = source.definition(&resource)? else {
             let help = "kubectl scale --dry-run=server tells";
@@ -92,9 +119,47 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
             .seed_definition(&crd, now)
             .and_then(|()| server.seed(&definition, &namespace, found))
             .map_err(|why| Failure::message(format!("{definition} {name:?} cannot be read: {why}")))?;
-        changes.push(change(&server, resource, &namespace, name, args.replicas, manner));
+        if let Some(admission) = &admission {
+            admission.prepare(place, &server);
+        }
+        let mut change = change(&server, resource, &namespace, name, args.replicas, manner);
+        if let (Some(admission), Some(findings)) = (&admission, change.findings.take()) {
+            change.admit(admission, *findings);
+        }
+        changes.push(change);
     }
     Ok((Some(release), changes))
+}
+
+/// The policies that admit the change.
+fn policies(
+    args: &args::Scale,
+    source: &Source,
+    release: Release,
+    namespace: &str,
+    failures: &mut Vec<Failure>,
+) -> Option<Admission> {
+    let options = args.policies.options();
+    let live = Arc::new(Live::new(args.cluster.target()));
+    let input = args.reading.options();
+    let live = (matches!(source, Source::Live(_)) && !options.skips_cluster).then_some(&live);
+    let reading = admission::Reading { options: &options, input: input.clone(), live, namespace };
+    let crds = Sources::open(&args.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
+        Entry::Document(document) if document.is_definition() => Some(document.value),
+        _ => None,
+    });
+    let mut notes = Vec::new();
+    // The CRDs are read again only where there are policies.
+    let definitions = if options.paths.is_empty() { Vec::new() } else { crds.collect() };
+    let mut show = |item: Item| {
+        let message = format!("{}: {}", item.spot, item.reason);
+        failures.push(Failure::Error(Error { message, help: item.help, ..Error::default() }));
+    };
+    let admission = Admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
+    for note in notes {
+        eprintln!("note: {}", note.message);
+    }
+    admission
 }
 
 fn change(server: &Server, resource: Resource, namespace: &str, name: String, replicas: i32, manner: Manner) -> Change {
@@ -102,13 +167,14 @@ fn change(server: &Server, resource: Resource, namespace: &str, name: String, re
     let read = |path: &str| json_of(&server.handle(&request::read(path, manner)));
     let before = read(&format!("{path}/scale"));
     let object = read(&path).unwrap_or_default();
-    let response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, manner));
+    let mut response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, manner));
+    let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),
         None => Err(Box::new(response)),
     };
     let namespace = if resource.namespaced { namespace.to_owned() } else { String::new() };
-    Change { resource, namespace, name, before, object, after }
+    Change { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
 }
 
 /// What a good answer holds.
@@ -120,8 +186,31 @@ fn json_of(response: &Response) -> Option<Value> {
 }
 
 impl Change {
+    /// Adds what policies found.
+    fn admit(&mut self, admission: &Admission, findings: Findings) {
+        let verdict = if self.after.is_ok() { Verdict::Accepted } else { Verdict::Rejected };
+        let mut item = Item::new(Spot::default(), verdict, "");
+        admission.report(&mut item, findings);
+        if item.verdict == Verdict::CannotTell {
+            self.unknown = Some(Error { message: item.reason, help: item.help, ..Error::default() });
+        }
+        self.admission = item.admission;
+    }
+
+    /// The verdict, as reports name it.
+    fn verdict(&self) -> Verdict {
+        match (&self.unknown, &self.after) {
+            (Some(_), _) => Verdict::CannotTell,
+            (None, Ok(_)) => Verdict::Accepted,
+            (None, Err(_)) => Verdict::Rejected,
+        }
+    }
+
     /// Why the server would not do it.
     fn refusal(&self) -> Option<Failure> {
+        if self.unknown.is_some() {
+            return None;
+        }
         let response = self.after.as_ref().err()?;
         let mut failure = match &response.body {
             ResponseBody::Json(status) => Failure::refused(status),
@@ -138,12 +227,19 @@ impl Change {
     }
 
     fn diff(&self, color: bool) -> Option<String> {
-        let (_, after) = self.after.as_ref().ok()?;
+        let (_, after) = self.after.as_ref().ok().filter(|_| self.unknown.is_none())?;
         let (before, after) = (without_books(self.object.clone()), without_books(after.clone()));
         let Resource { group, version, kind, .. } = &self.resource;
         let name = format!("{group}.{version}.{kind}.{}.{}", self.namespace, self.name);
-        let sides =
-            Sides { name: &name, before: Some(&before), after: &after, sent: &after, pruned: &[], defaulted: &[] };
+        let sides = Sides {
+            name: &name,
+            before: Some(&before),
+            after: &after,
+            sent: &after,
+            pruned: &[],
+            defaulted: &[],
+            mutated: &[],
+        };
         difference::unified(&sides, color)
     }
 }
@@ -173,7 +269,10 @@ fn shown(changes: &[Change], look: Look) -> String {
             Cell::from(number(before, &["spec", "replicas"])),
             Cell::from(number(before, &["status", "replicas"])),
             Cell::from(selector),
-            Cell::from(after.map_or_else(|| "rejected".to_owned(), |_| number(after, &["spec", "replicas"]))),
+            Cell::from(match change.verdict() {
+                Verdict::Accepted => number(after, &["spec", "replicas"]),
+                verdict => verdict.words().to_owned(),
+            }),
         ]);
     }
     let mut text = columns::table(COLUMNS, look, &rows);
@@ -203,14 +302,18 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
         if let Some(diff) = diff {
             put("diff", diff.into());
         }
+        put("verdict", change.verdict().word().into());
         match &change.after {
+            _ if change.unknown.is_some() => {
+                let unknown = change.unknown.as_ref();
+                put("reason", unknown.map_or("", |error| &error.message).into());
+                put("help", unknown.and_then(|error| error.help.as_deref()).unwrap_or_default().into());
+            }
             Ok((scale, object)) => {
-                put("verdict", "accepted".into());
                 put("wouldBe", scale.clone());
                 put("result", without_books(object.clone()));
             }
             Err(response) => {
-                put("verdict", "rejected".into());
                 let said = match &response.body {
                     ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
                     ResponseBody::Text(text) => text.trim(),
@@ -218,6 +321,7 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
                 put("answer", object([("code", Value::Int(response.code.into())), ("message", said.into())]));
             }
         }
+        item.extend(change.admission.as_ref().map(|admission| admission.members()).unwrap_or_default());
         Value::Object(item)
     };
     let report = object([

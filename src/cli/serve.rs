@@ -9,8 +9,7 @@ use crate::field::names;
 use crate::policies::authorizer::Rules;
 use crate::serve::{self, Options, Running, State};
 use crate::server::{Namespaces, Server, Timestamp, UserInfo};
-use crate::text;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
@@ -39,28 +38,16 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
 }
 
 /// The server with the policies and the user that the flags ask for.
-fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Result<Server, String> {
+fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Server {
     if args.admission {
-        server = server.with_policies(Arc::new(authorizer(args.authorizer.as_deref())?), now);
+        let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
+        server = server.with_policies(Arc::new(authorizer), Arc::default(), now);
     }
     if let Some(username) = &args.request_user {
         let groups = args.request_group.clone();
         server = server.with_user(UserInfo { username: username.clone(), groups, ..UserInfo::default() });
     }
-    Ok(server)
-}
-
-/// What answers `authorizer`: `allow`, `deny` or the rules of a file.
-fn authorizer(given: Option<&str>) -> Result<Rules, String> {
-    match given {
-        None | Some("allow") => Ok(Rules::allow_all()),
-        Some("deny") => Ok(Rules::deny_all()),
-        Some(path) => {
-            let bytes = fs::read(path).map_err(|e| format!("--authorizer: cannot read {path}: {e}"))?;
-            let document = text::yaml::read(&bytes).map_err(|e| format!("--authorizer: {path}: {e}"))?;
-            Rules::read(&document).map_err(|e| format!("--authorizer: {path}: {e}"))
-        }
-    }
+    server
 }
 
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
@@ -80,7 +67,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
         server = server.with_namespaces(rule, names, now);
     }
-    let server = Arc::new(with_admission(server, args, now).map_err(one)?);
+    let server = Arc::new(with_admission(server, args, now));
     let mut options = Options {
         address: args.address,
         port: args.port,

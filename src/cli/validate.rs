@@ -69,6 +69,7 @@ pub fn plan(
         old: updates.old.clone(),
         kustomizations: inputs.paths.kustomize.clone(),
         options: inputs.paths.reading.options(),
+        policies: inputs.policies.options(),
         skip: inputs.skip.clone(),
         selector: inputs.selector.clone(),
         field_validation: inputs.field_validation.into(),

@@ -79,13 +79,14 @@ const KINDS: [Kind; 4] = [
 
 impl Connection {
     /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
-    pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>) -> Vec<Note> {
+    pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>, evaluates_policies: bool) -> Vec<Note> {
         let mut unread = Unread::default();
         let served = unread.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
         };
-        let asked: Vec<(Option<Asked>, Option<Asked>)> = KINDS
+        let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| !evaluates_policies || kind.bindings.is_none()).collect();
+        let asked: Vec<(Option<Asked>, Option<Asked>)> = kinds
             .iter()
             .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))
             .collect();
@@ -103,7 +104,7 @@ impl Connection {
             .collect();
 
         let mut notes = Vec::new();
-        for (kind, (list, bindings)) in KINDS.iter().zip(asked) {
+        for (kind, (list, bindings)) in kinds.into_iter().zip(asked) {
             let Some(list) = list else { continue };
             let Some(list) = unread.or_nothing(kind.plural, list.wait()).flatten() else { continue };
             let bound = bindings.and_then(|bindings| unread.or_nothing(kind.plural, bindings.wait()).flatten());

@@ -31,6 +31,7 @@ pub fn read(path: &str, manner: Manner) -> Request {
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
         user: None,
+        skips_admission: false,
         body: Body::Empty,
         now: manner.now,
     }
@@ -68,6 +69,7 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
         user: None,
+        skips_admission: false,
         body: if json::is_longer_than(&object, LIMIT) {
             // The server refuses the body by its length.
             Body::Bytes(json::to_string(&object).into_bytes())

@@ -28,6 +28,8 @@ pub struct Sides<'a> {
     pub pruned: &'a [&'a str],
     /// Paths that were set by defaulting.
     pub defaulted: &'a [&'a str],
+    /// Paths set by admission policies, with the policies.
+    pub mutated: &'a [(&'a str, &'a str)],
 }
 
 /// The YAML of an object; empty if there is none.
@@ -68,12 +70,15 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
             };
             out.push_str(&paint.when(color, &format!("{sign}{line}")));
             let remark = match mark {
-                Mark::Pruned => "  # pruned",
-                Mark::Defaulted => "  # default",
-                Mark::None => "",
+                Mark::Pruned => "  # pruned".to_owned(),
+                Mark::Defaulted => "  # default".to_owned(),
+                Mark::Mutated(index) => {
+                    sides.mutated.get(index).map(|(_, policy)| format!("  # policy {policy}")).unwrap_or_default()
+                }
+                Mark::None => String::new(),
             };
             if change.tag() == ChangeTag::Insert && !remark.is_empty() {
-                out.push_str(&Paint::Dim.when(color, remark));
+                out.push_str(&Paint::Dim.when(color, &remark));
             }
             out.push('\n');
         }
@@ -118,6 +123,8 @@ enum Mark {
     None,
     Defaulted,
     Pruned,
+    /// By the policy with that index in [`Sides::mutated`].
+    Mutated(usize),
 }
 
 /// The marks of the lines of a text.
@@ -126,22 +133,23 @@ struct Marks(Vec<Mark>);
 impl Marks {
     fn of(text: &str, sides: &Sides<'_>) -> Self {
         let mut marks = Self(vec![Mark::None; text.lines().count()]);
-        if sides.pruned.is_empty() && sides.defaulted.is_empty() {
+        if sides.pruned.is_empty() && sides.defaulted.is_empty() && sides.mutated.is_empty() {
             return marks;
         }
         let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
-        for (paths, mark) in [(sides.defaulted, Mark::Defaulted), (sides.pruned, Mark::Pruned)] {
-            for path in paths {
-                let found = spans.locate(path);
-                if !found.exact {
-                    continue;
-                }
-                let value = text.get(found.value.range.clone()).unwrap_or_default();
-                let first = found.key.as_ref().unwrap_or(&found.value).start.line;
-                let last = found.value.start.line + value.trim_end().matches('\n').count();
-                for line in marks.0.iter_mut().take(last).skip(first.saturating_sub(1)) {
-                    *line = mark;
-                }
+        let defaulted = sides.defaulted.iter().map(|path| (*path, Mark::Defaulted));
+        let mutated = sides.mutated.iter().enumerate().map(|(index, (path, _))| (*path, Mark::Mutated(index)));
+        let pruned = sides.pruned.iter().map(|path| (*path, Mark::Pruned));
+        for (path, mark) in defaulted.chain(mutated).chain(pruned) {
+            let found = spans.locate(path);
+            if !found.exact {
+                continue;
+            }
+            let value = text.get(found.value.range.clone()).unwrap_or_default();
+            let first = found.key.as_ref().unwrap_or(&found.value).start.line;
+            let last = found.value.start.line + value.trim_end().matches('\n').count();
+            for line in marks.0.iter_mut().take(last).skip(first.saturating_sub(1)) {
+                *line = mark;
             }
         }
         marks
@@ -213,13 +221,16 @@ mod tests {
             sent: &sent,
             pruned: &["spec.list[0].xs", "spec.typo"],
             defaulted: &["spec.b"],
+            mutated: &[("spec.a", "stamp")],
         };
         assert_eq!(
             unified(&sides, false).unwrap(),
-            "--- LIVE/k\n+++ MERGED/k\n@@ -1,6 +1,8 @@\n kind: K\n spec:\n-  a: 1\n+  a: 2\n+  b:  # default\n+    c: 1  # default\n   list:\n   - x: 1\n!    xs:  # pruned\n!    - 1  # pruned\n!    - 2  # pruned\n!  typo: true  # pruned\n   z: 0\n"
+            "--- LIVE/k\n+++ MERGED/k\n@@ -1,6 +1,8 @@\n kind: K\n spec:\n-  a: 1\n+  a: 2  # policy stamp\n+  b:  # default\n+    c: 1  # default\n   list:\n   - x: 1\n!    xs:  # pruned\n!    - 1  # pruned\n!    - 2  # pruned\n!  typo: true  # pruned\n   z: 0\n"
         );
         assert_eq!(unified(&Sides { before: Some(&after), ..sides }, false), None);
-        assert!(unified(&Sides { pruned: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n"));
+        assert!(
+            unified(&Sides { pruned: &[], mutated: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n")
+        );
     }
 
     #[test]
@@ -234,7 +245,8 @@ mod tests {
     #[test]
     fn a_new_object_is_all_new() {
         let after = read(r#"{"kind":"K"}"#);
-        let sides = Sides { name: "k", before: None, after: &after, sent: &after, pruned: &[], defaulted: &[] };
+        let sides =
+            Sides { name: "k", before: None, after: &after, sent: &after, pruned: &[], defaulted: &[], mutated: &[] };
         assert_eq!(unified(&sides, false).unwrap(), "--- LIVE/k\n+++ MERGED/k\n@@ -0,0 +1 @@\n+kind: K\n");
     }
 }

@@ -1,5 +1,6 @@
 //! What is told of each object, as plain data; [`text`], [`json`] and [`pipeline`] turn it into what is read.
 
+pub mod admission;
 pub mod case;
 pub mod json;
 mod merge;
@@ -12,6 +13,7 @@ use super::excerpt::Spot;
 pub use crate::kubectl::Action;
 use crate::release::{Release, ReleaseSet};
 use crate::value::Value;
+use admission::Admission;
 
 /// What introduces an error of [`Item::hidden`] where it stands alone.
 const HIDDEN_NOTE: &str = "after the unknown fields, the server would also report: ";
@@ -92,6 +94,8 @@ pub struct Item {
     pub scale: Option<Value>,
     /// The server's Table of it.
     pub table: Option<Value>,
+    /// What admission policies do with it, if any does something.
+    pub admission: Option<Box<Admission>>,
 }
 
 impl Item {
@@ -117,6 +121,7 @@ impl Item {
             object: None,
             scale: None,
             table: None,
+            admission: None,
         }
     }
 

@@ -49,6 +49,11 @@ impl Rules {
         Self { rules: vec![Rule { verdict: Some(Verdict::Deny), ..Rule::default() }] }
     }
 
+    /// Whether the answers depend on the user.
+    pub fn read_user(&self) -> bool {
+        self.rules.iter().any(|rule| rule.user.is_some() || rule.group.is_some())
+    }
+
     /// Reads `rules:`, a list of objects with the keys `user`, `group`, `verb`, `apiGroup`, `resource`, `subresource`,
     /// `name`, `namespace`, `path`, `decision` (`allow`, `deny`, `noOpinion` or `error`) and `reason`.
     ///

@@ -2,9 +2,11 @@
 //!
 //! An expression that does not compile is kept with its error: it fails when it is evaluated.
 
+use super::dependencies::Dependencies;
 use super::environment::{Declarations, Environments};
 use super::model::{Mutation, Policy};
 use crate::cel::{
+    ast::CheckedAst,
     env::Env,
     eval::Program,
     types::Type,
@@ -21,6 +23,8 @@ pub struct Expression {
     pub program: Result<Program, String>,
     /// The variables its environment has.
     pub declarations: Declarations,
+    /// What it reads that may not be known; nothing if it does not compile.
+    pub dependencies: Dependencies,
 }
 
 /// A variable.
@@ -63,19 +67,21 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
     let all = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
     let mut environments = Environments::new(release);
     let mut variables = Vec::new();
+    let mut dependencies = Vec::new();
     for variable in &policy.variables {
-        let (expression, type_) = expression(&variable.expression, &environments.env(all), all, &[]);
+        let (expression, type_) = expression(&variable.expression, &environments.env(all), (all, &dependencies), &[]);
         environments.add_variable(&variable.name, type_.as_ref());
+        dependencies.push((variable.name.clone(), expression.dependencies));
         variables.push(Variable { name: variable.name.clone(), expression });
     }
     let env = environments.env(all);
-    let of = |source: &str, types: &[Type]| expression(source, &env, all, types).0;
+    let of = |source: &str, types: &[Type]| expression(source, &env, (all, &dependencies), types).0;
     let for_messages = Declarations { authorizer: false, ..all };
     let message_env = environments.env(for_messages);
-    let message = |source: &str| expression(source, &message_env, for_messages, &[Type::String]).0;
+    let message = |source: &str| expression(source, &message_env, (for_messages, &dependencies), &[Type::String]).0;
     let for_patches = Declarations { patch_types: true, ..all };
     let patch_env = environments.env(for_patches);
-    let patch = |source: &str, type_| expression(source, &patch_env, for_patches, &[type_]).0;
+    let patch = |source: &str, type_| expression(source, &patch_env, (for_patches, &dependencies), &[type_]).0;
     let texts = [Type::String, Type::Null];
     Compiled {
         match_conditions: policy.match_conditions.iter().map(|source| of(source, &[Type::Bool])).collect(),
@@ -98,15 +104,23 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
     }
 }
 
-/// Compiles an expression that must be of one of these types (of any if there are none); also gives its type.
-fn expression(source: &str, env: &Env, declarations: Declarations, types: &[Type]) -> (Expression, Option<Type>) {
+/// Compiles an expression that must be of one of these types (of any if there are none); also gives its type. `variables`
+/// are those before it, with their dependencies.
+fn expression(
+    source: &str,
+    env: &Env,
+    (declarations, variables): (Declarations, &[(String, Dependencies)]),
+    types: &[Type],
+) -> (Expression, Option<Type>) {
     let compiled = program(source, env, types);
-    let type_ = compiled.as_ref().ok().map(|(_, type_)| type_.clone());
+    let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
+    let type_ = checked.map(|checked| checked.result_type().clone());
+    let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::of(checked, variables));
     let program = compiled.map(|(program, _)| program);
-    (Expression { source: source.to_owned(), program, declarations }, type_)
+    (Expression { source: source.to_owned(), program, declarations, dependencies }, type_)
 }
 
-fn program(source: &str, env: &Env, types: &[Type]) -> Result<(Program, Type), String> {
+fn program(source: &str, env: &Env, types: &[Type]) -> Result<(Program, CheckedAst), String> {
     let checked = env.compile(source).map_err(|issues| format!("compilation failed: {}", issues.display()))?;
     let found = checked.result_type();
     match types {
@@ -119,5 +133,5 @@ fn program(source: &str, env: &Env, types: &[Type]) -> Result<(Program, Type), S
         }
     }
     let program = Program::plan(&checked, env).map_err(|error| format!("program instantiation failed: {error}"))?;
-    Ok((program, found.clone()))
+    Ok((program, checked))
 }

@@ -1,5 +1,6 @@
 //! Why policies refuse a request.
 
+use super::model::Family;
 use super::request::Request;
 use crate::value::Value;
 
@@ -36,22 +37,39 @@ pub struct Denial {
 /// The part of a policy that a finding is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
+    /// The kind of policy.
+    pub family: Family,
     /// The policy.
     pub policy: String,
     /// The binding; empty if the policy itself cannot be used.
     pub binding: String,
     /// The index of the validation, if it is one that failed.
     pub validation: Option<usize>,
+    /// Its expression; empty if it is none.
+    pub expression: String,
     /// The message without the names of policy and binding.
     pub message: String,
+}
+
+impl Origin {
+    /// The message with the names of policy and binding, as it is in `details.causes`.
+    pub fn cause(&self) -> String {
+        let Self { policy, binding, message, .. } = self;
+        match (self.family, binding.as_str()) {
+            (Family::Validating, "") => format!("ValidatingAdmissionPolicy '{policy}' denied request: {message}"),
+            (Family::Validating, _) => {
+                format!("ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denied request: {message}")
+            }
+            (Family::Mutating, "") => format!("policy \"{policy}\" denied request: {message}"),
+            (Family::Mutating, _) => format!("policy '{policy}' with binding '{binding}' denied request: {message}"),
+        }
+    }
 }
 
 impl Denial {
     /// The denial of a validating policy.
     pub fn validating(request: &Request<'_>, object: Option<&Value>, reason: Option<&str>, origin: Origin) -> Self {
-        let Origin { policy, binding, message: why, .. } = &origin;
-        let with = if binding.is_empty() { String::new() } else { format!(" with binding '{binding}'") };
-        let cause = format!("ValidatingAdmissionPolicy '{policy}'{with} denied request: {why}");
+        let cause = origin.cause();
         let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or("Invalid");
         let name = request.shown_name(object);
         let message = format!("{} \"{name}\" is forbidden: {cause}", request.resource.group_resource());
@@ -66,15 +84,7 @@ impl Denial {
 
     /// The denial of mutating policies: `errors` with their reasons, which must not be empty.
     pub fn mutating(request: &Request<'_>, object: Option<&Value>, errors: Vec<(Origin, &'static str)>) -> Self {
-        let cause = |origin: &Origin| {
-            let Origin { policy, binding, message, .. } = origin;
-            if binding.is_empty() {
-                format!("policy \"{policy}\" denied request: {message}")
-            } else {
-                format!("policy '{policy}' with binding '{binding}' denied request: {message}")
-            }
-        };
-        let causes: Vec<String> = errors.iter().map(|(origin, _)| cause(origin)).collect();
+        let causes: Vec<String> = errors.iter().map(|(origin, _)| origin.cause()).collect();
         let (origin, reason) = errors.into_iter().next().unwrap_or_default();
         Self {
             code: 403,

@@ -1,6 +1,7 @@
 //! Evaluating expressions of a policy within their budgets (`admission/plugin/cel/activation.go`, `composition.go`).
 
 use super::compile::{Expression, Variable};
+use super::dependencies::{Dependencies, Dependency};
 use super::environment::Declarations;
 use super::model::FailurePolicy;
 use super::request::Request;
@@ -183,24 +184,40 @@ fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
     Ok(())
 }
 
-/// Whether the match conditions of a policy let it be evaluated (`webhook/matchconditions/matcher.go`).
+/// Why match conditions do not decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// Conditions failed: the server's words.
+    Failed(String),
+    /// A condition depends on what is not known, and none that does not is false.
+    Unknown(Dependency),
+}
+
+/// Whether the match conditions of a policy let it be evaluated (`webhook/matchconditions/matcher.go`). `namespaceObject` is
+/// always null in them, so it is always known.
 ///
 /// # Errors
-/// The server's words for conditions that failed, unless the policy ignores failures.
+/// Conditions that failed, unless the policy ignores failures, and those that depend on what is `unknown`.
 pub fn match_conditions<'a>(
     activation: &Activation<'a>,
     conditions: &'a [Expression],
     failure_policy: &FailurePolicy,
-) -> Result<bool, String> {
+    unknown: Dependencies,
+) -> Result<bool, Undecided> {
+    let unknown = Dependencies { namespace: false, ..unknown };
     let mut budget = MATCH_CONDITIONS_BUDGET;
+    let known = conditions.iter().filter(|condition| condition.dependencies.shared(unknown).is_none());
     let results: Result<Vec<Evaluation<'a>>, OutOfBudget> =
-        conditions.iter().map(|condition| activation.evaluate(condition, &mut budget)).collect();
+        known.map(|condition| activation.evaluate(condition, &mut budget)).collect();
     let results = match results {
         Ok(results) => results,
         Err(OutOfBudget) => return failed(OUT_OF_BUDGET.to_owned(), failure_policy),
     };
     if results.iter().any(|result| matches!(result, Evaluation::Value(CelValue::Bool(false)))) {
         return Ok(false);
+    }
+    if let Some(dependency) = conditions.iter().find_map(|condition| condition.dependencies.shared(unknown)) {
+        return Err(Undecided::Unknown(dependency));
     }
     let mut errors: Vec<String> = Vec::new();
     for result in results {
@@ -217,9 +234,9 @@ pub fn match_conditions<'a>(
     }
 }
 
-fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, String> {
+fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, Undecided> {
     match failure_policy {
-        FailurePolicy::Fail => Err(error),
+        FailurePolicy::Fail => Err(Undecided::Failed(error)),
         FailurePolicy::Ignore => Ok(false),
         // The server handles the two words it knows and goes on otherwise.
         FailurePolicy::Other(_) => Ok(true),

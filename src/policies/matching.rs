@@ -1,5 +1,6 @@
 //! Whether a policy or binding matches a request (`policy/matching/matching.go`, `webhook/predicates`).
 
+use super::knowledge::{Missing, Trouble};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::value::{Map, Value};
@@ -16,13 +17,13 @@ pub struct Matched {
 /// Whether a request is matched, and as what.
 ///
 /// # Errors
-/// The server's words for what keeps it from telling: a wrong selector, a namespace that does not exist.
+/// A wrong selector, a namespace that does not exist, or labels of a namespace that are not known.
 pub fn matches(
     criteria: &MatchResources,
     request: &Request<'_>,
     object: Option<&Value>,
     cluster: &dyn Cluster,
-) -> Result<Option<Matched>, String> {
+) -> Result<Option<Matched>, Trouble> {
     let namespace = namespace_matches(criteria, request, object, cluster);
     if namespace == Ok(false) {
         return Ok(None);
@@ -48,6 +49,9 @@ pub fn matches(
     Ok(matched)
 }
 
+/// The label that every namespace has.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
 fn internal(why: &str) -> String {
     format!("Internal error occurred: {why}")
 }
@@ -57,7 +61,7 @@ fn namespace_matches(
     request: &Request<'_>,
     object: Option<&Value>,
     cluster: &dyn Cluster,
-) -> Result<bool, String> {
+) -> Result<bool, Trouble> {
     let of_namespaces = request.resource.resource == "namespaces";
     if request.namespace.is_empty() && !of_namespaces {
         return Ok(true);
@@ -73,9 +77,15 @@ fn namespace_matches(
     {
         return Ok(selector.matches(labels(object)));
     }
-    match cluster.namespace(request.namespace) {
+    let namespace = cluster.namespace(request.namespace);
+    if !cluster.knows_namespace(request.namespace) {
+        let labels = namespace.as_deref().and_then(labels);
+        let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
+        return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| Trouble::Unknown(unknown(labels)));
+    }
+    match namespace {
         Some(namespace) => Ok(selector.matches(labels(&namespace))),
-        None => Err(namespace_not_found(request.namespace)),
+        None => Err(namespace_not_found(request.namespace).into()),
     }
 }
 

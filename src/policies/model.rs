@@ -7,9 +7,10 @@ use crate::release::Release;
 use crate::value::Value;
 
 /// Which of the two kinds of policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// `ValidatingAdmissionPolicy` and its bindings.
+    #[default]
     Validating,
     /// `MutatingAdmissionPolicy` and its bindings.
     Mutating,

@@ -8,30 +8,20 @@ mod native;
 use super::compile::Patch;
 use super::denial::{Denial, Origin, Refused};
 use super::evaluate::{
-    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, match_conditions, namespace_object,
+    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, Undecided, match_conditions,
+    namespace_object,
 };
+use super::findings::{Change, Findings};
+use super::knowledge::{Missing, Part, Trouble};
 use super::matching::{Matched, matches};
-use super::model::{Binding, FailurePolicy, Policy};
+use super::model::{Binding, FailurePolicy, Family, Policy};
 use super::params::{self, Param};
 use super::request::{Cluster, Kind, Request};
 use super::source::Hook;
-use super::validating::namespace_of;
+use super::validating::{namespace_of, unknown_to};
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A policy that changed the object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// The policy.
-    pub policy: String,
-    /// The binding.
-    pub binding: String,
-    /// The object before, in the version the policy matched.
-    pub before: Value,
-    /// The object after it.
-    pub after: Value,
-}
 
 /// Why a mutation failed.
 #[derive(Debug)]
@@ -48,7 +38,7 @@ impl From<String> for Failure {
     }
 }
 
-/// Lets all policies change the object of a create or update; `changes` tells which did.
+/// Lets all policies change the object of a create or update; the findings say which did.
 ///
 /// # Errors
 /// The refusal of the request.
@@ -57,14 +47,14 @@ pub fn mutate(
     request: &Request<'_>,
     object: &mut Value,
     cluster: &dyn Cluster,
-    changes: &mut Vec<Change>,
+    findings: &mut Findings,
 ) -> Result<bool, Refused> {
     let before = object.clone();
     let mut reinvocation = Reinvocation::default();
-    admit(hooks, request, object, cluster, changes, &mut reinvocation)?;
+    admit(hooks, request, object, cluster, findings, &mut reinvocation)?;
     if reinvocation.requested {
         reinvocation.running = true;
-        admit(hooks, request, object, cluster, changes, &mut reinvocation)?;
+        admit(hooks, request, object, cluster, findings, &mut reinvocation)?;
     }
     Ok(*object != before)
 }
@@ -127,19 +117,20 @@ fn admit(
     request: &Request<'_>,
     object: &mut Value,
     cluster: &dyn Cluster,
-    changes: &mut Vec<Change>,
+    findings: &mut Findings,
     reinvocation: &mut Reinvocation,
 ) -> Result<(), Refused> {
     let mut round = Round { request, cluster, errors: Vec::new(), versions: BTreeMap::new() };
-    let invocations = round.collect(hooks, object);
+    let invocations = round.collect(hooks, object, findings);
     if !invocations.is_empty() {
-        round.invoke(&invocations, object, changes, reinvocation)?;
+        round.invoke(&invocations, object, findings, reinvocation)?;
     }
     let errors = round.errors.into_iter().filter(|(_, _, policy)| *policy != FailurePolicy::Ignore);
     let errors: Vec<(Origin, &'static str)> = errors.map(|(origin, reason, _)| (origin, reason)).collect();
     if errors.is_empty() {
         return Ok(());
     }
+    findings.denials.extend(errors.iter().map(|(origin, _)| origin.clone()));
     Err(Refused::Denied(Box::new(Denial::mutating(request, Some(object), errors))))
 }
 
@@ -153,8 +144,16 @@ struct Round<'r> {
 impl Round<'_> {
     fn error(&mut self, policy: &Policy, binding: Option<&Binding>, reason: &'static str, message: String) {
         let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
-        let origin = Origin { policy: policy.name.clone(), binding, validation: None, message };
+        let origin =
+            Origin { family: Family::Mutating, policy: policy.name.clone(), binding, message, ..Origin::default() };
         self.errors.push((origin, reason, policy.failure_policy.clone()));
+    }
+
+    fn trouble(&mut self, hook: &Hook, binding: Option<&Binding>, trouble: Trouble, findings: &mut Findings) {
+        match trouble {
+            Trouble::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            Trouble::Unknown(missing) => findings.doubt(Family::Mutating, hook, binding, Part::Matching, missing),
+        }
     }
 
     fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, why: &str) {
@@ -163,7 +162,7 @@ impl Round<'_> {
     }
 
     /// The policies and bindings that match, with their params (`policyDispatcher.Dispatch`).
-    fn collect<'h>(&mut self, hooks: &'h [Hook], object: &Value) -> Vec<Invocation<'h>> {
+    fn collect<'h>(&mut self, hooks: &'h [Hook], object: &Value, findings: &mut Findings) -> Vec<Invocation<'h>> {
         let mut invocations = Vec::new();
         for hook in hooks {
             let policy = &*hook.policy;
@@ -174,15 +173,15 @@ impl Round<'_> {
             let matched = match matches(constraints, self.request, Some(object), self.cluster) {
                 Ok(Some(matched)) => matched,
                 Ok(None) => continue,
-                Err(why) => {
-                    self.configuration_error(policy, None, &why);
+                Err(trouble) => {
+                    self.trouble(hook, None, trouble, findings);
                     continue;
                 }
             };
             let kind = match params::kind_of(policy, self.cluster) {
                 Ok(kind) => kind,
-                Err(why) => {
-                    self.configuration_error(policy, None, &why);
+                Err(trouble) => {
+                    self.trouble(hook, None, trouble, findings);
                     continue;
                 }
             };
@@ -191,8 +190,8 @@ impl Round<'_> {
                     match matches(resources, self.request, Some(object), self.cluster) {
                         Ok(Some(_)) => {}
                         Ok(None) => continue,
-                        Err(why) => {
-                            self.configuration_error(policy, Some(binding), &why);
+                        Err(trouble) => {
+                            self.trouble(hook, Some(binding), trouble, findings);
                             continue;
                         }
                     }
@@ -208,7 +207,7 @@ impl Round<'_> {
                         matched: matched.clone(),
                         param,
                     })),
-                    Err(why) => self.configuration_error(policy, Some(binding), &why),
+                    Err(trouble) => self.trouble(hook, Some(binding), trouble, findings),
                 }
             }
         }
@@ -235,7 +234,7 @@ impl Round<'_> {
         &mut self,
         invocations: &[Invocation<'_>],
         object: &mut Value,
-        changes: &mut Vec<Change>,
+        findings: &mut Findings,
         reinvocation: &mut Reinvocation,
     ) -> Result<(), Refused> {
         if reinvocation.running && reinvocation.output.as_ref() != Some(object) {
@@ -246,7 +245,7 @@ impl Round<'_> {
         let authorizers = Authorizers::new(self.request, self.cluster.authorizer());
         let mut last = None;
         for invocation in invocations {
-            let mutated = self.invoke_one(invocation, shown.as_ref(), &authorizers, changes, reinvocation)?;
+            let mutated = self.invoke_one(invocation, shown.as_ref(), &authorizers, findings, reinvocation)?;
             if mutated {
                 last = Some(invocation.matched.kind.clone());
             }
@@ -274,7 +273,7 @@ impl Round<'_> {
         invocation: &Invocation<'_>,
         namespace: Option<&Value>,
         authorizers: &Authorizers,
-        changes: &mut Vec<Change>,
+        findings: &mut Findings,
         reinvocation: &mut Reinvocation,
     ) -> Result<bool, Refused> {
         let (policy, compiled) = (&*invocation.hook.policy, &*invocation.hook.compiled);
@@ -283,6 +282,8 @@ impl Round<'_> {
         let (request, cluster, matched) = (self.request, self.cluster, &invocation.matched);
         let value = request.to_value(&matched.kind, &matched.resource);
         let Some(versioned) = self.versions.get(&matched.kind) else { return Ok(false) };
+        let unknown = unknown_to(request, cluster);
+        let (hook, binding) = (invocation.hook, Some(invocation.binding));
         if !compiled.match_conditions.is_empty() {
             let condition_value = request.to_value(&matched.kind, &request.resource);
             let inputs = Inputs {
@@ -294,11 +295,16 @@ impl Round<'_> {
                 authorizers: Some(authorizers),
             };
             let activation = Activation::new(inputs, &compiled.variables);
-            match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy) {
+            match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(why) => {
+                Err(Undecided::Failed(why)) => {
                     self.error(policy, Some(invocation.binding), "Invalid", why);
+                    return Ok(false);
+                }
+                Err(Undecided::Unknown(dependency)) => {
+                    let missing = Missing::of(dependency, request.namespace);
+                    findings.doubt(Family::Mutating, hook, binding, Part::Condition, missing);
                     return Ok(false);
                 }
             }
@@ -309,7 +315,13 @@ impl Round<'_> {
         }
         let before = versioned.object.clone();
         let mut failures = Vec::new();
-        for patch in &compiled.mutations {
+        for (index, patch) in compiled.mutations.iter().enumerate() {
+            let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
+            if let Some(dependency) = expression.dependencies.shared(unknown) {
+                let missing = Missing::of(dependency, request.namespace);
+                findings.doubt(Family::Mutating, hook, binding, Part::Mutation(index), missing);
+                continue;
+            }
             let Some(versioned) = self.versions.get_mut(&matched.kind) else { break };
             let inputs = Inputs {
                 object: Some(&versioned.object),
@@ -335,7 +347,7 @@ impl Round<'_> {
         if let Some(versioned) = self.versions.get(&matched.kind).filter(|versioned| versioned.object != before) {
             reinvocation.require();
             reinvocation.requested = true;
-            changes.push(Change {
+            findings.changes.push(Change {
                 policy: policy.name.clone(),
                 binding: invocation.binding.name.clone(),
                 before,

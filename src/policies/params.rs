@@ -1,5 +1,6 @@
 //! The params a binding evaluates its policy with (`policy/generic/policy_dispatcher.go`, `CollectParams`).
 
+use super::knowledge::{Missing, Trouble};
 use super::matching::labels;
 use super::model::{Binding, Policy};
 use super::request::{Cluster, Kind, Request};
@@ -14,12 +15,15 @@ pub type Param = Option<Arc<Value>>;
 ///
 /// # Errors
 /// A kind that nothing serves.
-pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, String> {
+pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, Trouble> {
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
     let (group, version) = wanted.api_version.split_once('/').unwrap_or(("", &wanted.api_version));
     let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: wanted.kind.clone() };
     if cluster.param_scope(&kind).is_none() {
-        return Err(format!("failed to find resource referenced by paramKind: '{}'", kind.text()));
+        if !cluster.knows_kinds() {
+            return Err(Trouble::Unknown(Missing::ParamKind(kind)));
+        }
+        return Err(format!("failed to find resource referenced by paramKind: '{}'", kind.text()).into());
     }
     Ok(Some(kind))
 }
@@ -27,42 +31,54 @@ pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, S
 /// The params of a binding: the policy is evaluated once with each.
 ///
 /// # Errors
-/// A paramRef that cannot be used, or that finds nothing although it must.
+/// A paramRef that cannot be used, that finds nothing although it must, or whose params are not known.
 pub fn collect(
     kind: Option<&Kind>,
     binding: &Binding,
     request: &Request<'_>,
     cluster: &dyn Cluster,
-) -> Result<Vec<Param>, String> {
+) -> Result<Vec<Param>, Trouble> {
     let (Some(kind), Some(reference)) = (kind, &binding.param_ref) else { return Ok(vec![None]) };
     let Some(scope) = cluster.param_scope(kind) else { return Ok(vec![None]) };
     let namespace = if scope.namespaced {
         let namespace = if reference.namespace.is_empty() { request.namespace } else { &reference.namespace };
         if namespace.is_empty() {
             let why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
-            return Err(why.to_owned());
+            return Err(why.to_owned().into());
         }
         Some(namespace)
     } else if reference.namespace.is_empty() {
         None
     } else {
-        return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".to_owned());
+        return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".to_owned().into());
+    };
+    let unknown = |name: Option<&str>| {
+        let namespace = namespace.map(str::to_owned);
+        Trouble::Unknown(Missing::Param { kind: kind.clone(), namespace, name: name.map(str::to_owned) })
     };
     let found = if !reference.name.is_empty() {
         if reference.selector.is_some() {
-            return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned());
+            return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned().into());
         }
-        cluster.params(kind, namespace, Some(&reference.name))
+        let name = Some(reference.name.as_str());
+        let found = cluster.params(kind, namespace, name);
+        if found.is_empty() && !cluster.knows_params(kind, namespace, name) {
+            return Err(unknown(name));
+        }
+        found
     } else if let Some(selector) = &reference.selector {
         selector.check()?;
         let mut all = cluster.params(kind, namespace, None);
         all.retain(|param| selector.matches(labels(param)));
+        if all.is_empty() && !cluster.knows_params(kind, namespace, None) {
+            return Err(unknown(None));
+        }
         all
     } else {
-        return Err("one of name or selector must be provided".to_owned());
+        return Err("one of name or selector must be provided".to_owned().into());
     };
     if found.is_empty() && reference.deny_if_not_found {
-        return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
+        return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned().into());
     }
     Ok(found.into_iter().map(Some).collect())
 }
@@ -76,6 +92,10 @@ pub fn typed_kind(policy: &Policy, cluster: &dyn Cluster) -> Option<Kind> {
 /// A param as validating policies see it: one of a typed kind is given apiVersion and kind of the policy's paramKind.
 pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     let Some(kind) = typed else { return Cow::Borrowed(param) };
+    let is = |key: &str, text: &str| param.str_at(&[key]) == Some(text);
+    if is("apiVersion", &kind.api_version()) && is("kind", &kind.kind) {
+        return Cow::Borrowed(param);
+    }
     let mut param = param.clone();
     if let Some(members) = param.as_object_mut() {
         members.insert("apiVersion".to_owned(), kind.api_version().into());

@@ -1,5 +1,6 @@
 //! What policies know of a request, and what they ask of the cluster.
 
+use super::dependencies::Dependencies;
 use crate::apply::types::TypeRef;
 use crate::cel::value::Authorizer;
 use crate::value::{Map, Value, object};
@@ -214,4 +215,25 @@ pub trait Cluster {
 
     /// Answers `authorizer`.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
+
+    /// What is not known; of namespaces [`Cluster::knows_namespace`] says it for each.
+    fn unknown(&self) -> Dependencies {
+        Dependencies::default()
+    }
+
+    /// Whether the Namespace object of that name, or that there is none, is known. Of one that is not known
+    /// [`Cluster::namespace`] gives the label `kubernetes.io/metadata.name` at most.
+    fn knows_namespace(&self, _name: &str) -> bool {
+        true
+    }
+
+    /// Whether what [`Cluster::params`] gives, or that it gives nothing, is all there is.
+    fn knows_params(&self, _kind: &Kind, _namespace: Option<&str>, _name: Option<&str>) -> bool {
+        true
+    }
+
+    /// Whether a kind that nothing serves here is one that nothing serves in the cluster.
+    fn knows_kinds(&self) -> bool {
+        true
+    }
 }

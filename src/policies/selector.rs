@@ -62,21 +62,37 @@ impl LabelSelector {
 
     /// Whether an object with these labels is selected. The selector must pass [`Self::check`].
     pub fn matches(&self, labels: Option<&Map>) -> bool {
-        self.expressions.iter().all(|expression| {
-            let value = labels.and_then(|labels| labels.get(&expression.key)).and_then(Value::as_str);
-            let is_listed = |value: &str| expression.values.iter().any(|wanted| wanted == value);
-            match expression.operator.as_str() {
-                EQUALS | "In" => value.is_some_and(is_listed),
-                "NotIn" => value.is_none_or(|value| !is_listed(value)),
-                "Exists" => value.is_some(),
-                "DoesNotExist" => value.is_none(),
-                _ => false,
-            }
-        })
+        self.expressions.iter().all(|expression| expression.matches(labels))
+    }
+
+    /// Whether an object is selected of whose labels only those with the keys `known` are known.
+    ///
+    /// # Errors
+    /// The keys of the labels on which it depends.
+    pub fn matches_known(&self, labels: Option<&Map>, known: &[&str]) -> Result<bool, Vec<String>> {
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            self.expressions.iter().partition(|expression| known.contains(&expression.key.as_str()));
+        let selected = known.iter().all(|expression| expression.matches(labels));
+        if !selected || unknown.is_empty() {
+            return Ok(selected);
+        }
+        Err(unknown.into_iter().map(|expression| expression.key.clone()).collect())
     }
 }
 
 impl Expression {
+    fn matches(&self, labels: Option<&Map>) -> bool {
+        let value = labels.and_then(|labels| labels.get(&self.key)).and_then(Value::as_str);
+        let is_listed = |value: &str| self.values.iter().any(|wanted| wanted == value);
+        match self.operator.as_str() {
+            EQUALS | "In" => value.is_some_and(is_listed),
+            "NotIn" => value.is_none_or(|value| !is_listed(value)),
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            _ => false,
+        }
+    }
+
     fn check(&self, release: Release) -> Result<(), String> {
         if !matches!(self.operator.as_str(), EQUALS | "In" | "NotIn" | "Exists" | "DoesNotExist") {
             return Err(format!("{} is not a valid label selector operator", quote::go_quote(&self.operator)));
@@ -131,6 +147,15 @@ mod tests {
         assert!(selects(r#"{"matchLabels":{"a":"1"},"matchExpressions":[{"key":"c","operator":"DoesNotExist"}]}"#));
         assert!(selects(r#"{"matchExpressions":[{"key":"c","operator":"NotIn","values":["1"]}]}"#));
         assert!(!selects(r#"{"matchExpressions":[{"key":"b","operator":"In","values":["y"]}]}"#));
+    }
+
+    #[test]
+    fn labels_that_are_not_known_leave_it_open() {
+        let labels = read(br#"{"name":"a"}"#).unwrap();
+        let selects = |text: &str| selector(text).matches_known(labels.as_object(), &["name"]);
+        assert_eq!(selects(r#"{"matchLabels":{"name":"a"}}"#), Ok(true));
+        assert_eq!(selects(r#"{"matchLabels":{"name":"b","env":"x"}}"#), Ok(false));
+        assert_eq!(selects(r#"{"matchLabels":{"name":"a","env":"x"}}"#), Err(vec!["env".to_owned()]));
     }
 
     #[test]

@@ -1,40 +1,28 @@
 //! `ValidatingAdmissionPolicy`: which validations fail, and what that means (`policy/validating/{dispatcher,validator}.go`).
 
+use super::compile::Expression;
 use super::denial::{Denial, Origin, Refused};
+use super::dependencies::{Dependencies, Dependency};
 use super::evaluate::{
-    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, match_conditions, namespace_object,
+    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, Undecided, match_conditions,
+    namespace_object,
 };
+use super::findings::Findings;
+use super::knowledge::{Missing, Part, Trouble};
 use super::matching::{Matched, matches};
-use super::model::{Binding, FailurePolicy, Policy};
+use super::model::{Binding, FailurePolicy, Family, Policy};
 use super::params::{self, Param};
 use super::request::{Cluster, Request};
 use super::source::Hook;
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// The longest message a message expression may make, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
 /// The longest value of an audit annotation, in bytes.
 const MAX_ANNOTATION: usize = 10 * 1024;
-
-/// What validating policies say of a request besides refusing it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
-    /// Failures of bindings with the action Warn; [`warning_text`] gives the header.
-    pub warnings: Vec<Origin>,
-    /// Failures of bindings with the action Audit.
-    pub audits: Vec<Origin>,
-    /// Audit annotations by key (`policy/key`).
-    pub annotations: BTreeMap<String, Vec<String>>,
-}
-
-/// The text of the `Warning` header of a failed validation.
-pub fn warning_text(origin: &Origin) -> String {
-    let Origin { policy, binding, message, .. } = origin;
-    format!("Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{binding}': {message}")
-}
 
 /// One decision of a policy.
 struct Decision {
@@ -56,6 +44,8 @@ impl Decision {
 struct Outcome {
     decisions: Vec<Decision>,
     annotations: Vec<Annotation>,
+    /// The parts that were not evaluated.
+    doubts: Vec<(Part, Dependency)>,
 }
 
 enum Annotation {
@@ -74,11 +64,22 @@ pub fn validate(
     cluster: &dyn Cluster,
     findings: &mut Findings,
 ) -> Result<(), Refused> {
-    let mut dispatch = Dispatch { request, object, cluster, findings, denials: Vec::new(), authorizers: None };
+    let mut dispatch = Dispatch {
+        request,
+        object,
+        cluster,
+        findings,
+        denials: Vec::new(),
+        authorizers: None,
+        namespace: OnceCell::new(),
+        values: Vec::new(),
+    };
     for hook in hooks {
         dispatch.policy(hook)?;
     }
-    match dispatch.denials.into_iter().next() {
+    let denials = dispatch.denials;
+    findings.denials.extend(denials.iter().map(|(origin, _)| origin.clone()));
+    match denials.into_iter().next() {
         None => Ok(()),
         Some((origin, reason)) => {
             let denial = Denial::validating(request, object, reason.as_deref(), origin);
@@ -94,9 +95,23 @@ struct Dispatch<'d> {
     findings: &'d mut Findings,
     denials: Vec<(Origin, Option<String>)>,
     authorizers: Option<Authorizers>,
+    /// `namespaceObject`, once it is needed.
+    namespace: OnceCell<Option<Arc<Value>>>,
+    /// `request` for the kinds and resources that policies matched.
+    values: Vec<(Matched, Arc<Value>)>,
 }
 
 impl Dispatch<'_> {
+    /// What keeps a policy or binding from being evaluated: a configuration error, or something that is not known.
+    fn trouble(&mut self, hook: &Hook, binding: Option<&Binding>, trouble: Trouble) {
+        match trouble {
+            Trouble::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            Trouble::Unknown(missing) => {
+                self.findings.doubt(Family::Validating, hook, binding, Part::Matching, missing);
+            }
+        }
+    }
+
     fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, why: &str) {
         let message = match &policy.failure_policy {
             FailurePolicy::Ignore => return,
@@ -105,7 +120,7 @@ impl Dispatch<'_> {
             FailurePolicy::Other(word) => format!("unrecognized failure policy: '{word}'"),
         };
         let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
-        self.denials.push((Origin { policy: policy.name.clone(), binding, validation: None, message }, None));
+        self.denials.push((Origin { policy: policy.name.clone(), binding, message, ..Origin::default() }, None));
     }
 
     fn policy(&mut self, hook: &Hook) -> Result<(), Refused> {
@@ -117,15 +132,15 @@ impl Dispatch<'_> {
         let matched = match matches(constraints, self.request, self.object, self.cluster) {
             Ok(Some(matched)) => matched,
             Ok(None) => return Ok(()),
-            Err(why) => {
-                self.configuration_error(policy, None, &why);
+            Err(trouble) => {
+                self.trouble(hook, None, trouble);
                 return Ok(());
             }
         };
         let param_kind = match params::kind_of(policy, self.cluster) {
             Ok(kind) => kind,
-            Err(why) => {
-                self.configuration_error(policy, None, &why);
+            Err(trouble) => {
+                self.trouble(hook, None, trouble);
                 return Ok(());
             }
         };
@@ -134,16 +149,16 @@ impl Dispatch<'_> {
                 match matches(resources, self.request, self.object, self.cluster) {
                     Ok(Some(_)) => {}
                     Ok(None) => continue,
-                    Err(why) => {
-                        self.configuration_error(policy, Some(binding), &why);
+                    Err(trouble) => {
+                        self.trouble(hook, Some(binding), trouble);
                         continue;
                     }
                 }
             }
             let params = match params::collect(param_kind.as_ref(), binding, self.request, self.cluster) {
                 Ok(params) => params,
-                Err(why) => {
-                    self.configuration_error(policy, Some(binding), &why);
+                Err(trouble) => {
+                    self.trouble(hook, Some(binding), trouble);
                     continue;
                 }
             };
@@ -167,16 +182,19 @@ impl Dispatch<'_> {
                 return Ok(());
             }
         };
-        let namespace = namespace_of(request, self.cluster)?;
-        let shown = namespace.as_deref().map(namespace_object);
+        let shown = self.namespace()?;
         let param_type = params::typed_kind(policy, self.cluster);
         let object = converted.as_ref().or(self.object);
         let old_object = converted_old.as_ref().or(request.old_object);
-        let value = request.to_value(&matched.kind, &matched.resource);
-        let condition_value = request.to_value(&matched.kind, &request.resource);
+        let value = self.value(matched);
+        let condition_value = match &*hook.compiled.match_conditions {
+            [] => Arc::clone(&value),
+            _ => self.value(&Matched { kind: matched.kind.clone(), resource: request.resource.clone() }),
+        };
         let cluster = self.cluster;
         let authorizers =
             self.authorizers.get_or_insert_with(|| Authorizers::new(request, cluster.authorizer())).clone();
+        let unknown = unknown_to(request, cluster);
         for param in params {
             let param = param.as_deref().map(|param| params::shown(param, param_type.as_ref()));
             let inputs = Inputs {
@@ -184,23 +202,53 @@ impl Dispatch<'_> {
                 old_object,
                 params: param.as_deref(),
                 request: &value,
-                namespace: shown.as_ref(),
+                namespace: shown.as_deref(),
                 authorizers: Some(&authorizers),
             };
-            let outcome = evaluate(hook, &inputs, &condition_value);
-            self.settle(policy, binding, outcome);
+            let outcome = evaluate(hook, &inputs, &condition_value, unknown);
+            self.settle(hook, binding, outcome);
         }
         Ok(())
     }
 
+    /// `namespaceObject`
+    fn namespace(&self) -> Result<Option<Arc<Value>>, Refused> {
+        if let Some(known) = self.namespace.get() {
+            return Ok(known.clone());
+        }
+        let found = namespace_of(self.request, self.cluster)?;
+        let shown = found.map(|namespace| Arc::new(namespace_object(&namespace)));
+        Ok(self.namespace.get_or_init(|| shown).clone())
+    }
+
+    /// `request` for a policy that matched so.
+    fn value(&mut self, matched: &Matched) -> Arc<Value> {
+        if let Some((_, value)) = self.values.iter().find(|(known, _)| known == matched) {
+            return Arc::clone(value);
+        }
+        let value = Arc::new(self.request.to_value(&matched.kind, &matched.resource));
+        self.values.push((matched.clone(), Arc::clone(&value)));
+        value
+    }
+
     /// What the decisions mean for the actions of a binding.
-    fn settle(&mut self, policy: &Policy, binding: &Binding, outcome: Outcome) {
+    fn settle(&mut self, hook: &Hook, binding: &Binding, outcome: Outcome) {
+        let policy = &*hook.policy;
         let origin = |message: String, validation: Option<usize>| Origin {
+            family: Family::Validating,
             policy: policy.name.clone(),
             binding: binding.name.clone(),
             validation,
+            expression: validation
+                .and_then(|index| policy.validations.get(index))
+                .map(|validation| validation.expression.clone())
+                .unwrap_or_default(),
             message,
         };
+        for (part, dependency) in outcome.doubts {
+            let missing = Missing::of(dependency, self.request.namespace);
+            self.findings.doubt(Family::Validating, hook, Some(binding), part, missing);
+        }
         for decision in outcome.decisions.into_iter().filter(|decision| decision.denied) {
             let origin = origin(decision.message, decision.validation);
             for action in &binding.validation_actions {
@@ -238,37 +286,73 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
     found.map(Some).ok_or_else(|| Refused::NamespaceNotFound(request.namespace.to_owned()))
 }
 
-/// `validator.Validate`
-fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value) -> Outcome {
+/// What is not known of the inputs of a request.
+pub(super) fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
+    let namespace = !request.namespace.is_empty() && !cluster.knows_namespace(request.namespace);
+    Dependencies { namespace, ..cluster.unknown() }
+}
+
+/// `validator.Validate`. What depends on something `unknown` is not evaluated.
+fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> Outcome {
     let (policy, compiled) = (&*hook.policy, &*hook.compiled);
     let whole = |message: &str| Outcome {
         decisions: vec![Decision::error(policy, message.to_owned(), None)],
-        annotations: Vec::new(),
+        ..Outcome::default()
     };
+    let mut doubts = Vec::new();
     if !compiled.match_conditions.is_empty() {
         let inputs = Inputs { namespace: None, request: condition_request, ..inputs.clone() };
         let activation = Activation::new(inputs, &compiled.variables);
-        match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy) {
+        match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
             Ok(true) => {}
             Ok(false) => return Outcome::default(),
-            Err(why) => return whole(&why),
+            Err(Undecided::Failed(why)) => return whole(&why),
+            Err(Undecided::Unknown(dependency)) => {
+                return Outcome { doubts: vec![(Part::Condition, dependency)], ..Outcome::default() };
+            }
         }
     }
     let mut budget = BUDGET;
     let activation = Activation::new(inputs.clone(), &compiled.variables);
-    let results: Result<Vec<_>, OutOfBudget> =
-        compiled.validations.iter().map(|validation| activation.evaluate(validation, &mut budget)).collect();
+    let mut known = |part: Part, expression: &Expression| match expression.dependencies.shared(unknown) {
+        Some(dependency) => {
+            doubts.push((part, dependency));
+            false
+        }
+        None => true,
+    };
+    let results: Result<Vec<Option<Evaluation<'_>>>, OutOfBudget> = compiled
+        .validations
+        .iter()
+        .enumerate()
+        .map(|(index, validation)| {
+            let known = known(Part::Validation(index), validation);
+            known.then(|| activation.evaluate(validation, &mut budget)).transpose()
+        })
+        .collect();
     let Ok(results) = results else { return whole(OUT_OF_BUDGET) };
     let without_authorizer = Inputs { authorizers: None, ..inputs.clone() };
     let for_messages = Activation::new(without_authorizer.clone(), &compiled.variables);
     let messages: Result<Vec<_>, OutOfBudget> = compiled
         .messages
         .iter()
-        .map(|message| message.as_ref().map(|message| for_messages.evaluate(message, &mut budget)).transpose())
+        .enumerate()
+        .map(|(index, message)| {
+            let Some(message) = message else { return Ok(None) };
+            if message.dependencies.shared(unknown).is_some() {
+                let result = results.get(index).and_then(Option::as_ref);
+                if matches!(result, Some(Evaluation::Value(value)) if value.as_bool() != Some(true)) {
+                    known(Part::Message(index), message);
+                }
+                return Ok(None);
+            }
+            for_messages.evaluate(message, &mut budget).map(Some)
+        })
         .collect();
     let decisions = results
         .into_iter()
         .enumerate()
+        .filter_map(|(index, result)| Some((index, result?)))
         .map(|(index, result)| match (result, &messages) {
             (Evaluation::Error(why), _) => Decision::error(policy, why, Some(index)),
             (_, Err(OutOfBudget)) => {
@@ -287,6 +371,9 @@ fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value) -> Outc
     let mut budget = BUDGET;
     let mut annotations = Vec::new();
     for (annotation, expression) in policy.audit_annotations.iter().zip(&compiled.audit_annotations) {
+        if !known(Part::AuditAnnotation, expression) {
+            continue;
+        }
         let Ok(result) = for_annotations.evaluate(expression, &mut budget) else { return whole(OUT_OF_BUDGET) };
         match result {
             Evaluation::Error(why) if policy.failure_policy != FailurePolicy::Ignore => {
@@ -301,7 +388,7 @@ fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value) -> Outc
             _ => {}
         }
     }
-    Outcome { decisions, annotations }
+    Outcome { decisions, annotations, doubts }
 }
 
 /// The decision of a validation that does not hold.

@@ -81,6 +81,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         accept: text(header::ACCEPT),
         user_agent: text(header::USER_AGENT),
         user: impersonate::user(&parts.headers),
+        skips_admission: false,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

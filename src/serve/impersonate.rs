@@ -4,31 +4,12 @@ use crate::server::UserInfo;
 use http::HeaderMap;
 use std::collections::BTreeMap;
 
-const AUTHENTICATED: &str = "system:authenticated";
-const UNAUTHENTICATED: &str = "system:unauthenticated";
-
 /// The impersonated user, if any. Every client may impersonate any user.
 pub(super) fn user(headers: &HeaderMap) -> Option<UserInfo> {
     let text = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let username = text("impersonate-user").filter(|name| !name.is_empty())?;
-    let mut groups: Vec<String> = headers
-        .get_all("impersonate-group")
-        .iter()
-        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        .collect();
-    if groups.is_empty()
-        && let Some((namespace, _)) =
-            username.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'))
-    {
-        groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
-    }
-    let anonymous = username == "system:anonymous";
-    let has = |wanted: &str| groups.iter().any(|group| group == wanted);
-    if anonymous && !has(UNAUTHENTICATED) {
-        groups.push(UNAUTHENTICATED.to_owned());
-    } else if !anonymous && !has(AUTHENTICATED) && !has(UNAUTHENTICATED) {
-        groups.push(AUTHENTICATED.to_owned());
-    }
+    let groups = headers.get_all("impersonate-group").iter();
+    let groups = groups.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in headers {
         if let Some(key) = name.as_str().strip_prefix("impersonate-extra-") {
@@ -36,13 +17,16 @@ pub(super) fn user(headers: &HeaderMap) -> Option<UserInfo> {
             extra.entry(key.replace("%2f", "/").replace("%2F", "/")).or_default().push(value);
         }
     }
-    Some(UserInfo { username, uid: text("impersonate-uid").unwrap_or_default(), groups, extra })
+    let uid = text("impersonate-uid").unwrap_or_default();
+    Some(UserInfo { uid, extra, ..UserInfo::authenticated(username, groups) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use http::HeaderValue;
+
+    const AUTHENTICATED: &str = "system:authenticated";
 
     #[test]
     fn an_impersonated_user_is_authenticated() {

@@ -14,6 +14,8 @@ mod review;
 mod tests;
 
 use crate::cel::value::Authorizer;
+use crate::policies::findings::Findings;
+use crate::policies::knowledge::Knowledge;
 use crate::server::http::status::Refusal;
 use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
@@ -37,6 +39,15 @@ pub(super) enum Mutation {
     Changed,
 }
 
+/// What plugins report besides deciding.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// The texts of warnings for the client.
+    pub warnings: Vec<String>,
+    /// What policies found and changed.
+    pub policies: Findings,
+}
+
 /// One link of the chain. Both methods admit by default; warnings are sent whether the write is admitted or refused.
 pub(super) trait Plugin: Debug + Send + Sync {
     /// Whether the plugin looks at such a request at all.
@@ -53,7 +64,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _attributes: &Attributes<'_>,
         _object: &mut Value,
         _cluster: &Cluster<'_>,
-        _warnings: &mut Vec<String>,
+        _report: &mut Report,
     ) -> Result<Mutation, Refusal> {
         Ok(Mutation::Unchanged)
     }
@@ -67,7 +78,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _attributes: &Attributes<'_>,
         _object: Option<&Value>,
         _cluster: &Cluster<'_>,
-        _warnings: &mut Vec<String>,
+        _report: &mut Report,
     ) -> Result<(), Refusal> {
         Ok(())
     }
@@ -99,16 +110,16 @@ impl Chain {
 
 impl Server {
     /// The server with policies: it stores and serves them, namespaces and config maps, and enforces them on every write.
-    /// Their expressions ask `authorizer`. Without [`Server::with_namespaces`] objects may be created in namespaces that
+    /// Their expressions ask `authorizer`; policies that depend on what is not in `knowledge` do not decide. Without [`Server::with_namespaces`] objects may be created in namespaces that
     /// do not exist, as long as no policy looks at the namespace.
     #[must_use]
-    pub fn with_policies(mut self, authorizer: Arc<dyn Authorizer>, now: Timestamp) -> Self {
+    pub fn with_policies(mut self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>, now: Timestamp) -> Self {
         if self.namespaces.is_none() {
             self = self.with_namespaces(Namespaces::Unchecked, &[], now);
         }
         self.serve_admission_kinds();
-        self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer)));
-        self.admission.push(ValidatingAdmissionPolicy::new(authorizer));
+        self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer), Arc::clone(&knowledge)));
+        self.admission.push(ValidatingAdmissionPolicy::new(authorizer, knowledge));
         self
     }
 

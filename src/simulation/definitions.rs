@@ -1,5 +1,6 @@
 //! The CRDs of a run: each is created in the server, once, and remembered with its place.
 
+use crate::kubectl::Verb;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Place, Way};
 use crate::output::excerpt::Spot;
@@ -26,6 +27,9 @@ pub struct Route {
     /// The CRD as it is stored.
     pub definition: Arc<Value>,
 }
+
+/// How a CRD is created that the cluster is taken to have.
+const CREATE: Way = Way { verb: Verb::Create, subresource: None, force: false, manager: None };
 
 /// The name of the resource of CRDs.
 pub const DEFINITION: &str = "customresourcedefinitions.apiextensions.k8s.io";
@@ -78,7 +82,15 @@ impl Definitions {
     }
 
     /// Creates `crd` in `server` as kubectl would with `way`, unless it exists.
-    pub fn install(&mut self, server: &Server, mut crd: Value, spot: &Spot, way: &Way, manner: Manner) -> Installed {
+    /// Without a way the cluster is taken to have it already, so no policy is evaluated.
+    pub fn install(
+        &mut self,
+        server: &Server,
+        mut crd: Value,
+        spot: &Spot,
+        way: Option<&Way>,
+        manner: Manner,
+    ) -> Installed {
         request::forget_its_past(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
@@ -94,7 +106,9 @@ impl Definitions {
             return Installed::Same(first.clone());
         }
         let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
-        let response = server.handle(&update::create(place, crd.clone(), way, manner));
+        let mut request = update::create(place, crd.clone(), way.unwrap_or(&CREATE), manner);
+        request.skips_admission = way.is_none();
+        let response = server.handle(&request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
             self.given.insert(name, (spot.clone(), spec));
             self.learn(stored);

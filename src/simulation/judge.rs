@@ -1,6 +1,7 @@
 //! One object, sent to the server; its answer, as plain data with places.
 
 use super::Compares;
+use super::admission::Admission;
 use super::definitions::{DEFINITION, Route};
 use super::hints::{self, Hints};
 pub use super::identity::{Namespace, Places, identity};
@@ -12,6 +13,7 @@ use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Place, Way};
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Remark, Verdict};
+use crate::policies::findings::Findings;
 use crate::server::{Response, ResponseBody, Server};
 use crate::suggest;
 use crate::value::Value;
@@ -32,6 +34,8 @@ pub struct Court<'a> {
     pub show_bookkeeping: bool,
     /// The namespace of objects that name none.
     pub namespace: &'a str,
+    /// The policies that admit objects, if there are any.
+    pub admission: Option<&'a Admission>,
 }
 
 /// Old objects and what is done with them.
@@ -91,16 +95,30 @@ pub fn judge(
     // Most objects are created. That needs no store: the answer of a dry run is the object as it would be stored.
     let creates = !existing && way.subresource.is_none() && matches!(way.verb, Verb::Apply | Verb::Create);
     let mut stored = None;
+    if let Some(admission) = court.admission {
+        admission.prepare(identity.namespace.as_deref(), court.server);
+    }
     let mut item = if creates {
-        let request = update::create(place, object, way, court.manner);
-        let mut item = answered_with(court.server.take(request), identity, places, schema);
+        // Policies see whether it is a dry run.
+        let manner = Manner { dry_run: court.admission.is_none(), ..court.manner };
+        let request = update::create(place, object, way, manner);
+        let mut response = court.server.take(request);
+        let findings = response.trace.policies.take();
+        let mut item = answered_with(response, identity, places, schema);
+        if let (Some(_), Some(created)) = (court.admission, &item.object) {
+            let name = created.str_at(&["metadata", "name"]).unwrap_or_default();
+            court.server.withdraw(&definition, item.identity.namespace.as_deref().unwrap_or_default(), name);
+        }
+        admitted(&mut item, findings, court.admission);
         item.hidden = hidden_errors(court, place, true, &item, places, schema);
         item
     } else {
         let manner = Manner { dry_run: false, table: false, ..court.manner };
         match update::send(court.server, place, object, way, manner) {
-            Ok(done) => {
+            Ok(mut done) => {
+                let findings = done.response.trace.policies.take();
                 let mut item = answered_with(done.response, identity, places, schema);
+                admitted(&mut item, findings, court.admission);
                 item.hidden = hidden_errors(court, place, false, &item, places, schema);
                 item.action = done.action;
                 item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
@@ -213,6 +231,10 @@ pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, plac
         Found::Nothing => return None,
         Found::Object(old, spot) => {
             let server = Server::new(court.server.release(), 0).without_managed_fields();
+            let server = match court.admission {
+                Some(admission) => admission.server(server, court.manner.now, court.namespace),
+                None => server,
+            };
             let place =
                 Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &identity.name };
             let manner = Manner { dry_run: false, table: false, ..court.manner };
@@ -224,8 +246,10 @@ pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, plac
         found => Err(not_one(found)),
     };
     Some(match done {
-        Ok(done) => {
+        Ok(mut done) => {
+            let findings = done.response.trace.policies.take();
             let mut item = answered(done.response, identity.clone(), places);
+            admitted(&mut item, findings, court.admission);
             item.action = done.action;
             item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
             item.sent = updates.compares.map(|_| crd.clone());
@@ -310,6 +334,13 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
     });
     item.identity = identity;
     item
+}
+
+/// Adds what policies found and changed.
+pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
+    if let (Some(findings), Some(admission)) = (findings, admission) {
+        admission.report(item, *findings);
+    }
 }
 
 /// Reads an answer about a CRD.

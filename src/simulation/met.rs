@@ -15,11 +15,20 @@ pub struct Met {
     kinds: BTreeMap<(String, String), Written>,
     /// Namespaces among the inputs.
     namespaces: BTreeSet<String>,
+    /// Parts of policies that were not evaluated and do not leave a verdict open: what they depend on and how it can be
+    /// given, with the number of objects.
+    undecided: BTreeMap<(String, String), usize>,
+    /// The number of objects of built-in kinds that were decoded.
+    decoded: usize,
 }
 
 impl Met {
     /// Takes note of an item.
     pub fn add(&mut self, item: &Item, subresource: Option<Subresource>) {
+        for undecided in item.admission.iter().flat_map(|admission| &admission.undecided).filter(|u| !u.decides) {
+            *self.undecided.entry((undecided.message.clone(), undecided.help.clone())).or_default() += 1;
+        }
+        self.decoded += usize::from(item.verdict == Verdict::Decodes);
         let identity = &item.identity;
         if identity.kind == "Namespace" && identity.api_version == "v1" {
             self.namespaces.insert(identity.name.clone());
@@ -48,8 +57,18 @@ impl Met {
         }
     }
 
-    /// What is to be said; `definitions` are those of each simulated release, and the cluster is asked only if it was asked for something before.
-    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>) -> Vec<Note> {
+    /// The note that policies were not evaluated on objects of built-in kinds.
+    pub fn builtin_note(&self) -> Option<Note> {
+        let message = format!(
+            "admission policies were not evaluated on objects of kinds built into Kubernetes: {}",
+            self.decoded
+        );
+        (self.decoded > 0).then_some(Note { kind: "builtinPolicies", message })
+    }
+
+    /// What is to be said; `definitions` are those of each simulated release, and the cluster is asked only if it was asked
+    /// for something before. `evaluated` says that the cluster's policies were evaluated.
+    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
         for ((group, kind), mut met) in self.kinds {
@@ -70,7 +89,12 @@ impl Met {
                 written.push(met);
             }
         }
-        let mut notes = Vec::new();
+        let undecided = self.undecided.into_iter().map(|((message, help), count)| {
+            let objects = if count == 1 { "1 object".to_owned() } else { format!("{count} objects") };
+            let message = format!("{message}: it was not evaluated for {objects}; {help}");
+            Note { kind: "undecidedPolicy", message }
+        });
+        let mut notes: Vec<Note> = undecided.collect();
         if !converted.is_empty() {
             let message = format!(
                 "conversion webhooks are not called: versions of {} convert as with strategy None",
@@ -81,7 +105,7 @@ impl Met {
         if let Some(connection) = live.and_then(Live::opened)
             && !written.is_empty()
         {
-            notes.extend(connection.unsimulated(&written, &self.namespaces));
+            notes.extend(connection.unsimulated(&written, &self.namespaces, evaluated));
         }
         notes
     }

@@ -1,5 +1,6 @@
 //! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
 
+use super::admission::Admission;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
 use super::filter::Unwanted;
@@ -10,9 +11,9 @@ use super::olds::Coming;
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::shelf::Shelf;
+use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, Manner};
 use crate::kubectl::update::{self, Way};
-use crate::kubectl::{FieldValidation, Verb};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Remark, Verdict};
 use crate::server::{ResponseBody, Server};
@@ -21,7 +22,7 @@ use crate::value::Value;
 use crate::value::group_version::api_version;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a run is told.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct Judge {
     pub updates: Updates,
     /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
     pub shelf: Shelf,
+    /// The policies that admit objects, if there are any.
+    pub admission: OnceLock<Admission>,
 }
 
 impl Judge {
@@ -104,6 +107,7 @@ impl Judge {
             updates: &self.updates,
             show_bookkeeping: self.settings.show_bookkeeping,
             namespace: &self.settings.namespace,
+            admission: self.admission.get(),
         }
     }
 }
@@ -130,9 +134,6 @@ pub struct Ready {
     coming: Option<Coming>,
 }
 
-/// How a CRD is created that the cluster is taken to have.
-pub const CREATE: Way = Way { verb: Verb::Create, subresource: None, force: false, manager: None };
-
 /// Where an object goes.
 pub enum Destination {
     /// Judged already.
@@ -152,7 +153,7 @@ impl Known {
             let identity = judge::identity(object.value(), Namespace::None);
             let update = judge::judge_definition(judge.court(), object.value(), &identity, &object.finder());
             // Also one that is there already has to be known for the objects behind it.
-            let mut item = self.install(judge, object, &judge.updates.way, judge.settings.manner.level);
+            let mut item = self.install(judge, object, Some(&judge.updates.way), judge.settings.manner.level);
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
@@ -182,7 +183,7 @@ impl Known {
             Unwanted::Labels => None,
         };
         if object.is_definition() {
-            let installed = self.install(judge, object, &CREATE, FieldValidation::Ignore);
+            let installed = self.install(judge, object, None, FieldValidation::Ignore);
             if matches!(installed.verdict, Verdict::Rejected | Verdict::CannotTell) {
                 return Some(installed);
             }
@@ -214,6 +215,16 @@ impl Known {
     /// The CRDs.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
+    }
+
+    /// Gives policies the CRDs of their params.
+    pub fn define_params(&self, admission: &mut Admission) {
+        let kinds: Vec<_> = admission.param_kinds().cloned().collect();
+        for kind in kinds {
+            if let Some(route) = self.definitions.route(&kind.group, &kind.kind) {
+                admission.define(kind, Arc::clone(route));
+            }
+        }
     }
 
     /// Whether a CRD defines the kind.
@@ -265,8 +276,8 @@ impl Known {
         item
     }
 
-    /// Creates a CRD of the input.
-    pub fn install(&mut self, judge: &Judge, mut object: Object, way: &Way, level: FieldValidation) -> Item {
+    /// Creates a CRD of the input; without a way the cluster is taken to have it already.
+    pub fn install(&mut self, judge: &Judge, mut object: Object, way: Option<&Way>, level: FieldValidation) -> Item {
         let identity = judge::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let reason = format!("CRDs of {} cannot be read", identity.api_version);
@@ -283,8 +294,10 @@ impl Known {
         let finder = object.finder();
         let spot = judge::Places::start(&finder);
         let mut item = match self.definitions.install(&judge.server, crd, &spot, way, manner) {
-            Installed::Answered(response) => {
+            Installed::Answered(mut response) => {
+                let findings = response.trace.policies.take();
                 let mut item = judge::answered(*response, identity, &finder);
+                judge::admitted(&mut item, findings, judge.admission.get());
                 if let Some(stored) = &mut item.object {
                     request::forget_its_past(stored);
                     if !judge.settings.show_bookkeeping {
@@ -317,7 +330,7 @@ impl Known {
     pub fn install_from_cluster(&mut self, judge: &Judge, kind: &Kind, crd: Value) {
         let spot = Spot::source(&Arc::from("the cluster"));
         let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, ..judge.settings.manner };
-        let message = match self.definitions.install(&judge.server, crd, &spot, &CREATE, manner) {
+        let message = match self.definitions.install(&judge.server, crd, &spot, None, manner) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => match &response.body {

@@ -4,11 +4,12 @@
 //! in a temporary file, CRDs are still taken in as they pass, and at the end what waits is judged in order. So the output
 //! is in the order of the input, and no more than a few documents are in memory at a time.
 
+use super::admission::Admission;
 use super::filter::Filter;
 use super::judge::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{CREATE, Destination, Judge, Known, Ready};
+use super::shared::{Destination, Judge, Known, Ready};
 use crate::input::spool::Spool;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
@@ -67,7 +68,7 @@ pub fn take_definitions(
                 }
                 let items = run.each(known, object, |judge, known, object| {
                     // Unknown fields in it do not matter for the objects.
-                    let mut item = known.install(judge, object, &CREATE, FieldValidation::Ignore);
+                    let mut item = known.install(judge, object, None, FieldValidation::Ignore);
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
                         "the server would refuse this CRD".clone_into(&mut item.reason);
@@ -81,6 +82,41 @@ pub fn take_definitions(
             Entry::Warning(note) if note.position.is_none() => show(object::problem(note)),
             Entry::Warning(_) => {}
         }
+    }
+}
+
+/// Stores the policies of each release, and before them the CRDs of their params. What cannot be used is shown once.
+pub fn take_policies(
+    run: &Run<'_>,
+    known: &mut [Known],
+    admissions: Vec<Option<Admission>>,
+    show: &mut (dyn FnMut(Item) + Send),
+) {
+    let mut shown = BTreeSet::new();
+    let mut show = |item: Item| {
+        if shown.insert(format!("{} {}", item.spot, item.reason)) {
+            show(item);
+        }
+    };
+    let mut kinds = BTreeSet::new();
+    for admission in admissions.iter().flatten() {
+        kinds.extend(admission.param_kinds().map(|k| (k.group.clone(), k.version.clone(), k.kind.clone())));
+        for object in admission.definitions() {
+            let items = run.each(known, object.clone(), |judge, known, object| {
+                known.install(judge, object, None, FieldValidation::Ignore)
+            });
+            let item = run.merged(items);
+            let bad = |item: &Item| !matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
+            item.filter(bad).into_iter().for_each(&mut show);
+        }
+    }
+    fetch(run, known, &kinds);
+    for ((judge, known), admission) in run.judges.iter().zip(known).zip(admissions) {
+        let Some(mut admission) = admission else { continue };
+        known.define_params(&mut admission);
+        admission.store(&judge.server, judge.settings.manner.now, &judge.settings.namespace, &mut show);
+        // It is set here only.
+        let _ = judge.admission.set(admission);
     }
 }
 

@@ -86,7 +86,7 @@ impl Bench {
         }
         if !setup.policies.is_empty() {
             server = server.with_namespaces(Namespaces::OnDemand, &[], setup.now);
-            server = server.with_policies(Arc::new(Rules::allow_all()), setup.now);
+            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default(), setup.now);
         }
         let resource = Resource::of(&setup.definition);
         let bench = Self { setup, server, resource };
@@ -166,6 +166,7 @@ impl Bench {
             accept: Some("application/json".to_owned()),
             user_agent: None,
             user: None,
+            skips_admission: false,
             body: if body.is_null() { Body::Empty } else { Body::Value(body) },
             now: self.setup.now,
         };

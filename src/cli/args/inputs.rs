@@ -1,6 +1,6 @@
 //! The objects to validate, and their CRDs.
 
-use super::Paths;
+use super::{Paths, Policies};
 use crate::kubectl;
 use crate::release::Release;
 use crate::server::LabelSelector;
@@ -35,6 +35,9 @@ pub struct Inputs {
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// Admission policies.
+    #[command(flatten)]
+    pub policies: Policies,
 }
 
 /// `--field-validation`

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx scale`.
 
-use super::{Cluster, KubernetesVersion, Reading, TableOrJson};
+use super::{Cluster, KubernetesVersion, Policies, Reading, TableOrJson};
 use crate::cli::source::Given;
 use crate::input::Options;
 use clap::{Args as ClapArgs, ValueEnum};
@@ -43,6 +43,9 @@ pub struct Scale {
     /// What to print [default: the Scale and a diff of the object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TableOrJson>,
+    /// Admission policies.
+    #[command(flatten)]
+    pub policies: Policies,
     /// The cluster to ask.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -1,6 +1,7 @@
 //! The arguments of `kubectl crdx serve`.
 
 use super::{Cluster, KubernetesVersion, Reading};
+use crate::policies::authorizer::Rules;
 use clap::Args as ClapArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -68,8 +69,8 @@ pub struct Serve {
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
     /// What `authorizer` answers in policies: `allow` (the default), `deny`, or a YAML file with rules
-    #[arg(long, value_name = "allow|deny|FILE", requires = "admission")]
-    pub authorizer: Option<String>,
+    #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = super::policies::authorizer)]
+    pub authorizer: Option<Rules>,
     /// Keep all stored objects in this file between runs
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,

@@ -250,6 +250,7 @@ fn change(item: &Item) -> Option<String> {
     let before = item.before.clone().map(without_books);
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
+    let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
     let sides = Sides {
         name: &file_name(&item.identity),
         before: before.as_ref(),
@@ -257,6 +258,7 @@ fn change(item: &Item) -> Option<String> {
         sent: item.sent.as_ref().unwrap_or(&after),
         pruned: &pruned,
         defaulted: &defaulted,
+        mutated: &mutated,
     };
     difference::unified(&sides, false)
 }

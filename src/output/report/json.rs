@@ -121,6 +121,9 @@ fn members(item: &Item) -> Map {
     if let Some(scale) = &item.scale {
         put("scale", scale.clone());
     }
+    if let Some(admission) = &item.admission {
+        members.extend(admission.members());
+    }
     members
 }
 

@@ -83,6 +83,30 @@ pub struct UserInfo {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
+const AUTHENTICATED: &str = "system:authenticated";
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+
+impl UserInfo {
+    /// The user that somebody who impersonates it becomes: with the groups of a service account if none is given, and with
+    /// those of authenticated users (`endpoints/filters/impersonation`).
+    pub fn authenticated(username: String, mut groups: Vec<String>) -> Self {
+        if groups.is_empty()
+            && let Some((namespace, _)) =
+                username.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'))
+        {
+            groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
+        }
+        let anonymous = username == "system:anonymous";
+        let has = |wanted: &str| groups.iter().any(|group| group == wanted);
+        if anonymous && !has(UNAUTHENTICATED) {
+            groups.push(UNAUTHENTICATED.to_owned());
+        } else if !anonymous && !has(AUTHENTICATED) && !has(UNAUTHENTICATED) {
+            groups.push(AUTHENTICATED.to_owned());
+        }
+        Self { username, uid: String::new(), groups, extra: BTreeMap::new() }
+    }
+}
+
 /// The user that kubeadm gives an administrator.
 impl Default for UserInfo {
     fn default() -> Self {

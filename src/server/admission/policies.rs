@@ -2,14 +2,18 @@
 //! compiled when they change, and the server as they see it.
 
 use super::cluster::Resource;
-use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin};
+use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Report};
 use crate::apply::types::{self, TypeRef};
 use crate::cel::value::Authorizer;
 use crate::policies::denial::Refused;
-use crate::policies::mutating::{self, Change};
+use crate::policies::dependencies::Dependencies;
+use crate::policies::findings::warning_text;
+use crate::policies::knowledge::Knowledge;
+use crate::policies::mutating;
 use crate::policies::request::{self, Kind, ParamScope, Request, User};
 use crate::policies::source::{Hook, Source};
-use crate::policies::validating::{self, Findings, warning_text};
+use crate::policies::validating;
+use crate::release::Gate;
 use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
 use crate::server::strategy::admission_kinds::{self, ADMISSION};
 use crate::server::strategy::namespace as namespaces;
@@ -29,6 +33,7 @@ pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 struct Policies {
     plurals: [&'static str; 2],
     authorizer: Arc<dyn Authorizer>,
+    knowledge: Arc<Knowledge>,
     cache: Mutex<Cache>,
 }
 
@@ -48,18 +53,18 @@ struct Cache {
 }
 
 impl MutatingAdmissionPolicy {
-    /// Policies whose expressions ask `authorizer`.
-    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
+    /// Policies whose expressions ask `authorizer`, in a cluster of which the server stores what `knowledge` says.
+    pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         let plurals = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
-        Self(Policies { plurals, authorizer, cache: Mutex::default() })
+        Self(Policies { plurals, authorizer, knowledge, cache: Mutex::default() })
     }
 }
 
 impl ValidatingAdmissionPolicy {
     /// Policies whose expressions ask `authorizer`.
-    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
+    pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         let plurals = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"];
-        Self(Policies { plurals, authorizer, cache: Mutex::default() })
+        Self(Policies { plurals, authorizer, knowledge, cache: Mutex::default() })
     }
 }
 
@@ -122,9 +127,11 @@ impl Plugin for MutatingAdmissionPolicy {
         attributes: &Attributes<'_>,
         object: &mut Value,
         cluster: &Cluster<'_>,
-        _: &mut Vec<String>,
+        report: &mut Report,
     ) -> Result<Mutation, Refusal> {
-        if admission_kinds::is_admission(attributes.resource.group) {
+        let applies = cluster.release().enables(Gate::MutatingAdmissionPolicy)
+            && !admission_kinds::is_admission(attributes.resource.group);
+        if !applies {
             return Ok(Mutation::Unchanged);
         }
         let hooks = self.0.hooks(cluster);
@@ -132,9 +139,8 @@ impl Plugin for MutatingAdmissionPolicy {
             return Ok(Mutation::Unchanged);
         }
         let request = request_of(attributes);
-        let view = View { cluster, authorizer: &self.0.authorizer };
-        let mut changes: Vec<Change> = Vec::new();
-        let changed = mutating::mutate(&hooks, &request, object, &view, &mut changes)
+        let view = View { cluster, policies: &self.0 };
+        let changed = mutating::mutate(&hooks, &request, object, &view, &mut report.policies)
             .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
     }
@@ -150,7 +156,7 @@ impl Plugin for ValidatingAdmissionPolicy {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         cluster: &Cluster<'_>,
-        warnings: &mut Vec<String>,
+        report: &mut Report,
     ) -> Result<(), Refusal> {
         if admission_kinds::is_admission(attributes.resource.group) {
             return Ok(());
@@ -160,10 +166,9 @@ impl Plugin for ValidatingAdmissionPolicy {
             return Ok(());
         }
         let request = request_of(attributes);
-        let view = View { cluster, authorizer: &self.0.authorizer };
-        let mut findings = Findings::default();
-        let result = validating::validate(&hooks, &request, object, &view, &mut findings);
-        warnings.extend(findings.warnings.iter().map(warning_text));
+        let view = View { cluster, policies: &self.0 };
+        let result = validating::validate(&hooks, &request, object, &view, &mut report.policies);
+        report.warnings.extend(report.policies.warnings.iter().map(warning_text));
         result.map_err(|refused| refusal(attributes, refused))
     }
 }
@@ -245,7 +250,7 @@ fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
 /// The server as policies see it.
 struct View<'v> {
     cluster: &'v Cluster<'v>,
-    authorizer: &'v Arc<dyn Authorizer>,
+    policies: &'v Policies,
 }
 
 impl View<'_> {
@@ -266,7 +271,8 @@ fn is_scale(kind: &Kind) -> bool {
 
 impl request::Cluster for View<'_> {
     fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        self.cluster.namespace(name)
+        let assumed = || (!self.knows_namespace(name)).then(|| Arc::new(namespaces::assumed(name)));
+        self.cluster.namespace(name).or_else(assumed)
     }
 
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
@@ -347,6 +353,22 @@ impl request::Cluster for View<'_> {
     }
 
     fn authorizer(&self) -> Arc<dyn Authorizer> {
-        Arc::clone(self.authorizer)
+        Arc::clone(&self.policies.authorizer)
+    }
+
+    fn unknown(&self) -> Dependencies {
+        self.policies.knowledge.unknown
+    }
+
+    fn knows_namespace(&self, name: &str) -> bool {
+        self.policies.knowledge.knows_namespace(name)
+    }
+
+    fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+        self.policies.knowledge.knows_params(kind, namespace, name)
+    }
+
+    fn knows_kinds(&self) -> bool {
+        self.policies.knowledge.knows_kinds()
     }
 }

@@ -1,7 +1,8 @@
 //! One write on its way through the chain.
 
-use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, RequestScope};
+use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Report, RequestScope};
 use crate::apply::managed::Managed;
+use crate::policies::findings::Findings;
 use crate::server::http::context::Context;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::decode;
@@ -23,7 +24,7 @@ pub(in crate::server) struct Review<'a> {
 impl Review<'_> {
     /// Whether any plugin looks at the write; if not, callers need not prepare objects for it.
     pub fn is_needed(&self, ctx: &Context<'_>) -> bool {
-        ctx.server.admission.handling(self.operation).next().is_some()
+        !ctx.request.skips_admission && ctx.server.admission.handling(self.operation).next().is_some()
     }
 
     /// Lets the plugins change the object that a create or update is about to write. `default` is called for a changed
@@ -47,8 +48,8 @@ impl Review<'_> {
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
             let (namespace, name) = self.address(ctx, Some(object));
-            let mutation = self.ask(ctx, (&namespace, &name), old, |attributes, cluster, warnings| {
-                plugin.mutate(attributes, object, cluster, warnings)
+            let mutation = self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.mutate(attributes, object, cluster, report)
             })?;
             if mutation == Mutation::Changed {
                 outcome = Mutation::Changed;
@@ -73,29 +74,32 @@ impl Review<'_> {
         let (namespace, name) = self.address(ctx, object);
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, warnings| {
-                plugin.validate(attributes, object, cluster, warnings)
+            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.validate(attributes, object, cluster, report)
             })?;
         }
         Ok(())
     }
 
-    /// Asks a plugin; its warnings are sent whether it admits the write or not.
+    /// Asks a plugin; its warnings are sent whether it admits the write or not, and what policies found is in the trace.
     fn ask<T>(
         &self,
         ctx: &mut Context<'_>,
         (namespace, name): (&str, &str),
         old: Option<&Value>,
-        question: impl FnOnce(&Attributes<'_>, &Cluster<'_>, &mut Vec<String>) -> Result<T, Refusal>,
+        question: impl FnOnce(&Attributes<'_>, &Cluster<'_>, &mut Report) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let mut warnings = Vec::new();
+        let mut report = Report::default();
         let result = question(
             &self.attributes(ctx, namespace, name, old),
             &Cluster::new(ctx.server, ctx.request.now),
-            &mut warnings,
+            &mut report,
         );
-        for warning in warnings {
+        for warning in report.warnings {
             ctx.warn(warning);
+        }
+        if report.policies != Findings::default() {
+            ctx.trace.policies.get_or_insert_default().append(report.policies);
         }
         result
     }

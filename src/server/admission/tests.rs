@@ -49,7 +49,7 @@ impl Plugin for Recorder {
         attributes: &Attributes<'_>,
         object: &mut Value,
         _: &Cluster<'_>,
-        _: &mut Vec<String>,
+        _: &mut Report,
     ) -> Result<Mutation, Refusal> {
         self.record("mutate", attributes, Some(object));
         match object.str_at(&["metadata", "labels", "do"]) {
@@ -72,11 +72,11 @@ impl Plugin for Recorder {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         cluster: &Cluster<'_>,
-        warnings: &mut Vec<String>,
+        report: &mut Report,
     ) -> Result<(), Refusal> {
         self.record("validate", attributes, object);
         if object.and_then(|o| o.str_at(&["metadata", "labels", "do"])) == Some("refuse") {
-            warnings.push("look out".to_owned());
+            report.warnings.push("look out".to_owned());
             let kites = cluster.resource_of_kind("toys.example.com", "v1", "Kite").unwrap();
             let count = cluster.list(&kites, "ns").unwrap().len();
             return Err(Refusal::bad_request(format!("there are {count} kites")));

@@ -14,7 +14,7 @@ use crate::value::{Map, Value, object};
 use std::sync::{Arc, PoisonError};
 
 /// The group of policies.
-pub(in crate::server) const ADMISSION: &str = "admissionregistration.k8s.io";
+pub(in crate::server) const ADMISSION: &str = crate::policies::GROUP;
 
 /// A kind.
 #[derive(Debug)]

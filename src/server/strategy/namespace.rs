@@ -131,6 +131,13 @@ impl BuiltIn for Namespace {
     }
 }
 
+/// What is certain of a Namespace of which nothing but the name is known.
+pub(in crate::server) fn assumed(name: &str) -> Value {
+    let mut namespace = object([("metadata", object([("name", name)]))]);
+    complete(&mut namespace);
+    namespace
+}
+
 fn complete(namespace: &mut Value) {
     let name = metadata::text(namespace, "name").to_owned();
     let mut labels = metadata::get(namespace, "labels").and_then(Value::as_object).cloned().unwrap_or_default();

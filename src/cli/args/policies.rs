@@ -1,0 +1,62 @@
+//! Admission policies, and who sends the requests.
+
+use crate::policies::authorizer::Rules;
+use crate::server::UserInfo;
+use crate::simulation::admission;
+use crate::text;
+use clap::Args as ClapArgs;
+use std::fs;
+
+/// Which admission policies are evaluated, and for whom.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Admission policies")]
+pub struct Policies {
+    /// A file or directory with admission policies, their bindings and what they need: params, `ConfigMaps`, Namespaces, RBAC
+    /// objects; `-` for standard input; may be repeated. They replace policies of the cluster with the same names
+    #[arg(long, value_name = "PATH")]
+    pub policies: Vec<String>,
+    /// Leave out the admission policies of the cluster
+    #[arg(long)]
+    pub no_policies: bool,
+    /// The name of the user that sends the requests, as policies see it
+    #[arg(long, value_name = "NAME")]
+    pub request_user: Option<String>,
+    /// A group of that user; may be repeated. As with impersonation, `system:authenticated` and the groups of service
+    /// accounts are added
+    #[arg(long, value_name = "GROUP", requires = "request_user")]
+    pub request_group: Vec<String>,
+    /// What `authorizer` answers in policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC objects of
+    /// --policies or of the cluster give to --request-user]
+    #[arg(long, value_name = "allow|deny|FILE", value_parser = authorizer)]
+    pub authorizer: Option<Rules>,
+    /// Without --request-user, say "cannot tell" where a policy depends on the user, instead of leaving the policy out
+    #[arg(long)]
+    pub strict_policies: bool,
+}
+
+impl Policies {
+    /// What is asked for.
+    pub fn options(&self) -> admission::Options {
+        let user = self.request_user.clone();
+        admission::Options {
+            paths: self.policies.clone(),
+            skips_cluster: self.no_policies,
+            user: user.map(|username| UserInfo::authenticated(username, self.request_group.clone())),
+            authorizer: self.authorizer.clone(),
+            strict: self.strict_policies,
+        }
+    }
+}
+
+/// Reads `allow`, `deny` or the rules of a file.
+pub fn authorizer(given: &str) -> Result<Rules, String> {
+    match given {
+        "allow" => Ok(Rules::allow_all()),
+        "deny" => Ok(Rules::deny_all()),
+        path => {
+            let bytes = fs::read(path).map_err(|e| format!("cannot read {path}: {e}"))?;
+            let document = text::yaml::read(&bytes).map_err(|e| format!("{path}: {e}"))?;
+            Rules::read(&document).map_err(|e| format!("{path}: {e}"))
+        }
+    }
+}

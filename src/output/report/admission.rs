@@ -1,0 +1,171 @@
+//! What admission policies do with an object.
+
+use super::json::location;
+use crate::output::excerpt::Spot;
+use crate::value::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What admission policies do with an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Admission {
+    /// Failures that deny it. The server answers with the first; a cluster evaluates policies in an order that changes.
+    pub denied: Vec<PolicyFailure>,
+    /// Failures of which the server warns.
+    pub warned: Vec<PolicyFailure>,
+    /// Failures that are recorded in the audit log.
+    pub audited: Vec<PolicyFailure>,
+    /// Audit annotations by key.
+    pub annotations: BTreeMap<String, Vec<String>>,
+    /// Changes, in the order of the policies.
+    pub mutated: Vec<PolicyChange>,
+    /// Parts of policies that were not evaluated.
+    pub undecided: Vec<Undecided>,
+}
+
+/// A policy that fails for an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolicyFailure {
+    /// The policy.
+    pub policy: String,
+    /// The binding; empty if the policy itself cannot be used.
+    pub binding: String,
+    /// The index of the validation, if it is one that fails.
+    pub validation: Option<usize>,
+    /// Its expression.
+    pub expression: String,
+    /// The message, without the names of policy and binding.
+    pub message: String,
+    /// Where the policy is.
+    pub spot: Option<Spot>,
+}
+
+/// A policy that changes an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolicyChange {
+    /// The policy.
+    pub policy: String,
+    /// The binding.
+    pub binding: String,
+    /// The fields it sets, changes and removes.
+    pub fields: Vec<FieldChange>,
+}
+
+/// A field that a policy changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldChange {
+    /// The path, as the server prints paths.
+    pub path: String,
+    /// The value before; `None` if there was none.
+    pub before: Option<Value>,
+    /// The value after; `None` if it is removed.
+    pub after: Option<Value>,
+}
+
+/// A part of a policy that was not evaluated because something is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undecided {
+    /// The policy.
+    pub policy: String,
+    /// The binding; empty if it is about the policy with every binding.
+    pub binding: String,
+    /// What it depends on.
+    pub message: String,
+    /// How it can be given.
+    pub help: String,
+    /// Whether it leaves the verdict open.
+    pub decides: bool,
+}
+
+impl PolicyFailure {
+    /// `validations[1] of ValidatingAdmissionPolicy "p" (policies.yaml:3): object.spec.replicas <= 5`
+    pub fn origin(&self) -> String {
+        let place = self.spot.as_ref().map_or_else(String::new, |spot| format!(" ({spot})"));
+        let policy = format!("policy {:?}{place}", self.policy);
+        match self.validation {
+            Some(index) => format!("validations[{index}] of {policy}: {}", self.expression.trim()),
+            None => policy,
+        }
+    }
+}
+
+impl Admission {
+    /// The paths that policies set, each with the policy.
+    pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.mutated.iter().flat_map(|change| {
+            let set = change.fields.iter().filter(|field| field.after.is_some());
+            set.map(|field| (field.path.as_str(), change.policy.as_str()))
+        })
+    }
+
+    /// `mutated` and `policies`, as they are in an item of a JSON report.
+    pub fn members(&self) -> Map {
+        let mut members = Map::new();
+        let Self { denied, warned, audited, annotations, mutated, undecided } = self;
+        if !mutated.is_empty() {
+            members.insert("mutated".to_owned(), mutated.iter().map(PolicyChange::value).collect::<Vec<_>>().into());
+        }
+        let mut policies = Map::new();
+        for (key, failures) in [("denied", denied), ("warned", warned), ("audited", audited)] {
+            if !failures.is_empty() {
+                policies.insert(key.to_owned(), failures.iter().map(PolicyFailure::value).collect::<Vec<_>>().into());
+            }
+        }
+        if !annotations.is_empty() {
+            let texts =
+                |values: &Vec<String>| values.iter().map(|v| Value::from(v.as_str())).collect::<Vec<_>>().into();
+            let annotations: Map = annotations.iter().map(|(key, values)| (key.clone(), texts(values))).collect();
+            policies.insert("auditAnnotations".to_owned(), annotations.into());
+        }
+        if !undecided.is_empty() {
+            policies.insert("undecided".to_owned(), undecided.iter().map(Undecided::value).collect::<Vec<_>>().into());
+        }
+        if !policies.is_empty() {
+            members.insert("policies".to_owned(), policies.into());
+        }
+        members
+    }
+}
+
+/// The texts that are not empty.
+fn texts(texts: &[(&str, &str)]) -> Map {
+    let present = texts.iter().filter(|(_, text)| !text.is_empty());
+    present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
+}
+
+impl PolicyFailure {
+    fn value(&self) -> Value {
+        let Self { policy, binding, validation, expression, message, spot } = self;
+        let mut members =
+            texts(&[("policy", policy), ("binding", binding), ("expression", expression), ("message", message)]);
+        if let Some(index) = validation {
+            members.insert("validation".to_owned(), Value::Int(*index as i64));
+        }
+        if let Some(spot) = spot {
+            members.insert("location".to_owned(), location(spot));
+        }
+        members.into()
+    }
+}
+
+impl PolicyChange {
+    fn value(&self) -> Value {
+        let mut members = texts(&[("policy", &self.policy), ("binding", &self.binding)]);
+        let field = |field: &FieldChange| {
+            let mut members = texts(&[("path", &field.path)]);
+            let values = [("before", &field.before), ("after", &field.after)];
+            members.extend(values.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))));
+            Value::from(members)
+        };
+        members.insert("changes".to_owned(), self.fields.iter().map(field).collect::<Vec<_>>().into());
+        members.into()
+    }
+}
+
+impl Undecided {
+    fn value(&self) -> Value {
+        let Self { policy, binding, message, help, decides } = self;
+        let mut members = texts(&[("policy", policy), ("binding", binding), ("message", message), ("help", help)]);
+        members.insert("decides".to_owned(), (*decides).into());
+        members.into()
+    }
+}

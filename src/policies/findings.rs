@@ -1,0 +1,85 @@
+//! What policies do with a request besides admitting or refusing it.
+
+use super::denial::Origin;
+use super::knowledge::{Doubt, Missing, Part};
+use super::model::{Binding, FailurePolicy, Family};
+use super::source::Hook;
+use crate::value::Value;
+use std::collections::BTreeMap;
+
+/// What policies do with a request besides admitting or refusing it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// The policies that changed the object, in their order.
+    pub changes: Vec<Change>,
+    /// Every denial; the server answers with the first.
+    pub denials: Vec<Origin>,
+    /// Failures of bindings with the action Warn; [`warning_text`] gives the header.
+    pub warnings: Vec<Origin>,
+    /// Failures of bindings with the action Audit.
+    pub audits: Vec<Origin>,
+    /// Audit annotations by key (`policy/key`).
+    pub annotations: BTreeMap<String, Vec<String>>,
+    /// What was not evaluated, because something is not known.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A policy that changed the object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The policy.
+    pub policy: String,
+    /// The binding.
+    pub binding: String,
+    /// The object before, in the version the policy matched.
+    pub before: Value,
+    /// The object after it.
+    pub after: Value,
+}
+
+impl Findings {
+    /// Adds a doubt, once. Without a binding it is about the policy with any binding.
+    pub(super) fn doubt(
+        &mut self,
+        family: Family,
+        hook: &Hook,
+        binding: Option<&Binding>,
+        part: Part,
+        missing: Missing,
+    ) {
+        let policy = &*hook.policy;
+        let denies = |binding: &Binding| binding.validation_actions.iter().any(|action| action == "Deny");
+        let decides = match (family, part, &missing) {
+            (_, Part::Message(_), _) => false,
+            (Family::Mutating, ..) | (_, Part::AuditAnnotation, _) => true,
+            // Missing params may be a configuration error, which denies whatever the actions are.
+            (_, _, Missing::Param { .. } | Missing::ParamKind(_)) if policy.failure_policy != FailurePolicy::Ignore => {
+                true
+            }
+            _ if !policy.audit_annotations.is_empty() => true,
+            _ => binding.map_or_else(|| hook.bindings.iter().any(|binding| denies(binding)), denies),
+        };
+        let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
+        let doubt = Doubt { family, policy: policy.name.clone(), binding, part, missing, decides };
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
+    }
+
+    /// Adds those of another plugin.
+    pub fn append(&mut self, other: Self) {
+        let Self { changes, denials, warnings, audits, annotations, doubts } = other;
+        self.changes.extend(changes);
+        self.denials.extend(denials);
+        self.warnings.extend(warnings);
+        self.audits.extend(audits);
+        self.annotations.extend(annotations);
+        self.doubts.extend(doubts);
+    }
+}
+
+/// The text of the `Warning` header of a failed validation.
+pub fn warning_text(origin: &Origin) -> String {
+    let Origin { policy, binding, message, .. } = origin;
+    format!("Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{binding}': {message}")
+}

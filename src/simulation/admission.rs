@@ -1,0 +1,366 @@
+//! Admission policies of a run: those of `--policies` and of the cluster, stored in the simulated server as a cluster stores
+//! them, with what is not known of the cluster.
+//!
+//! [`files`] reads `--policies`, [`live`] the cluster, [`outcome`] reports what policies did with an object.
+
+mod files;
+mod live;
+mod outcome;
+mod standalone;
+mod words;
+
+use super::definitions::Route;
+use super::identity::{Namespace, identity};
+use super::live::Live;
+use crate::cel::value::Authorizer;
+use crate::cluster::Resource;
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, Manner};
+use crate::output::excerpt::Spot;
+use crate::output::report::{Item, Note, Verdict};
+use crate::policies::authorizer::Rules;
+use crate::policies::dependencies::Dependencies;
+use crate::policies::knowledge::Knowledge;
+use crate::policies::model::{Family, Policy};
+use crate::policies::rbac::Rbac;
+use crate::policies::request::Kind;
+use crate::release::{Gate, Release};
+use crate::server::{Response, ResponseBody, Server, Timestamp, UserInfo};
+use crate::value::Value;
+use live::LiveObjects;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What is asked of policies.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Files and directories with policies, bindings, params, Namespaces and RBAC objects.
+    pub paths: Vec<String>,
+    /// Whether the cluster's policies are left out.
+    pub skips_cluster: bool,
+    /// Who sends the requests.
+    pub user: Option<UserInfo>,
+    /// What answers `authorizer`, instead of RBAC objects.
+    pub authorizer: Option<Rules>,
+    /// Whether a policy that depends on an unknown user leaves the verdict open.
+    pub strict: bool,
+}
+
+/// An object that policies need, and where it is.
+#[derive(Clone, Debug)]
+struct Given {
+    object: Value,
+    spot: Spot,
+    /// Whether it is in a file: then it is applied, and may be refused.
+    file: bool,
+}
+
+/// The objects that policies need, sorted.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    definitions: Vec<super::object::Object>,
+    namespaces: Vec<Given>,
+    config_maps: Vec<Given>,
+    policies: Vec<Given>,
+    bindings: Vec<Given>,
+    rbac: Rbac,
+    /// Objects of other kinds, which may be params.
+    others: Vec<Given>,
+}
+
+/// The policies of a run.
+#[derive(Debug)]
+pub struct Admission {
+    objects: Objects,
+    /// The kinds of params, without those built in.
+    param_kinds: BTreeSet<Kind>,
+    /// The definitions of params.
+    param_definitions: BTreeMap<Kind, Arc<Route>>,
+    authorizer: Arc<Authority>,
+    knowledge: Arc<Knowledge>,
+    user: Option<UserInfo>,
+    strict: bool,
+    /// Where policies are, by family and name.
+    places: BTreeMap<(Family, String), Spot>,
+    live: Option<LiveObjects>,
+}
+
+/// What answers `authorizer`.
+#[derive(Debug)]
+enum Authority {
+    Rules(Rules),
+    Rbac(Rbac),
+}
+
+impl Authorizer for Authority {
+    fn authorize(
+        &self,
+        user: &crate::cel::value::User,
+        attributes: &crate::cel::value::Attributes<'_>,
+    ) -> crate::cel::value::Decision {
+        match self {
+            Self::Rules(rules) => rules.authorize(user, attributes),
+            Self::Rbac(rbac) => rbac.authorize(user, attributes),
+        }
+    }
+}
+
+/// What reading the policies of a run needs.
+pub struct Reading<'a> {
+    /// What is asked for.
+    pub options: &'a Options,
+    /// How files are read.
+    pub input: crate::input::Options,
+    /// The cluster, if its policies are read.
+    pub live: Option<&'a Arc<Live>>,
+    /// The namespace of objects that name none.
+    pub namespace: &'a str,
+}
+
+impl Admission {
+    /// The policies that a release enforces; `None` if there is none with a binding.
+    pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<Note>) -> Option<Self> {
+        let options = reading.options;
+        let mut objects = objects.clone();
+        objects.leave_inactive(release, notes);
+        if objects.policies.is_empty() || objects.bindings.is_empty() {
+            return None;
+        }
+        let read = |given: &Given| Policy::read(&given.object, release);
+        let kinds = objects.policies.iter().filter_map(|given| {
+            let kind = read(given).param_kind?;
+            let (group, version) = kind.api_version.split_once('/').unwrap_or(("", &kind.api_version));
+            Some(Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind })
+        });
+        let param_kinds = kinds.filter(|kind| !(kind.group.is_empty() && kind.kind == "ConfigMap")).collect();
+        let places = objects.policies.iter().filter(|given| given.file).map(|given| {
+            let family = family(&given.object);
+            ((family, given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned()), given.spot.clone())
+        });
+        let places = places.collect();
+        let (authorizer, known) = authority(options, std::mem::take(&mut objects.rbac));
+        let unknown = Dependencies { user: options.user.is_none(), authorizer: !known, namespace: false };
+        let knowledge = Arc::new(Knowledge::partial(unknown));
+        let live = reading.live.map(|live| LiveObjects::new(Arc::clone(live), &objects, release));
+        Some(Self {
+            objects,
+            param_kinds,
+            param_definitions: BTreeMap::new(),
+            authorizer: Arc::new(authorizer),
+            knowledge,
+            user: options.user.clone(),
+            strict: options.strict,
+            places,
+            live,
+        })
+    }
+
+    /// The server with policies, none of which is stored yet.
+    pub fn equip(&self, server: Server, now: Timestamp) -> Server {
+        let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
+        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now);
+        match &self.user {
+            Some(user) => server.with_user(user.clone()),
+            None => server,
+        }
+    }
+
+    /// The CRDs that were given with the policies.
+    pub fn definitions(&self) -> &[super::object::Object] {
+        &self.objects.definitions
+    }
+
+    /// The kinds of params that need a CRD.
+    pub fn param_kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.param_kinds.iter()
+    }
+
+    /// Sets the CRD of a kind of params.
+    pub fn define(&mut self, kind: Kind, route: Arc<Route>) {
+        self.param_definitions.insert(kind, route);
+    }
+
+    /// Stores everything in a server that serves the CRDs of the params. What it refuses is shown.
+    pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
+        let Objects { namespaces, config_maps, policies, bindings, others, .. } = &self.objects;
+        let mut put = |given: &Given, resource: Resource| {
+            let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
+            let namespace = resource.namespaced.then(|| own.unwrap_or(namespace));
+            if let Err(why) = given.store(server, &resource, namespace, now) {
+                let mut item = Item::new(given.spot.clone(), Verdict::CannotTell, why);
+                item.identity = identity(&given.object, Namespace::Own);
+                item.help = Some("correct it: policies are evaluated without it".to_owned());
+                show(item);
+            }
+        };
+        for given in namespaces {
+            put(given, core("namespaces", false));
+            self.knowledge.learn_namespace(given.object.str_at(&["metadata", "name"]).unwrap_or_default());
+        }
+        for given in config_maps {
+            put(given, core("configmaps", true));
+        }
+        for given in others {
+            let route = self.param_definitions.iter().find(|(kind, _)| is_of(&given.object, kind));
+            if let Some((kind, route)) = route {
+                put(given, param_resource(kind, route, &given.object));
+            }
+        }
+        for given in policies {
+            let plural = match family(&given.object) {
+                Family::Validating => "validatingadmissionpolicies",
+                Family::Mutating => "mutatingadmissionpolicies",
+            };
+            put(given, admission_resource(plural));
+        }
+        for given in bindings {
+            let plural = match family(&given.object) {
+                Family::Validating => "validatingadmissionpolicybindings",
+                Family::Mutating => "mutatingadmissionpolicybindings",
+            };
+            put(given, admission_resource(plural));
+        }
+        if let Some(live) = &self.live {
+            live.prepare(None, self, server);
+        }
+    }
+
+    /// A server of its own with the same policies, for a CRD or a Scale.
+    pub fn server(&self, server: Server, now: Timestamp, namespace: &str) -> Server {
+        let server = self.equip(server, now);
+        self.store_with_definitions(&server, now, namespace, &mut |_| {});
+        server
+    }
+
+    /// Stores everything and before it the CRDs of the params.
+    fn store_with_definitions(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
+        for route in self.param_definitions.values() {
+            // It was taken before by another server.
+            let _ = server.seed_definition(&route.definition, now);
+        }
+        self.store(server, now, namespace, show);
+    }
+
+    /// Reads what policies ask of a namespace from the cluster, once.
+    pub fn prepare(&self, namespace: Option<&str>, server: &Server) {
+        if let (Some(live), Some(_)) = (&self.live, namespace) {
+            live.prepare(namespace, self, server);
+        }
+    }
+}
+
+/// What answers `authorizer`, and whether its answers are those of the cluster.
+fn authority(options: &Options, rbac: Rbac) -> (Authority, bool) {
+    if let Some(rules) = &options.authorizer {
+        let known = options.user.is_some() || !rules.read_user();
+        return (Authority::Rules(rules.clone()), known);
+    }
+    let privileged = |user: &UserInfo| user.groups.iter().any(|group| group == crate::policies::rbac::PRIVILEGED);
+    let known = options.user.as_ref().is_some_and(|user| privileged(user) || !rbac.is_empty());
+    (Authority::Rbac(rbac), known)
+}
+
+impl Objects {
+    /// Reads what policies need. What cannot be read in files is shown.
+    pub fn read(reading: &Reading<'_>, show: &mut dyn FnMut(Item), notes: &mut Vec<Note>) -> Self {
+        let mut objects = Self::default();
+        if let Some(live) = reading.live {
+            live::read(live, reading.options, &mut objects, notes);
+        }
+        files::read(reading, &mut objects, show);
+        objects
+    }
+
+    /// Whether any policy reads managedFields, which are not tracked otherwise.
+    pub fn read_managed_fields(&self) -> bool {
+        let reads = |given: &Given| crate::value::json::to_string(&given.object).contains("managedFields");
+        self.policies.iter().any(reads)
+    }
+
+    /// Leaves out the policies that the release does not enforce.
+    fn leave_inactive(&mut self, release: Release, notes: &mut Vec<Note>) {
+        if release.enables(Gate::MutatingAdmissionPolicy) {
+            return;
+        }
+        let inactive = |given: &Given| family(&given.object) == Family::Mutating;
+        let name = |given: &Given| given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let left: Vec<String> = self.policies.iter().filter(|given| inactive(given)).map(name).collect();
+        self.policies.retain(|given| !inactive(given));
+        self.bindings.retain(|given| !inactive(given));
+        if !left.is_empty() {
+            let message = format!(
+                "Kubernetes {release} enforces MutatingAdmissionPolicy only with its feature gate, which is off by default; \
+                 not evaluated: {}",
+                left.join(", ")
+            );
+            notes.push(Note { kind: "inactivePolicies", message });
+        }
+    }
+}
+
+impl Given {
+    /// Stores the object in place of one of its name.
+    fn store(
+        &self,
+        server: &Server,
+        resource: &Resource,
+        namespace: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), String> {
+        let definition = format!("{}.{}", resource.plural, resource.group);
+        let name = self.object.str_at(&["metadata", "name"]).unwrap_or_default();
+        let mut object = self.object.clone();
+        if !self.file {
+            return server.seed(&definition, namespace.unwrap_or_default(), object);
+        }
+        server.withdraw(&definition, namespace.unwrap_or_default(), name);
+        request::forget_identity(&mut object);
+        let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
+        let mut create = request::create(&resource.path(namespace), object, manner);
+        create.skips_admission = true;
+        match server.handle(&create) {
+            Response { code: 201, .. } => Ok(()),
+            Response { body: ResponseBody::Json(status), .. } => {
+                Err(format!("the server would refuse it: {}", status.str_at(&["message"]).unwrap_or_default()))
+            }
+            Response { body: ResponseBody::Text(text), .. } => {
+                Err(format!("the server would refuse it: {}", text.trim()))
+            }
+        }
+    }
+}
+
+/// Which kind of policies a policy or binding belongs to.
+fn family(object: &Value) -> Family {
+    let mutating = object.str_at(&["kind"]).is_some_and(|kind| kind.starts_with("Mutating"));
+    if mutating { Family::Mutating } else { Family::Validating }
+}
+
+/// Whether an object is of a kind, in any version.
+fn is_of(object: &Value, kind: &Kind) -> bool {
+    let group = object.str_at(&["apiVersion"]).unwrap_or_default().split_once('/').map_or("", |(group, _)| group);
+    group == kind.group && object.str_at(&["kind"]) == Some(&kind.kind)
+}
+
+fn core(plural: &str, namespaced: bool) -> Resource {
+    Resource { version: "v1".to_owned(), plural: plural.to_owned(), namespaced, ..Resource::default() }
+}
+
+fn admission_resource(plural: &str) -> Resource {
+    let group = crate::policies::GROUP.to_owned();
+    Resource { group, version: "v1".to_owned(), plural: plural.to_owned(), ..Resource::default() }
+}
+
+/// The resource of a param, in its own version.
+fn param_resource(kind: &Kind, route: &Route, object: &Value) -> Resource {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    Resource {
+        group: kind.group.clone(),
+        version: version.to_owned(),
+        plural: route.plural.clone(),
+        kind: kind.kind.clone(),
+        namespaced: route.namespaced,
+        ..Resource::default()
+    }
+}

@@ -1,0 +1,92 @@
+//! The objects of `--policies`.
+
+use super::{Given, Objects, Reading};
+use crate::crd;
+use crate::input::Entry;
+use crate::input::required::{Required, Sources};
+use crate::output::report::Item;
+use crate::policies::{self, rbac};
+use crate::simulation::builtin;
+use crate::simulation::identity::Places as _;
+use crate::simulation::object::{self, Object};
+use crate::value::Value;
+
+/// Reads the files. What cannot be read is shown.
+pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
+    for entry in Sources::open(&reading.options.paths, reading.input.clone(), Required::Object, "--policies") {
+        let document = match entry {
+            Entry::Document(document) => document,
+            Entry::Problem(note) => {
+                show(object::problem(note));
+                continue;
+            }
+            Entry::Warning(note) if note.position.is_none() => {
+                show(object::problem(note));
+                continue;
+            }
+            Entry::Warning(_) => continue,
+        };
+        let mut object = Object { document, warnings: Vec::new() };
+        match object.kind() {
+            Err(item) => show(*item),
+            Ok((group, ..)) if group == crd::GROUP => objects.definitions.push(object),
+            Ok((group, _, kind)) => {
+                let spot = object.finder().start();
+                let mut given = Given { object: object.take_value(), spot, file: true };
+                if group == rbac::GROUP {
+                    complete_namespace(&mut given.object, &kind, reading.namespace);
+                }
+                objects.add(&group, &kind, given);
+            }
+        }
+    }
+}
+
+impl Objects {
+    /// Adds an object of a group and kind; a later one replaces an earlier one of its name when it is stored.
+    pub(super) fn add(&mut self, group: &str, kind: &str, mut given: Given) {
+        match (group, kind) {
+            ("", "Namespace") => self.namespaces.push(given),
+            ("", "ConfigMap") => self.config_maps.push(given),
+            (policies::GROUP, "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
+                set_version(&mut given.object);
+                replace(&mut self.policies, given);
+            }
+            (policies::GROUP, "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
+                set_version(&mut given.object);
+                replace(&mut self.bindings, given);
+            }
+            (rbac::GROUP, _) => self.rbac.put(&given.object),
+            _ if !builtin::owns(group) => self.others.push(given),
+            _ => {}
+        }
+    }
+}
+
+/// Adds a policy or binding in place of one of its kind and name.
+fn replace(all: &mut Vec<Given>, given: Given) {
+    let key = |given: &Given| {
+        let text = |path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
+        (text(&["kind"]), text(&["metadata", "name"]))
+    };
+    let own = key(&given);
+    all.retain(|other| key(other) != own);
+    all.push(given);
+}
+
+/// The versions before v1 have the same fields.
+fn set_version(object: &mut Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert("apiVersion".to_owned(), format!("{}/v1", policies::GROUP).into());
+    }
+}
+
+/// The namespace that kubectl gives a Role or `RoleBinding` without one.
+fn complete_namespace(object: &mut Value, kind: &str, namespace: &str) {
+    if matches!(kind, "Role" | "RoleBinding")
+        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").is_none_or(|own| own.as_str().is_none_or(str::is_empty))
+    {
+        metadata.insert("namespace".to_owned(), namespace.into());
+    }
+}

@@ -1,0 +1,234 @@
+//! The policies of the cluster, and what they need: read once, before the objects or with the first object of a namespace.
+
+use super::{Admission, Given, Objects, Options, family};
+use crate::cluster::{Asked, Connection, Error, JSON, Resource};
+use crate::output::excerpt::Spot;
+use crate::output::report::Note;
+use crate::policies::model::{Binding, Family, Policy};
+use crate::policies::request::Kind;
+use crate::policies::{self, rbac};
+use crate::release::Release;
+use crate::server::Server;
+use crate::simulation::live::Live;
+use crate::value::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The kinds that are read at the start.
+const POLICIES: [(&str, &str); 4] = [
+    ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+    ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+    ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+    ("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+];
+/// The kinds that answer `authorizer`.
+const ROLES: [(&str, &str); 4] = [
+    ("roles", "Role"),
+    ("rolebindings", "RoleBinding"),
+    ("clusterroles", "ClusterRole"),
+    ("clusterrolebindings", "ClusterRoleBinding"),
+];
+
+/// Reads policies and bindings, and for a known user the RBAC objects. What cannot be read is a note.
+pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut Vec<Note>) {
+    // Objects report a cluster that cannot be reached.
+    let Ok(connection) = live.connection() else { return };
+    let Ok(served) = connection.resources() else { return };
+    let mut unread = BTreeSet::new();
+    let mut read = |group: &str, kinds: &[(&str, &str)], objects: &mut Objects| {
+        let ask = |plural: &str| {
+            let resource = served.iter().find(|resource| resource.group == group && resource.plural == plural)?;
+            Some(connection.ask(&resource.path(None), JSON))
+        };
+        let asked: Vec<_> = kinds.iter().filter_map(|(plural, kind)| Some((*plural, *kind, ask(plural)?))).collect();
+        let mut whole = true;
+        for (plural, kind, asked) in asked {
+            match asked.wait() {
+                Ok(list) => {
+                    let version =
+                        list.as_ref().and_then(|list| list.str_at(&["apiVersion"])).unwrap_or_default().to_owned();
+                    for object in items(list) {
+                        objects.add(group, kind, given(object, &version, kind));
+                    }
+                }
+                Err(error) => {
+                    whole = false;
+                    unread.insert(unreadable(plural, &error));
+                }
+            }
+        }
+        whole
+    };
+    read(policies::GROUP, &POLICIES, objects);
+    if options.user.is_some() && options.authorizer.is_none() && !read(rbac::GROUP, &ROLES, objects) {
+        // Part of the roles would give wrong answers.
+        objects.rbac = rbac::Rbac::default();
+    }
+    if !unread.is_empty() {
+        let unread: Vec<String> = unread.into_iter().collect();
+        let message = format!(
+            "the cluster did not give {}: admission is simulated without; kubectl crdx rbac prints the rights to read them",
+            unread.join(", ")
+        );
+        notes.push(Note { kind: "unreadablePolicies", message });
+    }
+}
+
+fn unreadable(what: &str, error: &Error) -> String {
+    format!("{what} ({})", error.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string()))
+}
+
+fn items(list: Option<Value>) -> Vec<Value> {
+    let Some(Value::Object(mut list)) = list else { return Vec::new() };
+    match list.remove("items") {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// An object of the cluster; items of lists do not say what they are.
+fn given(mut object: Value, api_version: &str, kind: &str) -> Given {
+    if let Some(members) = object.as_object_mut() {
+        members.insert("apiVersion".to_owned(), api_version.into());
+        members.insert("kind".to_owned(), kind.into());
+    }
+    Given { object, spot: Spot::source(&"the cluster".into()), file: false }
+}
+
+/// Params that a binding refers to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Reference {
+    kind: Kind,
+    /// `None` for the namespace of the request.
+    namespace: Option<String>,
+    /// `None` for a selector.
+    name: Option<String>,
+}
+
+/// What is read when it is needed.
+pub struct LiveObjects {
+    live: Arc<Live>,
+    references: BTreeSet<Reference>,
+    /// By namespace, those that were read.
+    read: Mutex<HashMap<Option<String>, FoundOnce>>,
+}
+
+/// What was read of a namespace, once it was.
+type FoundOnce = Arc<OnceLock<Vec<Found>>>;
+
+/// The name of the definition of Namespaces.
+const NAMESPACES: &str = "namespaces.";
+
+/// An object of the cluster.
+#[derive(Debug)]
+struct Found {
+    /// The name of its definition.
+    definition: String,
+    /// Its namespace; empty for a cluster-scoped one.
+    namespace: String,
+    object: Value,
+}
+
+impl std::fmt::Debug for LiveObjects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveObjects").finish_non_exhaustive()
+    }
+}
+
+impl LiveObjects {
+    /// Nothing is read yet.
+    pub fn new(live: Arc<Live>, objects: &Objects, release: Release) -> Self {
+        let kinds: BTreeMap<(Family, String), Kind> = objects
+            .policies
+            .iter()
+            .filter_map(|given| {
+                let policy = Policy::read(&given.object, release);
+                let kind = policy.param_kind?;
+                let (group, version) = kind.api_version.split_once('/').unwrap_or(("", &kind.api_version));
+                let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind.clone() };
+                Some(((family(&given.object), policy.name), kind))
+            })
+            .collect();
+        let references = objects.bindings.iter().filter_map(|given| {
+            let binding = Binding::read(&given.object, release);
+            let reference = binding.param_ref?;
+            let kind = kinds.get(&(family(&given.object), binding.policy_name))?.clone();
+            let some = |text: String| Some(text).filter(|text| !text.is_empty());
+            Some(Reference { kind, namespace: some(reference.namespace), name: some(reference.name) })
+        });
+        Self { live, references: references.collect(), read: Mutex::default() }
+    }
+
+    /// Stores the Namespace and the params of requests in `namespace`; with `None` the params that no namespace of a
+    /// request determines. The cluster is asked once.
+    pub fn prepare(&self, namespace: Option<&str>, admission: &Admission, server: &Server) {
+        let once = {
+            let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(read.entry(namespace.map(str::to_owned)).or_default())
+        };
+        let found = once.get_or_init(|| match self.live.connection() {
+            Ok(connection) => self.read(connection, namespace, admission),
+            Err(_) => Vec::new(),
+        });
+        for Found { definition, namespace, object } in found {
+            let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+            let uid = |object: &Value| object.str_at(&["metadata", "uid"]).map(str::to_owned);
+            let stored = server.stored(definition, namespace, name);
+            // A Namespace takes the place of an assumed one; a param of a file stays.
+            let replaced = |stored: &Value| definition == NAMESPACES && uid(stored) != uid(object);
+            if stored.is_none_or(|stored| replaced(&stored)) {
+                // One that cannot be stored is missing, as it is in the cluster for policies.
+                let _ = server.seed(definition, namespace, object.clone());
+            }
+        }
+    }
+
+    fn read(&self, connection: &Connection, namespace: Option<&str>, admission: &Admission) -> Vec<Found> {
+        let knowledge = &admission.knowledge;
+        let asked_namespace = namespace.filter(|name| !knowledge.knows_namespace(name)).map(|name| {
+            let path = Resource::namespaces().object_path(None, name);
+            (name, connection.ask(&path, JSON))
+        });
+        let asked: Vec<(&Reference, Resource, Asked)> = self
+            .references
+            .iter()
+            .filter_map(|reference| {
+                let kind = &reference.kind;
+                let is = |r: &Resource| r.group == kind.group && r.version == kind.version && r.kind == kind.kind;
+                let resource = connection.resource_where(is).ok().flatten()?;
+                let of_request = resource.namespaced && reference.namespace.is_none();
+                if of_request != namespace.is_some() {
+                    return None;
+                }
+                let within = reference.namespace.as_deref().or(namespace);
+                let path = match &reference.name {
+                    Some(name) => resource.object_path(within, name),
+                    None => resource.path(within),
+                };
+                Some((reference, resource, connection.ask(&path, JSON)))
+            })
+            .collect();
+        let mut all = Vec::new();
+        if let Some((name, asked)) = asked_namespace
+            && let Ok(Some(object)) = asked.wait()
+        {
+            let object = given(object, "v1", "Namespace").object;
+            all.push(Found { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
+            knowledge.learn_namespace(name);
+        }
+        for (reference, resource, asked) in asked {
+            let Reference { kind, name, .. } = reference;
+            let within = reference.namespace.as_deref().or(namespace).filter(|_| resource.namespaced);
+            let Ok(found) = asked.wait() else { continue };
+            let found = if name.is_some() { found.into_iter().collect() } else { items(found) };
+            let definition = format!("{}.{}", resource.plural, resource.group);
+            all.extend(found.into_iter().map(|object| Found {
+                definition: definition.clone(),
+                namespace: within.unwrap_or_default().to_owned(),
+                object: given(object, &kind.api_version(), &kind.kind).object,
+            }));
+            knowledge.learn_params(kind, within, name.as_deref());
+        }
+        all
+    }
+}

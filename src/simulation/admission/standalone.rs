@@ -1,0 +1,50 @@
+//! Policies for a command that simulates single objects, each on a server of its own.
+
+use super::{Admission, Objects, Reading};
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::Manner;
+use crate::output::excerpt::Spot;
+use crate::output::report::{Item, Note};
+use crate::release::Release;
+use crate::server::{Server, Timestamp};
+use crate::simulation::definitions::Definitions;
+use crate::value::Value;
+use std::sync::Arc;
+
+impl Admission {
+    /// The policies that a release enforces, with the CRDs of params from `definitions` and the cluster.
+    pub fn standalone(
+        reading: &Reading<'_>,
+        release: Release,
+        definitions: Vec<Value>,
+        now: Timestamp,
+        show: &mut dyn FnMut(Item),
+        notes: &mut Vec<Note>,
+    ) -> Option<Self> {
+        let objects = Objects::read(reading, show, notes);
+        let mut admission = Self::new(&objects, reading, release, notes)?;
+        let server = Server::new(release, 0);
+        let mut known = Definitions::default();
+        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now };
+        let mut install = |crd: Value| {
+            // One that is refused leaves its kind unknown, which is reported where a policy needs it.
+            let _ = known.install(&server, crd, &Spot::default(), None, manner);
+        };
+        let own = admission.definitions().iter().map(|object| object.value().clone());
+        own.chain(definitions).for_each(&mut install);
+        if let Some(connection) = reading.live.and_then(|live| live.connection().ok()) {
+            let kinds: Vec<(&str, &str)> =
+                admission.param_kinds().map(|kind| (kind.group.as_str(), kind.kind.as_str())).collect();
+            connection.definitions_of(&kinds).into_iter().filter_map(|found| found.ok().flatten()).for_each(install);
+        }
+        let kinds: Vec<_> = admission.param_kinds().cloned().collect();
+        for kind in kinds {
+            if let Some(route) = known.route(&kind.group, &kind.kind) {
+                admission.define(kind, Arc::clone(route));
+            }
+        }
+        // What the server refuses is shown once.
+        admission.store_with_definitions(&admission.equip(server, now), now, reading.namespace, show);
+        Some(admission)
+    }
+}

@@ -1,0 +1,59 @@
+//! What is not known, in words.
+
+use crate::policies::knowledge::{Doubt, Missing};
+use crate::policies::model::Family;
+use crate::policies::request::Kind;
+
+/// What a policy depends on that is not known.
+pub fn message(doubt: &Doubt) -> String {
+    let kind = match doubt.family {
+        Family::Validating => "ValidatingAdmissionPolicy",
+        Family::Mutating => "MutatingAdmissionPolicy",
+    };
+    let with = if doubt.binding.is_empty() { String::new() } else { format!(" with binding {:?}", doubt.binding) };
+    format!("{kind} {:?}{with} depends on {}, which is not known", doubt.policy, missing(&doubt.missing))
+}
+
+fn missing(missing: &Missing) -> String {
+    match missing {
+        Missing::User => "request.userInfo".to_owned(),
+        Missing::Authorizer => "authorizer".to_owned(),
+        Missing::Namespace { name, labels } if labels.is_empty() => format!("the Namespace {name:?}"),
+        Missing::Namespace { name, labels } => {
+            let (s, labels) = (if labels.len() == 1 { "" } else { "s" }, labels.join(", "));
+            format!("the label{s} {labels} of namespace {name:?}")
+        }
+        Missing::ParamKind(kind) => format!("the CRD of its params, {}", described(kind)),
+        Missing::Param { kind, namespace, name } => {
+            let kind = described(kind);
+            let within =
+                namespace.as_ref().map_or_else(String::new, |namespace| format!(" in namespace {namespace:?}"));
+            match name {
+                Some(name) => format!("the param {kind} {name:?}{within}"),
+                None => format!("params of {kind}{within}"),
+            }
+        }
+    }
+}
+
+fn described(kind: &Kind) -> String {
+    format!("{} {}", kind.api_version(), kind.kind)
+}
+
+/// How what is missing can be given; `live` where the cluster was asked for it.
+pub fn help(missing: &Missing, live: bool) -> String {
+    match missing {
+        Missing::User => "give the sender of the requests with --request-user and --request-group".to_owned(),
+        Missing::Authorizer => {
+            let rbac = if live { "" } else { " and RBAC objects with --policies" };
+            format!("give --request-user{rbac}, or --authorizer allow|deny|FILE")
+        }
+        Missing::ParamKind(_) => "give the CRD with --crds or --policies".to_owned(),
+        Missing::Namespace { .. } | Missing::Param { .. } if live => {
+            "the cluster did not give it: kubectl crdx rbac prints the rights to read it; or give it with --policies"
+                .to_owned()
+        }
+        Missing::Namespace { .. } => "give the Namespace with its labels with --policies".to_owned(),
+        Missing::Param { .. } => "give it with --policies".to_owned(),
+    }
+}
