@@ -107,7 +107,10 @@ impl Validator<'_> {
         let Some(target) = target.filter(|_| server >= V1_31) else { return };
         // `matchConstantFormatStringWithListLiteralArgs` of cel-go 0.20 takes every receiver for a literal.
         if server == V1_31 && !matches!(target.kind, ExprKind::Literal(_)) {
-            self.report(call, "format of a string that is not a literal makes the API server of 1.31 panic".to_owned());
+            self.report(
+                call,
+                format!("format of a string that is not a literal makes the API server of {server} panic"),
+            );
             return;
         }
         if let ExprKind::Literal(Literal::String(text)) = &target.kind
