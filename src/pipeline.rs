@@ -143,6 +143,11 @@ pub struct Verdict {
 }
 
 impl ResourceVersion {
+    /// The server's release.
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
     /// Compiles a version.
     pub fn compile(facts: Facts, release: Release) -> Self {
         let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects, release));

@@ -7,6 +7,9 @@
 //! model, selector        policies and bindings as typed values
 //! environment, compile   the CEL environments of a policy, and its expressions compiled
 //! dependencies           what expressions read that may not be known
+//! expression             one expression compiled
+//! validation             what the server refuses of a policy or binding itself
+//! type_checking          the warnings in `status.typeChecking`
 //! source                 the policies of a server, compiled, with their bindings
 //! matching, params       which policies and bindings apply to a request, and with which params
 //! evaluate               expressions, their variables and budgets, match conditions
@@ -23,6 +26,7 @@ pub mod denial;
 pub mod dependencies;
 pub mod environment;
 pub mod evaluate;
+pub mod expression;
 pub mod findings;
 pub mod knowledge;
 pub mod matching;
@@ -33,7 +37,9 @@ pub mod rbac;
 pub mod request;
 pub mod selector;
 pub mod source;
+pub mod type_checking;
 pub mod validating;
+pub mod validation;
 
 /// The group of policies and bindings.
 pub const GROUP: &str = "admissionregistration.k8s.io";

@@ -79,6 +79,11 @@ impl BaseEnv {
         Self::built(release.minor(), release.minor(), false)
     }
 
+    /// The same as [`Self::for_new`] for expressions of mutating policies.
+    pub fn for_new_with_patch_types(release: Release) -> Arc<Self> {
+        Self::built(release.minor(), release.compatibility(), true)
+    }
+
     /// The same as [`Self::for_stored`] for expressions of mutating policies.
     pub fn with_patch_types(release: Release) -> Arc<Self> {
         Self::built(release.minor(), release.minor(), true)

@@ -42,6 +42,9 @@ fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Ser
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
         server = server.with_policies(Arc::new(authorizer), Arc::default(), now);
+        if !args.skip_policy_validation {
+            server = server.with_policy_validation();
+        }
     }
     if let Some(username) = &args.request_user {
         let groups = args.request_group.clone();

@@ -10,9 +10,11 @@
 mod own;
 mod paths;
 pub mod protobuf;
+mod resolve;
 mod schema;
 
 pub use own::{OWN_PATHS, own};
+pub use resolve::resolved;
 
 use super::CustomResourceDefinition;
 use crate::text::json;

@@ -6,7 +6,6 @@ use super::dependencies::Dependencies;
 use super::environment::{Declarations, Environments};
 use super::model::{Mutation, Policy};
 use crate::cel::{
-    ast::CheckedAst,
     env::Env,
     eval::Program,
     types::Type,
@@ -112,26 +111,10 @@ fn expression(
     (declarations, variables): (Declarations, &[(String, Dependencies)]),
     types: &[Type],
 ) -> (Expression, Option<Type>) {
-    let compiled = program(source, env, types);
+    let compiled = super::expression::compile(source, env, types);
     let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
     let type_ = checked.map(|checked| checked.result_type().clone());
     let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::of(checked, variables));
-    let program = compiled.map(|(program, _)| program);
+    let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string());
     (Expression { source: source.to_owned(), program, declarations, dependencies }, type_)
-}
-
-fn program(source: &str, env: &Env, types: &[Type]) -> Result<(Program, CheckedAst), String> {
-    let checked = env.compile(source).map_err(|issues| format!("compilation failed: {}", issues.display()))?;
-    let found = checked.result_type();
-    match types {
-        [] => {}
-        _ if types.contains(found) => {}
-        [wanted] => return Err(format!("must evaluate to {wanted} but got {found}")),
-        several => {
-            let several: Vec<String> = several.iter().map(ToString::to_string).collect();
-            return Err(format!("must evaluate to one of [{}] but got {found}", several.join(" ")));
-        }
-    }
-    let program = Program::plan(&checked, env).map_err(|error| format!("program instantiation failed: {error}"))?;
-    Ok((program, checked))
 }

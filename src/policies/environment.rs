@@ -23,17 +23,33 @@ pub struct Declarations {
     pub patch_types: bool,
 }
 
+/// Whether an expression is stored already: what it may use depends on it (`environment.Type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is new: limited to what the previous release can read, too.
+    New,
+    /// It is stored: everything the server has.
+    Stored,
+}
+
 /// The environments of one policy; they grow with its variables.
 #[derive(Clone, Debug)]
 pub struct Environments {
     release: Release,
+    /// Whether expressions may name `variables`.
+    composed: bool,
     variables: BTreeMap<String, Type>,
 }
 
 impl Environments {
     /// The environments of a policy without variables.
     pub fn new(release: Release) -> Self {
-        Self { release, variables: BTreeMap::new() }
+        Self { release, composed: true, variables: BTreeMap::new() }
+    }
+
+    /// The environments of expressions that may not name `variables`, not even none (`plugincel.NewCompiler`).
+    pub fn without_composition(release: Release) -> Self {
+        Self { release, composed: false, variables: BTreeMap::new() }
     }
 
     /// Lets later expressions use a variable; one that did not compile is of any type.
@@ -41,12 +57,18 @@ impl Environments {
         self.variables.insert(name.to_owned(), type_.map_or(Type::Dyn, declared));
     }
 
-    /// The environment of an expression. Its variables come in the order of [`super::evaluate`].
+    /// The environment of a stored expression. Its variables come in the order of [`super::evaluate`].
     pub fn env(&self, declarations: Declarations) -> Env {
-        let base = if declarations.patch_types {
-            BaseEnv::with_patch_types(self.release)
-        } else {
-            BaseEnv::for_stored(self.release)
+        self.env_in(Mode::Stored, declarations)
+    }
+
+    /// The environment of a new or a stored expression.
+    pub fn env_in(&self, mode: Mode, declarations: Declarations) -> Env {
+        let base = match (mode, declarations.patch_types) {
+            (Mode::New, false) => BaseEnv::for_new(self.release),
+            (Mode::New, true) => BaseEnv::for_new_with_patch_types(self.release),
+            (Mode::Stored, false) => BaseEnv::for_stored(self.release),
+            (Mode::Stored, true) => BaseEnv::with_patch_types(self.release),
         };
         let object = |name: &str| Type::Object(name.into());
         let mut env = Env::new(base)
@@ -62,8 +84,12 @@ impl Environments {
                 .with_variable("authorizer", object("kubernetes.authorization.Authorizer"))
                 .with_variable("authorizer.requestResource", object("kubernetes.authorization.ResourceCheck"));
         }
-        env = env.with_variable("variables", object(VARIABLES));
         let mut objects = OBJECTS.clone();
+        if !self.composed {
+            env.objects = Arc::new(objects);
+            return env;
+        }
+        env = env.with_variable("variables", object(VARIABLES));
         let fields = self.variables.iter().map(|(name, type_)| (name.as_str(), type_.clone()));
         declare(&mut objects, VARIABLES, fields);
         env.objects = Arc::new(objects);

@@ -58,8 +58,7 @@ pub struct Serve {
     /// Store and enforce admission policies (validating and mutating); serve them, their bindings, namespaces and config maps
     #[arg(long)]
     pub admission: bool,
-    /// Store policies that a full API server refuses, such as those whose expressions do not compile; today
-    /// policies are never validated, with or without this flag
+    /// Store policies that a full API server refuses, such as those whose expressions do not compile
     #[arg(long, requires = "admission")]
     pub skip_policy_validation: bool,
     /// The name of the user that sends the requests, as policies see it; `Impersonate-User` names another

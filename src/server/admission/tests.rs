@@ -273,3 +273,37 @@ fn plugins_find_resources_and_objects() {
     assert_eq!(kites.convert(&found).unwrap().at(&["spec", "x"]), None);
     assert!(kites.merge_type().resolve().map.is_some());
 }
+
+#[test]
+fn policies_that_a_full_server_refuses_are_refused_on_request() {
+    let policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    let policy = |expression: &str| {
+        format!(
+            r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{{"name":"p"}},
+            "spec":{{"matchConstraints":{{"resourceRules":[{{"operations":["*"],"apiGroups":["a"],"apiVersions":["a"],
+            "resources":["a"]}}]}},"validations":[{{"expression":"{expression}"}}]}}}}"#
+        )
+    };
+    let server = || {
+        let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
+        Server::new(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default())
+    };
+    let send = |server: &Server, body: &str| server.handle(&Request::new(Method::Post, policies, body));
+    assert_eq!(send(&server(), &policy("1 +")).code, 201);
+    let strict = server().with_policy_validation();
+    let refused = send(&strict, &policy("object.a"));
+    let ResponseBody::Json(status) = &refused.body else { panic!() };
+    assert_eq!(
+        (refused.code, status.str_at(&["message"]).unwrap()),
+        (
+            422,
+            "ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: spec.validations[0].expression: Invalid value: \
+         \"object.a\": must evaluate to bool but got dyn"
+        )
+    );
+    let unnamed = policy("true").replace("\"p\"", "\"!!!!\"");
+    let refused = send(&strict, &unnamed);
+    let ResponseBody::Json(status) = &refused.body else { panic!() };
+    assert!(status.str_at(&["message"]).unwrap().contains("metadata.name: Invalid value: \"!!!!\":"), "{status:?}");
+    assert_eq!(send(&strict, &policy("true")).code, 201, "selectors and policies have defaults");
+}

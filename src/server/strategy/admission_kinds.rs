@@ -6,6 +6,9 @@
 use super::built_in::BuiltIn;
 use super::custom_resource::serving::Serving;
 use crate::crd;
+use crate::field::ErrorList;
+use crate::policies::validation;
+use crate::release::Release;
 use crate::server::Server;
 use crate::server::registry::metadata;
 use crate::server::registry::store::Collection;
@@ -26,56 +29,68 @@ struct Kind {
     short_names: &'static [&'static str],
     /// The properties besides metadata, as JSON; `SPEC` has what [`fill`] knows.
     properties: &'static str,
+    /// Whether policies and bindings are refused that a full API server refuses.
+    validated: bool,
 }
 
-static KINDS: [Kind; 5] = [
-    Kind {
-        group: "",
-        plural: "configmaps",
-        name: "ConfigMap",
-        scope: "Namespaced",
-        short_names: &["cm"],
-        properties: r#"{"data":TEXTS,"binaryData":TEXTS,"immutable":{"type":"boolean"}}"#,
-    },
-    Kind {
-        group: ADMISSION,
-        plural: "validatingadmissionpolicies",
-        name: "ValidatingAdmissionPolicy",
-        scope: "Cluster",
-        short_names: &[],
-        properties: r#"{"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"spec":{"type":"object","properties":{
+static KINDS: [Kind; 5] = kinds(false);
+static VALIDATED_KINDS: [Kind; 5] = kinds(true);
+
+const fn kinds(validated: bool) -> [Kind; 5] {
+    [
+        Kind {
+            group: "",
+            plural: "configmaps",
+            name: "ConfigMap",
+            scope: "Namespaced",
+            short_names: &["cm"],
+            properties: r#"{"data":TEXTS,"binaryData":TEXTS,"immutable":{"type":"boolean"}}"#,
+            validated,
+        },
+        Kind {
+            group: ADMISSION,
+            plural: "validatingadmissionpolicies",
+            name: "ValidatingAdmissionPolicy",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"spec":{"type":"object","properties":{
             POLICY,
             "validations":{"type":"array","items":{"type":"object","properties":{"expression":TEXT,"message":TEXT,"reason":TEXT,"messageExpression":TEXT}}},
             "auditAnnotations":{"type":"array","items":{"type":"object","properties":{"key":TEXT,"valueExpression":TEXT}}}}}}"#,
-    },
-    Kind {
-        group: ADMISSION,
-        plural: "validatingadmissionpolicybindings",
-        name: "ValidatingAdmissionPolicyBinding",
-        scope: "Cluster",
-        short_names: &[],
-        properties: r#"{"spec":{"type":"object","properties":{BINDING,"validationActions":{"type":"array","items":TEXT}}}}"#,
-    },
-    Kind {
-        group: ADMISSION,
-        plural: "mutatingadmissionpolicies",
-        name: "MutatingAdmissionPolicy",
-        scope: "Cluster",
-        short_names: &[],
-        properties: r#"{"spec":{"type":"object","properties":{
+            validated,
+        },
+        Kind {
+            group: ADMISSION,
+            plural: "validatingadmissionpolicybindings",
+            name: "ValidatingAdmissionPolicyBinding",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"spec":{"type":"object","properties":{BINDING,"validationActions":{"type":"array","items":TEXT}}}}"#,
+            validated,
+        },
+        Kind {
+            group: ADMISSION,
+            plural: "mutatingadmissionpolicies",
+            name: "MutatingAdmissionPolicy",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"spec":{"type":"object","properties":{
             POLICY,
             "mutations":{"type":"array","items":{"type":"object","properties":{"patchType":TEXT,"applyConfiguration":EXPRESSION,"jsonPatch":EXPRESSION}}},
             "reinvocationPolicy":TEXT}}}"#,
-    },
-    Kind {
-        group: ADMISSION,
-        plural: "mutatingadmissionpolicybindings",
-        name: "MutatingAdmissionPolicyBinding",
-        scope: "Cluster",
-        short_names: &[],
-        properties: r#"{"spec":{"type":"object","properties":{BINDING}}}"#,
-    },
-];
+            validated,
+        },
+        Kind {
+            group: ADMISSION,
+            plural: "mutatingadmissionpolicybindings",
+            name: "MutatingAdmissionPolicyBinding",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"spec":{"type":"object","properties":{BINDING}}}"#,
+            validated,
+        },
+    ]
+}
 
 /// Parts of the schemas; each may use those after it.
 const PARTS: [(&str, &str); 11] = [
@@ -175,6 +190,21 @@ impl Server {
     }
 }
 
+impl Server {
+    /// The server refuses policies and bindings that a full API server refuses, such as those whose expressions do not
+    /// compile; without this it stores them. Those that are stored already stay.
+    #[must_use]
+    pub fn with_policy_validation(mut self) -> Self {
+        let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for kind in &VALIDATED_KINDS {
+            if let Some(serving) = all.get_mut(&kind.full_name()) {
+                *serving = Arc::new(serving.with_definition(Arc::clone(&serving.crd)).built_in(kind));
+            }
+        }
+        self
+    }
+}
+
 /// Whether these are policies or bindings: policies do not decide about them.
 pub(in crate::server) fn is_admission(group: &str) -> bool {
     group == ADMISSION
@@ -206,13 +236,32 @@ impl BuiltIn for Kind {
         }
     }
 
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
+        if !self.validated {
+            return (ErrorList::new(), None);
+        }
+        (validation::validate(object, old, release), validation::warning(object, old, release))
+    }
+
     fn allows_unconditional_update(&self) -> bool {
         self.group.is_empty()
     }
 }
 
-/// The fields whose Go types have no `omitempty`.
-const KEPT: [&str; 6] = ["name", "expression", "key", "valueExpression", "operator", "patchType"];
+/// The fields whose Go types have no `omitempty`, or are pointers to texts.
+const KEPT: [&str; 11] = [
+    "name",
+    "expression",
+    "key",
+    "valueExpression",
+    "operator",
+    "patchType",
+    "failurePolicy",
+    "matchPolicy",
+    "scope",
+    "reason",
+    "parameterNotFoundAction",
+];
 
 fn omit_empty(value: &mut Value) {
     match value {

@@ -1,6 +1,8 @@
 //! What kinds of Kubernetes do that custom resources do not. They are compiled from definitions of their own and served as
 //! custom resources are.
 
+use crate::field::ErrorList;
+use crate::release::Release;
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::fmt::Debug;
@@ -9,6 +11,12 @@ use std::fmt::Debug;
 pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     /// Completes an object that is created or updated, and removes what its Go type omits.
     fn prepare(&self, _object: &mut Value) {}
+
+    /// The errors that the schema does not find, and warnings that are given if the object is accepted; `old` is the stored
+    /// object of an update.
+    fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {
+        (ErrorList::new(), None)
+    }
 
     /// Whether bodies may be Protobuf.
     fn takes_protobuf(&self) -> bool {

@@ -47,6 +47,15 @@ pub(in crate::server) struct CustomResource {
     pub part: Part,
 }
 
+impl CustomResource {
+    /// Adds what a kind of Kubernetes validates besides its schema.
+    fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
+        let (errors, warning) = self.serving.built_in.validate(object, old, self.version.stages.release());
+        verdict.errors.extend(errors);
+        verdict.warnings_if_accepted.extend(warning);
+    }
+}
+
 impl ReadStrategy for CustomResource {
     fn resource(&self) -> GroupResource<'_> {
         self.serving.resource()
@@ -195,7 +204,9 @@ impl Strategy for CustomResource {
     }
 
     fn validate_create(&self, object: &Value) -> Verdict {
-        pipeline::validate_create(&self.version.stages, object)
+        let mut verdict = pipeline::validate_create(&self.version.stages, object);
+        self.validate_built_in(object, None, &mut verdict);
+        verdict
     }
 
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
@@ -217,7 +228,11 @@ impl Strategy for CustomResource {
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         match self.part {
-            Part::Object => pipeline::validate_update(&self.version.stages, object, old),
+            Part::Object => {
+                let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
+                self.validate_built_in(object, Some(old), &mut verdict);
+                verdict
+            }
             Part::Status => pipeline::validate_status_update(&self.version.stages, object, old),
         }
     }

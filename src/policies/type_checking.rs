@@ -1,0 +1,88 @@
+//! The warnings that the server writes to `status.typeChecking` of a `ValidatingAdmissionPolicy`
+//! (`admission/plugin/policy/validating/typechecking.go`): its validations and message expressions, checked with `object`,
+//! `oldObject` and `params` of the types that the policy matches. They never change what a policy does.
+//!
+//! The types at hand are those of CRDs. On the server the names of types in messages end in a random number; here it is 0, and 1 for params.
+
+mod known;
+mod matching;
+mod subject;
+
+pub use known::KnownType;
+pub use matching::{Matched, matched};
+pub use subject::Subject;
+
+use super::model::Policy;
+use super::request::Kind;
+use crate::cel::env::Env;
+use crate::cel::issues::Issues;
+use crate::release::Release;
+
+/// `ExpressionWarning`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionWarning {
+    /// The expression: `spec.validations[0].expression`.
+    pub field_ref: String,
+    /// What is wrong for which type.
+    pub results: Vec<(Kind, Issues)>,
+}
+
+impl ExpressionWarning {
+    /// `warning`
+    pub fn warning(&self) -> String {
+        let texts: Vec<String> =
+            self.results.iter().map(|(kind, issues)| format!("{}: {}\n", kind.text(), issues.display())).collect();
+        texts.join("\n")
+    }
+}
+
+/// The warnings of a policy for the types that it matches.
+pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<ExpressionWarning> {
+    let subjects = subjects(policy, types, release);
+    let mut warnings = Vec::new();
+    for (index, validation) in policy.validations.iter().enumerate() {
+        let fields = [("expression", &validation.expression), ("messageExpression", &validation.message_expression)];
+        for (field, source) in fields {
+            if field == "messageExpression" && source.is_empty() {
+                continue;
+            }
+            let field_ref = format!("spec.validations[{index}].{field}");
+            warnings.extend(check_expression(&field_ref, source, &subjects, Subject::server_env));
+        }
+    }
+    warnings
+}
+
+/// The types that a policy matches, with its variables, in the order of group, version and kind.
+pub fn subjects(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Subject> {
+    let params = subject::params(policy, types);
+    let found = matched(policy, types).kinds;
+    let of_kind = |kind: &Kind| types.iter().find(|known| known.kind == *kind);
+    found
+        .iter()
+        .filter_map(of_kind)
+        .map(|known| {
+            let mut subject = Subject::new(known, params, policy.param_kind.is_some(), release);
+            subject.add_variables(policy);
+            subject
+        })
+        .collect()
+}
+
+/// The warning of one expression, checked in the environment that `env` gives for each type.
+pub fn check_expression(
+    field_ref: &str,
+    source: &str,
+    subjects: &[Subject],
+    env: impl Fn(&Subject) -> Env,
+) -> Option<ExpressionWarning> {
+    let check = |subject: &Subject| {
+        let issues = env(subject).compile(source).err()?;
+        Some((subject.kind.clone(), issues))
+    };
+    let results: Vec<(Kind, Issues)> = subjects.iter().filter_map(check).collect();
+    (!results.is_empty()).then(|| ExpressionWarning { field_ref: field_ref.to_owned(), results })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Which types a policy's rules name (`typesToCheck`).
+
+use super::known::KnownType;
+use crate::policies::model::{Policy, Rule};
+use crate::policies::request::Kind;
+use std::collections::BTreeSet;
+
+/// After so many types of one rule no more are looked for.
+const MOST_TYPES: usize = 10;
+
+/// What the rules of a policy name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// The known types.
+    pub kinds: BTreeSet<Kind>,
+    /// Resources that no known type has: `apps/v1/deployments`.
+    pub unknown: Vec<String>,
+    /// Whether a rule is passed over because of a `*`.
+    pub wildcard: bool,
+    /// Whether more types may match than are checked.
+    pub truncated: bool,
+}
+
+/// The types that the rules of a policy name. A rule with `*` in its groups or versions is passed over, and so are resources
+/// with `*` and subresources.
+pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
+    let mut found = Matched::default();
+    for rule in policy.match_constraints.iter().flat_map(|constraints| &constraints.rules) {
+        if !add(rule, types, &mut found) {
+            found.truncated = true;
+            break;
+        }
+    }
+    found
+}
+
+/// Adds the types of a rule; false when there are enough.
+fn add(rule: &Rule, types: &[KnownType], found: &mut Matched) -> bool {
+    let has_wildcard = |texts: &[String]| texts.iter().any(|text| text.contains('*'));
+    found.wildcard |= has_wildcard(&rule.resources);
+    if has_wildcard(&rule.api_groups) || has_wildcard(&rule.api_versions) {
+        found.wildcard = true;
+        return true;
+    }
+    let sorted = |texts: &[String]| {
+        let mut texts = texts.to_vec();
+        texts.sort_unstable();
+        texts
+    };
+    let resources = rule.resources.iter().filter(|resource| !resource.contains(['*', '/'])).cloned();
+    let resources = sorted(&resources.collect::<Vec<_>>());
+    let mut count = 0;
+    for group in sorted(&rule.api_groups) {
+        for version in sorted(&rule.api_versions) {
+            for resource in &resources {
+                let kinds = kinds_for(&group, &version, resource, types);
+                if kinds.is_empty() {
+                    let core = if group.is_empty() { String::new() } else { format!("{group}/") };
+                    found.unknown.push(format!("{core}{version}/{resource}"));
+                }
+                for kind in kinds {
+                    found.kinds.insert(kind.clone());
+                    count += 1;
+                    if count == MOST_TYPES {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// `DefaultRESTMapper.KindsFor`: the empty group stands for any.
+fn kinds_for<'t>(group: &str, version: &str, resource: &str, types: &'t [KnownType]) -> Vec<&'t Kind> {
+    let resource = resource.to_lowercase();
+    let is = |known: &KnownType| {
+        (group.is_empty() || known.kind.group == group)
+            && (version.is_empty() || known.kind.version == version)
+            && known.resources.contains(&resource)
+    };
+    types.iter().filter(|known| is(known)).map(|known| &known.kind).collect()
+}

@@ -1,0 +1,88 @@
+//! What the server refuses of policies and bindings themselves
+//! (`kubernetes/pkg/apis/admissionregistration/validation/validation.go`).
+//!
+//! ```text
+//! values         the fields of a decoded object, and how errors show them
+//! selector       label selectors
+//! resources      matchConstraints and matchResources
+//! params         paramKind and paramRef
+//! expressions    expressions, new and stored ones
+//! conditions     match conditions and variables
+//! validating, mutating, binding
+//! ```
+//!
+//! Texts that changed between releases are those of the sources that were read: of 1.31 and 1.32 during their development, and of
+//! 1.36. The releases between them are not measured.
+
+mod binding;
+mod conditions;
+mod expressions;
+mod mutating;
+mod params;
+mod resources;
+mod selector;
+mod validating;
+mod values;
+
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::release::{Release, V1_36, V1_37};
+use crate::value::Value;
+use values::Spec;
+
+/// Names that end so are those of policies in files of the server.
+const STATIC_SUFFIX: &str = ".static.k8s.io";
+
+/// Whether an object is a policy or a binding.
+pub fn is_policy_or_binding(object: &Value) -> bool {
+    let group = object.str_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    let policy = kind.strip_suffix("Binding").unwrap_or(kind);
+    group == Some(GROUP) && matches!(policy, "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy")
+}
+
+/// The group of policies and bindings.
+const GROUP: &str = "admissionregistration.k8s.io";
+
+/// The errors of a policy or binding that is created or, where `old` is the stored one, updated; none for objects of other
+/// kinds. `object` was decoded and defaulted. `metadata` is validated as that of any object, not here.
+///
+/// Paths are those of `admissionregistration.k8s.io/v1`. Creating a policy with `paramKind` also needs the right to read
+/// the params, which is not looked at.
+pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorList {
+    let root = FieldPath::new("spec");
+    let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+    let spec = Spec { value: values::spec(object), path: &root, release };
+    let old_spec = old.map(values::spec);
+    let mut errors = ErrorList::new();
+    match object.str_at(&["kind"]).unwrap_or_default() {
+        "ValidatingAdmissionPolicy" => validating::validate(name, spec, old_spec, &mut errors),
+        "MutatingAdmissionPolicy" => mutating::validate(spec, old_spec, &mut errors),
+        "ValidatingAdmissionPolicyBinding" => binding::validate_validating(spec, &mut errors),
+        "MutatingAdmissionPolicyBinding" => binding::validate_mutating(spec, &mut errors),
+        _ => {}
+    }
+    if old.is_none() && release.since(V1_37) && name.ends_with(STATIC_SUFFIX) {
+        let metadata = FieldPath::new("metadata");
+        let why = format!(
+            "names ending with \"{STATIC_SUFFIX}\" are reserved for static manifest-based configurations and cannot be managed \
+             via the API"
+        );
+        errors.push(FieldError::invalid(&metadata.child("name"), name, why));
+    }
+    errors
+}
+
+/// The warning that comes with a policy or binding that is accepted.
+pub fn warning(object: &Value, old: Option<&Value>, release: Release) -> Option<String> {
+    let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+    let warns = release.since(V1_36) && (old.is_some() || !release.since(V1_37));
+    (warns && name.ends_with(STATIC_SUFFIX)).then(|| {
+        format!(
+            "metadata.name: names ending with \"{STATIC_SUFFIX}\" will be reserved for static manifest-based configurations \
+             when the ManifestBasedAdmissionControlConfig feature gate is enabled"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;
