@@ -23,10 +23,6 @@ var selfRead = []string{
 // notServed are registered kinds that are the body of no request.
 var notServed = []string{"List", "PodStatusResult", "RangeAllocation", "RangeAllocationList", "SerializedReference"}
 
-// subresources are, by group, kinds that only bodies of subresources have. kubectl maps no kind to a subresource
-// (k8s.io/client-go/restmapper/discovery.go).
-var subresources = map[string]string{"authentication.k8s.io": "TokenRequest", "autoscaling": "Scale", "policy": "Eviction"}
-
 func dump() release {
 	r := release{Minor: minor(), Kinds: map[string]kind{}, Types: map[string]typeInfo{}}
 	source := readSource()
@@ -80,8 +76,7 @@ func kindOf(gvk schema.GroupVersionKind, t reflect.Type, source *source, minor i
 		instead := r.APILifecycleReplacement()
 		k.Instead = instead.GroupVersion().String() + " " + instead.Kind
 	}
-	if strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/") || strings.HasSuffix(gvk.Kind, "Options") || slices.Contains(notServed, gvk.Kind) ||
-		subresources[gvk.Group] == gvk.Kind {
+	if strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/") || strings.HasSuffix(gvk.Kind, "Options") || slices.Contains(notServed, gvk.Kind) {
 		k.Served = false
 	}
 	k.Cluster = k.Served && source.has(k.Type, "genclient:nonNamespaced")
