@@ -1,4 +1,4 @@
-//! The command line: [`args`] says what can be asked, and one file per command answers it.
+//! The command line: [`args`] defines the arguments, and one file per command runs it.
 
 pub mod args;
 mod cases;
@@ -34,7 +34,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-/// Parses the words of a command line, does what it asks and gives the process's exit code.
+/// Parses the words of a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
     let mut command = args::command();
     let words = words::normal(&command, words);
@@ -45,7 +45,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {
-            // Nothing can be done about an output that does not take the message.
+            // The message cannot be written anywhere else.
             let _ = error.print();
             return if error.use_stderr() { Exit::CannotTell.code() } else { Exit::Fine.code() };
         }
@@ -66,7 +66,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 /// Runs the command.
 ///
 /// # Errors
-/// Output that cannot be written, and input that stops the whole command.
+/// If output cannot be written, or an input error stops the whole command.
 fn answer(args: args::Args) -> io::Result<Exit> {
     match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
@@ -86,7 +86,7 @@ fn answer(args: args::Args) -> io::Result<Exit> {
     }
 }
 
-/// Whether kubectl started us: it runs `kubectl-crdx` for `kubectl crdx`, and that is what help should call us.
+/// Whether kubectl started this program: it runs `kubectl-crdx` for `kubectl crdx`, the name that help should show.
 fn is_plugin(argv0: Option<&OsString>) -> bool {
     let name = argv0.and_then(|name| Path::new(name).file_name()).unwrap_or(OsStr::new(""));
     name.to_string_lossy().starts_with("kubectl-")

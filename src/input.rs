@@ -11,10 +11,10 @@ pub mod files;
 pub mod held;
 mod ignore;
 mod kustomize;
+pub mod pending_documents;
 pub mod required;
-pub mod shelf;
 mod skipped;
-pub mod spool;
+pub mod temp_store;
 pub mod watch;
 
 use crate::crd;

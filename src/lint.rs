@@ -1,9 +1,9 @@
-//! What is worth knowing of a CRD beyond the server's verdict.
+//! Findings about a CRD beyond the server's verdict.
 //!
 //! ```text
-//! costs     what each CEL rule is estimated to cost      bounds   which limit would make a rule cheap enough
-//! breaking  what objects of the old CRD will suffer      convert  a v1beta1 CRD as v1
-//! place     where a path of the server is written         needs    the releases that an expression needs
+//! costs     the estimated cost of each CEL rule        bounds   limits that would make a rule cheap enough
+//! breaking  changes that break existing objects        convert  converts a v1beta1 CRD to v1
+//! place     maps the server's paths to the CRD's text  needs    the releases that an expression needs
 //! formats   string formats that some releases ignore
 //! ```
 
@@ -17,7 +17,7 @@ pub mod place;
 
 use crate::schema::{Items, Schema, SchemaOrBool};
 
-/// A step from a schema node to one below it that objects can have, too.
+/// A step from a schema node to a child whose values exist in objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A property.
@@ -58,7 +58,7 @@ pub fn schema_path(steps: &[Step]) -> String {
         .collect()
 }
 
-/// The node below by one step.
+/// The child node of a step.
 fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
     match step {
         Step::Property(name) => schema.property(name),
@@ -67,7 +67,7 @@ fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
     }
 }
 
-/// As [`below`], to change it.
+/// As [`below`], but mutable.
 fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> {
     match step {
         Step::Property(name) => schema.properties.get_mut(name).map(Box::as_mut),
@@ -82,7 +82,7 @@ fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> 
     }
 }
 
-/// The steps down from a node, in order.
+/// The steps from a node to its children, in order.
 fn steps_below(schema: &Schema) -> Vec<(Step, &Schema)> {
     let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node.as_ref()));
     let items = schema.items_schema().map(|node| (Step::Items, node));

@@ -1,4 +1,4 @@
-//! What a person or a program reads: plain data in, text out. Nothing here decides anything or opens a file.
+//! Formats results as text: plain data in, text out. This layer makes no decisions and opens no files.
 
 pub mod cel;
 pub mod columns;

@@ -1,4 +1,4 @@
-//! Admission policies: what validating ones refuse and mutating ones change
+//! Admission policies: evaluates `ValidatingAdmissionPolicies` and `MutatingAdmissionPolicies`
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
 //!
 //! Pure functions over a [`request::Request`] and a [`request::Cluster`]:
@@ -44,5 +44,5 @@ pub mod validation;
 /// The group of policies and bindings.
 pub const GROUP: &str = "admissionregistration.k8s.io";
 
-/// The error of a policy without `matchConstraints`.
+/// The server's error for a policy without `matchConstraints`.
 const NO_CONSTRAINTS: &str = "policy contained no match constraints, a required field";

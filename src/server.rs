@@ -1,9 +1,10 @@
-//! The simulated API server: [`Server::handle`] takes a [`Request`] and gives the [`Response`] that
-//! `k8s.io/apiextensions-apiserver` of a [`Release`] would give. No sockets, clock, files or threads: they come in as values.
+//! The simulated API server: [`Server::handle`] takes a [`Request`] and returns the [`Response`] of
+//! `k8s.io/apiextensions-apiserver` of a [`Release`]. It uses no sockets, clock, files or threads; time and randomness
+//! are inputs.
 //!
-//! [`http`] reads requests and writes answers, [`endpoints`] chooses the verb and the resource, [`registry`] has one file per
-//! verb and the store, [`strategy`] holds what differs from resource to resource, [`admission`] is asked once per write, and
-//! [`controllers`] do what follows from a write of a CRD.
+//! [`http`] parses requests and writes responses, [`endpoints`] chooses the verb and the resource, [`registry`] has one
+//! file per verb and the store, [`strategy`] holds what differs between resources, [`admission`] is called once per
+//! write, and [`controllers`] do the work that follows a write of a CRD.
 
 mod admission;
 mod controllers;
@@ -43,7 +44,7 @@ use strategy::definition;
 pub enum Method {
     /// GET
     Get,
-    /// HEAD: answered as GET, the caller leaves the body out.
+    /// HEAD: handled as GET; the caller omits the body.
     Head,
     /// POST
     Post,
@@ -53,7 +54,7 @@ pub enum Method {
     Patch,
     /// DELETE
     Delete,
-    /// OPTIONS, TRACE and whatever else HTTP allows.
+    /// OPTIONS, TRACE and any other method.
     Other,
 }
 
@@ -68,9 +69,9 @@ pub struct Request {
     pub content_type: Option<String>,
     /// `Accept`
     pub accept: Option<String>,
-    /// `User-Agent`, from which the field manager's default name comes.
+    /// `User-Agent`, the source of the field manager's default name.
     pub user_agent: Option<String>,
-    /// The user that sends it, where that is not the server's own ([`Server::with_user`]).
+    /// The user that sends the request, if it differs from the server's own ([`Server::with_user`]).
     pub user: Option<UserInfo>,
     /// Whether admission policies are left out: the request prepares a server, and nobody would send it.
     pub skips_admission: bool,
@@ -88,12 +89,12 @@ pub enum Body {
     Empty,
     /// Text as received.
     Bytes(Vec<u8>),
-    /// A value that was already read (JSON without duplicate keys); spares callers in the same process the text.
+    /// A parsed value (JSON without duplicate keys), for callers in the same process.
     Value(Value),
 }
 
 impl Request {
-    /// The request of a client that says nothing of itself, at time zero; a patch is a merge patch.
+    /// A request without headers, at time zero; a patch is a merge patch.
     pub fn new(method: Method, path: &str, body: impl Into<Body>) -> Self {
         Self {
             method,
@@ -109,61 +110,61 @@ impl Request {
     }
 }
 
-/// No text is no body.
+/// Empty text means no body.
 impl From<&str> for Body {
     fn from(text: &str) -> Self {
         if text.is_empty() { Self::Empty } else { Self::Bytes(text.as_bytes().to_vec()) }
     }
 }
 
-/// Null is no body.
+/// Null means no body.
 impl From<Value> for Body {
     fn from(value: Value) -> Self {
         if value.is_null() { Self::Empty } else { Self::Value(value) }
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// The HTTP status code.
     pub code: u16,
     /// The body.
     pub body: ResponseBody,
-    /// How the client wants a JSON body written; callers in the same process need not care.
+    /// The format of a JSON body; callers in the same process can ignore it.
     pub format: Format,
-    /// Headers beside those every answer has; a `Content-Type` here replaces the usual one.
+    /// Headers in addition to those of every response; a `Content-Type` here replaces the default.
     pub headers: Vec<(&'static str, String)>,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
-    /// What the pipeline did on the way; never sent over HTTP.
+    /// What the pipeline did with the object; never sent over HTTP.
     pub trace: Trace,
 }
 
-/// What a request is answered with.
+/// A response or a stream of events.
 #[derive(Debug)]
 pub enum Reply {
-    /// An answer, whole.
+    /// A complete response.
     Whole(Response),
-    /// Events, one after the other: 200, JSON in lines.
+    /// A stream of events: 200, one JSON object per line.
     Stream(Box<Watch>),
 }
 
-/// The text form of a body, negotiated by `Accept`, `pretty` and `User-Agent`.
+/// The format of a body, negotiated by `Accept`, `pretty` and `User-Agent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Compact JSON and a newline.
+    /// Compact JSON with a line break.
     #[default]
     Json,
     /// Indented JSON.
     PrettyJson,
     /// YAML.
     Yaml,
-    /// Protobuf, of OpenAPI documents only ([`crate::crd::openapi::protobuf`]).
+    /// Protobuf, for OpenAPI documents only ([`crate::crd::openapi::protobuf`]).
     Protobuf,
 }
 
-/// What the server did with the object of a request and does not say in its answer.
+/// Effects of a request that are not part of its response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// Paths of pruned fields, as in `unknown field "spec.a"`.
@@ -176,16 +177,17 @@ pub struct Trace {
     pub policies: Option<Box<Findings>>,
 }
 
-/// An answer's body.
+/// The body of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResponseBody {
-    /// JSON; shared with the store, so that reading an object copies nothing.
+    /// JSON, shared with the store, so that reading an object copies nothing.
     Json(Arc<Value>),
     /// Plain text (`404 page not found`).
     Text(String),
 }
 
-/// The server. It may be shared by threads: every method takes `&self`, and locks are held only to look up and commit.
+/// The server. It may be shared between threads: every method takes `&self`, and locks are held only to look up and
+/// commit.
 #[derive(Debug)]
 pub struct Server {
     release: Release,
@@ -202,13 +204,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// An empty server of a release. UIDs and generated names follow from `seed` alone; callers bring a random one.
+    /// An empty server of a release. UIDs and generated names depend only on `seed`; callers should pass a random one.
     pub fn new(release: Release, seed: u64) -> Self {
         Self::with_keeping(release, seed, journal::Keeping::default())
     }
 
-    /// The same for many objects and a long life: objects that were not written for a while are kept as compressed JSON,
-    /// which takes a fraction of the memory, and are parsed for each read.
+    /// A server for many objects: those not written for a while are kept as compressed JSON, which takes a fraction of
+    /// the memory, and are parsed for each read.
     pub fn compact(release: Release, seed: u64) -> Self {
         Self::with_keeping(release, seed, journal::Keeping::compact())
     }
@@ -231,33 +233,34 @@ impl Server {
         }
     }
 
-    /// The release that is simulated.
+    /// The simulated release.
     pub fn release(&self) -> Release {
         self.release
     }
 
-    /// The server without managedFields, for callers that never show them: writes are cheaper, applies see no owners.
+    /// The server without managedFields, for callers that never show them: writes are cheaper, and an apply sees no
+    /// owners.
     #[must_use]
     pub fn without_managed_fields(mut self) -> Self {
         self.tracks_fields = false;
         self
     }
 
-    /// Answers one request. Values nest deep and are followed by recursion: the calling thread needs a large stack (64 MiB
-    /// and more for the deepest). A watch is answered with the events that happened already. The controllers have run when
-    /// this returns, so a new definition is served.
+    /// Handles one request. Values may nest deeply and the code recurses into them, so the calling thread needs a large
+    /// stack (64 MiB or more for the deepest). A watch returns the events so far. The controllers have run when this
+    /// returns, so a new definition is served.
     pub fn handle(&self, request: &Request) -> Response {
         self.whole(request, None)
     }
 
-    /// The same for a request that nobody needs any more: the object it creates is used, not copied.
+    /// As [`Server::handle`], but consumes the request: the object it creates is not copied.
     pub fn take(&self, mut request: Request) -> Response {
         let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
         self.whole(&request, object)
     }
 
-    /// Answers one request, as [`Server::handle`] does, but a watch goes on, and the controllers do not run: after a write of
-    /// a definition the caller has to call [`Server::run_controllers`].
+    /// Handles one request as [`Server::handle`] does, but a watch continues, and the controllers do not run: after a
+    /// write of a definition the caller has to call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
         self.answer(request, None)
     }
@@ -294,7 +297,7 @@ impl Server {
                 non_resource::handle(Context::new(self, request, query, route::Target::default()), &parts)
             }
             route::Route::Malformed => not_found_page(),
-            // Go's HTTP server says so before any handler is asked.
+            // Go's HTTP server refuses this before any handler runs.
             route::Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),
         })
     }

@@ -1,21 +1,22 @@
-//! What the server would do with every document of an input: the engine of `validate` and `diff`.
+//! Simulates what the server would do with every document of an input: the engine of `validate` and `diff`.
 //!
-//! [`run`](self::run()) takes a [`Plan`] and reports one [`Item`] per document, in the order of the input. Below it: `stream` reads documents and
-//! hands them to threads, [`shared`] is what those threads share, [`live`] the cluster, `olds` the existing objects,
-//! `turns` the order of objects with one name, [`judge`] one request and its answer, `met` what is reported at the end.
+//! [`run`](self::run()) takes a [`Plan`] and reports one [`Item`] per document, in the order of the input. `stream` reads
+//! documents and hands them to threads, [`shared`] is the state those threads share, [`admission`] the policies, [`live`]
+//! the cluster, `existing` the existing objects, `turns` orders objects with the same name, [`judge`] sends one request and
+//! reads its response, and `seen_kinds` collects the notes of a run.
 
 pub mod admission;
 pub mod builtin;
 mod definitions;
+mod existing;
 pub mod filter;
 mod hints;
 mod identity;
 pub mod judge;
 pub mod live;
-mod met;
 pub mod object;
-mod olds;
 pub mod ordered;
+mod seen_kinds;
 mod shared;
 mod stream;
 mod turns;
@@ -23,21 +24,21 @@ mod turns;
 use crate::cluster;
 use crate::input;
 use crate::input::required::{Required, Sources};
-use crate::input::shelf::Shelf;
+use crate::input::temp_store::TempStore;
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::Manner;
-use crate::kubectl::update::Way;
+use crate::kubectl::request::RequestOptions;
+use crate::kubectl::update::RequestKind;
 use crate::output::report::{Item, Note};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{LabelSelector, Server, Timestamp};
 use admission::Admission;
 use definitions::Definitions;
+use existing::ExistingObjects;
 use filter::{Filter, KindPattern};
 use judge::Updates;
 use live::Live;
-use met::Met;
-use olds::Olds;
-use shared::{Judge, Known, Settings};
+use seen_kinds::SeenKinds;
+use shared::{Known, Settings, Simulator};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -45,16 +46,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use stream::Run;
 
-/// What is simulated: inputs, and the request that each object becomes.
+/// The plan of a simulation: the inputs, and the request to send for each object.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Files and directories with objects; `-` is standard input.
     pub filenames: Vec<String>,
     /// Files and directories with CRDs.
     pub crds: Vec<String>,
-    /// Files and directories with the objects as they are now. If there are any, the cluster is not asked for objects.
+    /// Files and directories with the existing objects. If given, the cluster is not asked for objects.
     pub old: Vec<String>,
-    /// Directories with objects, which kustomize builds.
+    /// Directories with kustomizations that generate objects.
     pub kustomizations: Vec<PathBuf>,
     /// How files and directories are read.
     pub options: input::Options,
@@ -62,27 +63,27 @@ pub struct Plan {
     pub policies: admission::Options,
     /// Kinds that are skipped.
     pub skip: Vec<KindPattern>,
-    /// The labels of the objects that are wanted.
+    /// A selector for the labels of objects; others are left out.
     pub selector: Option<LabelSelector>,
     /// How the server treats unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// Whether objects without a CRD are skipped.
     pub ignore_missing_crds: bool,
-    /// Whether what the published schemas of built-in kinds ask for beyond decoding is an error rather than a warning.
+    /// Whether a requirement of a built-in kind's published schema is an error instead of a warning.
     pub strict_builtin: bool,
-    /// The number of threads; by default one per processor.
+    /// The number of threads; by default one per CPU.
     pub jobs: Option<NonZeroUsize>,
-    /// Whether each object's Table is wanted.
+    /// Whether each object's Table is requested.
     pub table: bool,
-    /// The request that is sent.
-    pub way: Way,
-    /// Whether results keep the last-applied annotation.
+    /// The request that kubectl would send.
+    pub request_kind: RequestKind,
+    /// Whether results include the last-applied annotation.
     pub show_bookkeeping: bool,
-    /// Whether the objects before and after are wanted, to be compared.
+    /// Whether the objects before and after the request are reported, for a diff.
     pub compares: Option<Compares>,
     /// The cluster.
     pub target: cluster::Target,
-    /// Whether the cluster is never asked.
+    /// Whether the cluster may not be contacted.
     pub offline: bool,
     /// The releases that are simulated; by default that of the cluster, and without one the newest.
     pub releases: Option<ReleaseSet>,
@@ -92,23 +93,23 @@ pub struct Plan {
     pub now: Timestamp,
 }
 
-/// What is wanted for comparing.
+/// Options of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Compares {
-    /// Whether with what the server notes in the metadata.
+    /// Whether metadata written by the server is compared.
     pub books: bool,
 }
 
-/// What is to be said of a run as a whole.
+/// The summary of a run.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// The releases that were simulated.
     pub releases: ReleaseSet,
-    /// Other things to know.
+    /// Notes about the run as a whole.
     pub notes: Vec<Note>,
 }
 
-/// Judges everything and shows the items in order: one for each document, whatever the number of releases.
+/// Simulates every document and passes the items to `show` in order: one per document, whatever the number of releases.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told> {
     let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
     let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
@@ -118,15 +119,15 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         ));
     }
     let mut notes = Vec::new();
-    let mut met = Met::default();
+    let mut seen_kinds = SeenKinds::default();
     let mut show = |item: Item| {
-        met.add(&item, plan.way.subresource);
+        seen_kinds.add(&item, plan.request_kind.subresource);
         show(item);
     };
     let target = plan.target.clone();
     let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
     let releases = plan.releases.clone().unwrap_or_else(|| match &cluster {
-        // With old objects in files the cluster is asked for missing CRDs only.
+        // When existing objects come from files, the cluster is asked only for missing CRDs.
         Some(live) if plan.old.is_empty() && cluster::is_configured(&target) => {
             let cluster::Simulated { release, note } = cluster::simulated(live.connection());
             notes.extend(note.map(|message| Note { kind: "version", message }));
@@ -134,18 +135,20 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         }
         _ => Release::NEWEST.into(),
     });
-    let olds = match &cluster {
+    let existing = match &cluster {
         _ if !plan.old.is_empty() => {
-            Olds::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), &mut show)
+            ExistingObjects::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), &mut show)
         }
-        // Who asks for a difference wants to know between what.
-        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => Olds::Live(Arc::clone(live)),
+        // A diff needs the existing objects.
+        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => {
+            ExistingObjects::Live(Arc::clone(live))
+        }
         Some(_) => {
             let message = "no cluster is configured, so every object is taken to be new".to_owned();
             notes.push(Note { kind: "noCluster", message });
-            Olds::Given(Mutex::default())
+            ExistingObjects::Given(Mutex::default())
         }
-        None => Olds::Given(Mutex::default()),
+        None => ExistingObjects::Given(Mutex::default()),
     };
     let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
@@ -153,8 +156,10 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         options: &plan.policies,
         input: plan.options.clone(),
         // The cluster's policies belong to its objects.
-        live: match &olds {
-            Olds::Live(live) if cluster::is_configured(&target) && !plan.policies.skips_cluster => Some(live),
+        live: match &existing {
+            ExistingObjects::Live(live) if cluster::is_configured(&target) && !plan.policies.skips_cluster => {
+                Some(live)
+            }
             _ => None,
         },
         namespace: &namespace,
@@ -163,8 +168,8 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
     let objects = admission::Objects::read(&reading, &mut show, &mut notes);
     let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
     let mut admissions: Vec<Option<Admission>> = admissions.collect();
-    // Only server-side apply asks who owns what.
-    let owners = (plan.way.verb == crate::kubectl::Verb::ServerSide)
+    // Only server-side apply needs field ownership.
+    let owners = (plan.request_kind.verb == crate::kubectl::Verb::ServerSide)
         || plan.compares.is_some_and(|c| c.books)
         || objects.read_managed_fields();
     let jobs = plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
@@ -177,21 +182,27 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         };
         let settings = Settings {
             namespace: namespace.clone(),
-            manner: Manner { level: plan.field_validation, dry_run: true, table: plan.table, now: plan.now },
+            request_options: RequestOptions {
+                level: plan.field_validation,
+                dry_run: true,
+                table: plan.table,
+                now: plan.now,
+            },
             show_bookkeeping: plan.show_bookkeeping,
             ignore_missing: plan.ignore_missing_crds,
             builtin: builtin::Rules {
                 release,
                 level: plan.field_validation,
-                verb: plan.way.verb,
+                verb: plan.request_kind.verb,
                 strict: plan.strict_builtin,
             },
             cluster: cluster.clone(),
         };
-        let updates = Updates { way: plan.way.clone(), olds: olds.again(), compares: plan.compares };
-        Judge { settings, server, updates, shelf: Shelf::default(), admission: OnceLock::new() }
+        let updates =
+            Updates { request_kind: plan.request_kind.clone(), existing: existing.again(), compares: plan.compares };
+        Simulator { settings, server, updates, temp_store: TempStore::default(), admission: OnceLock::new() }
     };
-    let judges: Vec<Judge> = releases.iter().zip(&admissions).map(judge).collect();
+    let judges: Vec<Simulator> = releases.iter().zip(&admissions).map(judge).collect();
     let run = Run { judges: &judges, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
     let mut known: Vec<Known> = judges.iter().map(|_| Known::default()).collect();
     if !plan.crds.is_empty() {
@@ -203,14 +214,15 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
     stream::judge_all(&run, &mut known, input, &mut show)?;
     let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", run.filter.message())];
     notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
-    // An old object that one release takes is not left.
-    let left = judges.iter().map(|judge| judge.updates.olds.left()).min_by_key(|left| left.as_ref().map(|l| l.count));
+    // An existing object that one release uses counts as used.
+    let left =
+        judges.iter().map(|judge| judge.updates.existing.left()).min_by_key(|left| left.as_ref().map(|l| l.count));
     if let Some(left) = left.flatten() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
-    notes.extend(met.builtin_note().filter(|_| judges.iter().any(|judge| judge.admission.get().is_some())));
+    notes.extend(seen_kinds.builtin_note().filter(|_| judges.iter().any(|judge| judge.admission.get().is_some())));
     let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
-    notes.extend(met.notes(&definitions, cluster.as_deref(), evaluated));
+    notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), evaluated));
     if plan.releases.is_none()
         && !plan.old.is_empty()
         && let Some(connection) = cluster.as_deref().and_then(Live::opened)

@@ -1,11 +1,11 @@
-//! Reports for pipelines. The cases wait, because what stands before them counts them.
+//! Reports for pipelines. Cases are buffered, because the head of a report contains their counts.
 
 use crate::input::held::Held;
 use crate::output::report::case::Case;
 use crate::output::report::pipeline::{Format, Report};
 use std::io::{self, Write};
 
-/// A report on its way.
+/// A report being built.
 #[derive(Debug)]
 pub struct Cases {
     report: Report,
@@ -18,7 +18,7 @@ impl Cases {
         Self { report: Report::new(format, command), held: Held::default() }
     }
 
-    /// The next case.
+    /// Adds a case.
     pub fn add(&mut self, case: &Case) -> io::Result<()> {
         self.held.push(&self.report.case(case))
     }

@@ -1,5 +1,5 @@
-//! `cel`: what an expression gives, what it may cost and does cost, and whether it could be a rule. Only new rules are of
-//! interest, so it may use what the server lets new rules use.
+//! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. Only new rules
+//! matter, so the expression may use everything the server allows in new rules.
 
 mod given;
 
@@ -83,14 +83,15 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
     Ok(Report { expression: expression.to_owned(), at: args.at.clone(), release, outcome })
 }
 
-/// Whether an expression mentions `self` or `oldSelf`. One that cannot be parsed does not: its error is the result.
+/// Whether an expression mentions `self` or `oldSelf`; false if it cannot be parsed, because the parse error is then
+/// the result.
 fn uses_self(expression: &str, base: &BaseEnv) -> bool {
     syntax::parse(expression, base.parse_options).is_ok_and(|ast| {
         ast.expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if matches!(&**name, "self" | "oldSelf")))
     })
 }
 
-/// Compiles, estimates and runs an expression. Of the values of `env`'s variables, those that are not there are none.
+/// Compiles, estimates and evaluates an expression. Variables of `env` without a value are unset.
 fn judge(
     expression: &str,
     env: &Env,
@@ -140,7 +141,7 @@ fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -
     }
 }
 
-/// The type, objects of the schema just called so.
+/// The name of the type; an object type of the schema is called `object`.
 fn type_name(ast: &CheckedAst) -> String {
     ast.result_type().in_messages(&|name| match name.strip_prefix(ROOT) {
         Some(rest) if rest.is_empty() || rest.starts_with('.') => "object".to_owned(),

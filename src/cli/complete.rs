@@ -1,5 +1,5 @@
-//! `__complete`: candidates for the last word of an unfinished command line, as kubectl asks its plugins for them: one on
-//! each line, a tab and a description behind it, and a last line `:N` with what the shell should do
+//! `__complete`: candidates for the last word of a command line, in the protocol between kubectl and its plugins: one
+//! per line with a tab and a description, and a last line `:N` with the shell's directive
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
 use super::Exit;
@@ -10,18 +10,18 @@ use clap::{Arg, ArgAction, Command, FromArgMatches};
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-/// Files are offered as well.
+/// File names are offered as well.
 const FILES: u8 = 0;
-/// No space behind the word, no files.
+/// No space after the word and no file names.
 const UNFINISHED: u8 = 2 | NO_FILES;
-/// No files are offered.
+/// No file names.
 const NO_FILES: u8 = 4;
-/// A cluster that does not answer at once is not waited for.
+/// How long to wait for a cluster.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// More names are of no help.
+/// The most names that are offered.
 const MOST_NAMES: usize = 500;
 
-/// Runs the command. Nothing that goes wrong is told: a shell has no place for it.
+/// Runs the command. Errors are not reported, because the shell cannot show them.
 pub fn run(args: &args::Complete) -> io::Result<Exit> {
     let (last, words) = args.words.split_last().map_or(("", [].as_slice()), |(last, words)| (last.as_str(), words));
     let offer = offer(words, last);
@@ -34,7 +34,7 @@ pub fn run(args: &args::Complete) -> io::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// What is offered.
+/// The candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Offer {
     candidates: Vec<(String, String)>,
@@ -129,7 +129,7 @@ fn positional(command: &Command, last: &str) -> Offer {
     if words.is_empty() { Offer::files() } else { Offer::of(words.into_iter(), last) }
 }
 
-/// The words of `get` and `scale` before the last, and the cluster that they name.
+/// The words of `get` and `scale` before the last one, and the cluster they select.
 struct Typed {
     words: Vec<String>,
     cluster: args::Cluster,
@@ -138,7 +138,7 @@ struct Typed {
 fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
     let unreadable = |_| Error::default();
-    // What is not there yet may well be missing.
+    // An incomplete command line may lack required arguments.
     let mut parser = args::command().ignore_errors(true).mut_subcommand("scale", |scale| {
         scale.mut_args(|arg| arg.required(false)).mut_arg("replicas", |arg| arg.default_value("0"))
     });
@@ -153,7 +153,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     Ok(Typed { words, cluster })
 }
 
-/// Types, then names of objects.
+/// Resource types, then names of objects.
 fn objects(command: &str, words: &[String], last: &str) -> Result<Offer, Error> {
     let typed = typed(command, words)?;
     let source = Source::live(&typed.cluster)?;
@@ -196,7 +196,7 @@ fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Re
 }
 
 fn namespaces(command: &str, words: &[String], last: &str) -> Result<Offer, Error> {
-    // The flag waits for its value.
+    // The flag still needs its value.
     let words = words.split_last().map_or([].as_slice(), |(_, words)| words);
     let source = Source::live(&typed(command, words)?.cluster)?;
     Ok(Offer::of(names(&source, &Resource::namespaces(), None)?.into_iter().map(|name| (name, String::new())), last))

@@ -1,4 +1,4 @@
-//! `completion`: the script with which a shell completes our words.
+//! `completion`: prints the completion script of a shell.
 
 use super::args;
 use super::{Exit, terminal};

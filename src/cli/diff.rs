@@ -1,5 +1,5 @@
-//! `diff`: what a write would change in what is stored. The way of the objects is that of `validate`; here is what is
-//! shown of them.
+//! `diff`: shows how a write would change the stored objects. The objects are simulated as by `validate`; this module
+//! formats the results.
 
 use super::Exit;
 use super::args;
@@ -65,7 +65,7 @@ fn diff(
     show.finish(&told)
 }
 
-/// How many objects met which fate.
+/// The number of objects by result.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     created: usize,
@@ -87,7 +87,7 @@ struct Show<'a> {
     json: bool,
     cases: Option<Cases>,
     counts: Counts,
-    /// The first failure to write; nothing is written after it.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
     progress: Progress,
 }
@@ -216,7 +216,7 @@ impl Show<'_> {
     }
 }
 
-/// An object that would change is a case that fails, as the exit code says.
+/// An object that would change is a failed case, as in the exit code.
 fn case(item: &Item, diff: Option<String>) -> Case {
     let mut case = Case::of(item);
     if let Some(diff) = diff {
@@ -253,7 +253,7 @@ impl Counts {
     }
 }
 
-/// What a person reads for a count.
+/// The summary line.
 fn words(name: &str) -> &str {
     match name {
         "create" => "to create",
@@ -264,7 +264,7 @@ fn words(name: &str) -> &str {
     }
 }
 
-/// The name that kubectl gives an object's file: group, version, kind, namespace and name.
+/// The file name that kubectl gives to an object: group, version, kind, namespace and name.
 pub fn file_name(identity: &Identity) -> String {
     let api_version = identity.api_version.replace('/', ".");
     let namespace = identity.namespace.as_deref().unwrap_or_default();

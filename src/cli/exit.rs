@@ -1,16 +1,16 @@
-//! What the process says when it ends.
+//! The exit codes.
 
-/// An outcome; the worst of a run is its exit code. Ordered from best to worst.
+/// The result of a command, ordered from best to worst; the worst one of a run decides the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything would be accepted.
     #[default]
     Fine,
-    /// Something would change, where that is the question.
+    /// An object would change, where the command asks for that.
     Differs,
-    /// The server would reject something.
+    /// The server would reject an object.
     Rejected,
-    /// Something could not be judged: bad input, a missing CRD, bad usage.
+    /// An object could not be validated: bad input, a missing CRD, bad usage.
     CannotTell,
 }
 

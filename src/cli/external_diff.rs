@@ -1,15 +1,15 @@
-//! `KUBECTL_EXTERNAL_DIFF`: another program compares, as kubectl lets it: two directories `LIVE-…` and `MERGED-…` with a
-//! file per object, whose names are the last two arguments.
+//! `KUBECTL_EXTERNAL_DIFF`: runs another diff program as kubectl does, with two directories `LIVE-…` and `MERGED-…` as
+//! the last two arguments, which hold a file per object.
 
 use std::fs;
 use std::io;
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 
-/// The variable.
+/// The environment variable.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
 
-/// Another program, and what it is to compare.
+/// The program and the directories it compares.
 #[derive(Debug)]
 pub struct ExternalDiff {
     words: Vec<String>,
@@ -18,25 +18,25 @@ pub struct ExternalDiff {
 }
 
 impl ExternalDiff {
-    /// The program that the environment names, if it names one.
+    /// The program that the environment variable names, if it is set.
     pub fn from_environment() -> io::Result<Option<Self>> {
         let Some(text) = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
         let directory = |name: &str| Builder::new().prefix(name).tempdir();
         Ok(Some(Self { words: words(&text), live: directory("LIVE-")?, merged: directory("MERGED-")? }))
     }
 
-    /// Writes down an object before and after.
+    /// Writes an object before and after the request to files.
     pub fn add(&self, name: &str, before: &str, after: &str) -> io::Result<()> {
         let name = name.replace(['/', '\\'], "_");
         let live = self.live.path().join(&name);
-        // Of two inputs of one name, the first has seen it as it was.
+        // Of several inputs with one name, the first has the original object.
         if !live.exists() {
             fs::write(live, before)?;
         }
         fs::write(self.merged.path().join(&name), after)
     }
 
-    /// Runs the program and gives its exit code: 0 for no difference, 1 for some.
+    /// Runs the program and returns its exit code: 0 for no differences, 1 for some.
     pub fn run(&self) -> io::Result<i32> {
         let (program, arguments) = self.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let status = Command::new(program).args(arguments).args([self.live.path(), self.merged.path()]).status();
@@ -46,7 +46,7 @@ impl ExternalDiff {
     }
 }
 
-/// The program and those of its arguments that kubectl hands on: of letters, digits, `-` and `=`.
+/// The program and the arguments that kubectl passes on: those of letters, digits, `-` and `=`.
 fn words(text: &str) -> Vec<String> {
     let plain =
         |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'='));

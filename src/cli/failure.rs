@@ -1,33 +1,33 @@
-//! Why something is not printed, in kubectl's words where the server or kubectl would say it.
+//! Errors of commands that print objects, in the words of kubectl or the server where they have some.
 
 use crate::cli::Exit;
 use crate::cluster::{Error, Status};
 use crate::value::Value;
 use std::io;
 
-/// One failure.
+/// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The cluster did not tell, or what was asked makes no sense.
+    /// The cluster did not answer, or the request is invalid.
     Error(Error),
     /// The output cannot be written.
     Output(io::ErrorKind),
-    /// Something that was told at once.
+    /// An error that has already been printed.
     Told,
 }
 
 impl Failure {
-    /// A failure with nothing to add to its message.
+    /// An error without details.
     pub fn message(message: impl Into<String>) -> Self {
         Self::Error(Error { message: message.into(), ..Error::default() })
     }
 
-    /// What the server says in a `Status`.
+    /// The error in a `Status` of the server.
     pub fn refused(status: &Value) -> Self {
         Self::Error(Error { status: Some(Status::of(status).unwrap_or_default()), ..Error::default() })
     }
 
-    /// Whether something is not there.
+    /// Whether the error is "not found".
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Error(error) if error.status.as_ref().is_some_and(|s| s.reason == "NotFound"))
     }
@@ -42,13 +42,13 @@ impl From<Error> for Failure {
 /// Fails if the output of a command could not be written.
 ///
 /// # Errors
-/// The first error of the output.
+/// The first write error.
 pub fn output(failures: &[Failure]) -> io::Result<()> {
     let error = |failure: &Failure| if let Failure::Output(kind) = failure { Some(*kind) } else { None };
     failures.iter().find_map(error).map_or(Ok(()), |kind| Err(kind.into()))
 }
 
-/// What is said of failures, and how the run ends: kubectl says `error:` before a single one only.
+/// Prints errors and returns the exit code: kubectl writes `error:` only before a single error.
 pub fn told(failures: &[Failure]) -> (String, Exit) {
     let alone = failures.iter().filter(|f| matches!(f, Failure::Error(_))).count() == 1;
     let mut text = String::new();

@@ -32,15 +32,15 @@ pub fn run(args: &args::Get) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// What is printed and how.
+/// The output format.
 enum Output {
-    /// Tables; of all columns?
+    /// Tables, with all columns if true.
     Table { wide: bool },
-    /// Objects.
+    /// Whole objects.
     Whole(Form),
 }
 
-/// One run.
+/// One run of the command.
 struct Get<'a> {
     args: &'a args::Get,
     source: Source,
@@ -58,11 +58,11 @@ struct Named {
     object: Value,
 }
 
-/// Objects by name.
+/// Objects selected by name.
 enum Found {
-    /// Objects that were read.
+    /// Objects in memory.
     Objects(Vec<Named>),
-    /// Names of objects in files, which may be many: each is read when it is printed.
+    /// Names of objects in files, which may be many: each object is read when it is printed.
     Files(Vec<source::Named>),
 }
 
@@ -105,7 +105,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
     let rows = Rows::new(&args.tomorrow, &source, args.kubernetes, terminal::now)?;
-    // A table is written when all of its objects were read.
+    // A table is written once all of its objects were read.
     let progress = Progress::new(matches!(output, Output::Table { .. }));
     let mut get = Get { args, source, rows, namespace, query, progress, out };
     if args.words.is_empty() {
@@ -130,7 +130,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     }
 }
 
-/// Reads `-o` and what goes with it.
+/// Parses `-o` and its related flags.
 fn output(args: &args::Get) -> Result<Output, Failure> {
     let word = args.output.as_deref().filter(|word| !word.eq_ignore_ascii_case("table")).unwrap_or_default();
     if args.show_labels && !matches!(word, "" | "wide") {
@@ -161,7 +161,7 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
 }
 
 impl Get<'_> {
-    /// What the words mean, the categories among them replaced.
+    /// The selection on the command line, with categories expanded.
     fn selection(&self) -> Result<Selection, Failure> {
         let resources = self.source.resources()?;
         let category = |word: &str| selection::category(&resources, word);
@@ -172,7 +172,7 @@ impl Get<'_> {
         self.query.labels.is_some() || self.query.fields.is_some()
     }
 
-    /// Prints all objects of the files, in their order.
+    /// Prints all objects of the files in their order.
     fn print_files(&mut self, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         if self.selects() || self.args.watch || self.args.watch_only {
             let help = "name one: kubectl crdx get TYPE -f …";
@@ -183,17 +183,17 @@ impl Get<'_> {
         self.print_found(Found::Files(names), single, output, failures)
     }
 
-    /// Prints objects by name. `single`: one was asked for.
+    /// Prints objects by name. `single`: exactly one was requested.
     fn print_found(&mut self, found: Found, single: bool, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         match output {
             Output::Table { wide } => tables::of_names(self, found, wide, failures),
-            // kubectl prints no list when the one object is not there.
+            // kubectl prints no empty list when the only object does not exist.
             Output::Whole(_) if single && found.is_empty() && !failures.is_empty() => Ok(()),
             Output::Whole(form) => objects::of_names(self, found, single, form),
         }
     }
 
-    /// The resources that some words mean, each once.
+    /// The resources that some words select, without duplicates.
     fn resources(&self, words: &[String]) -> Result<Vec<Resource>, Failure> {
         let mut found: Vec<Resource> = Vec::new();
         for word in words {
@@ -213,12 +213,12 @@ impl Get<'_> {
         Ok(resource)
     }
 
-    /// The namespace in which a resource's objects are listed.
+    /// The namespace in which objects of a resource are listed.
     fn place(&self, resource: &Resource) -> Option<String> {
         Some(self.namespace.clone()).filter(|_| resource.namespaced && !self.args.all_namespaces)
     }
 
-    /// Objects by name, without those that are not there.
+    /// The selected objects, without those that do not exist.
     fn named(&self, names: &[(String, String)], failures: &mut Vec<Failure>) -> Result<Vec<Named>, Failure> {
         let words: Vec<String> = names.iter().map(|(word, _)| word.clone()).collect();
         let mut resources: Vec<(String, Resource)> = Vec::new();

@@ -1,6 +1,6 @@
-//! `lint`: what the server would say of a CRD, what its rules cost, and what it breaks.
+//! `lint`: validates a CRD as the server does, estimates the cost of its rules and finds breaking changes.
 //!
-//! [`judge`] asks the server, [`convert`] makes v1 of v1beta1, [`show`] is what is printed.
+//! [`judge`] asks the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
 
 mod convert;
 mod judge;
@@ -87,13 +87,13 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     exit
 }
 
-/// The paths with the CRDs that are looked at.
+/// The paths with the CRDs to check.
 fn given_paths(args: &args::Lint, options: &Options) -> Sources {
     let sources = Sources::open(&args.paths.all(), options.clone(), Required::Definition, "");
     sources.and_kustomizations(&args.paths.kustomize)
 }
 
-/// A CRD as it is now.
+/// An existing CRD.
 struct Old {
     value: Value,
     spot: Spot,
@@ -102,7 +102,7 @@ struct Old {
 /// The CRDs of the cluster.
 struct Live {
     connection: Result<Connection, cluster::Error>,
-    /// The one that was asked for last.
+    /// The CRD that was requested last.
     old: Option<Old>,
 }
 
@@ -112,7 +112,7 @@ impl Live {
         cluster::simulated(self.connection.as_ref().map_err(Clone::clone))
     }
 
-    /// The CRD called `name`, if the cluster has it.
+    /// The CRD called `name`, if it exists in the cluster.
     fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
         let connection = self.connection.as_ref().map_err(Clone::clone)?;
         let spot = Spot::source(&"the cluster".into());
@@ -121,7 +121,7 @@ impl Live {
     }
 }
 
-/// The CRDs of the input, and what could not be read of it. Other objects are passed over.
+/// The CRDs of the input, and the problems with it. Other objects are ignored.
 fn read(sources: Sources) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
     for entry in sources {

@@ -1,4 +1,4 @@
-//! `openapi`: the document that the server would publish.
+//! `openapi`: prints the document that the server would publish.
 
 use super::Exit;
 use super::args;

@@ -5,21 +5,21 @@ use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Shorter work shows nothing.
+/// Work that takes less time shows no progress line.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// Counts objects. It is shown only if standard error is a terminal, and only after [`DELAY`].
+/// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`].
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
     start: Instant,
-    /// Whether it may be shown and is not shown yet.
+    /// Whether the line may be shown but is not yet.
     waits: AtomicBool,
 }
 
 impl Progress {
-    /// Begins to count. `held`: nothing is written to standard output before the end. Otherwise the line would mix with
-    /// the output if both are on one terminal, so it is shown only if standard output is none.
+    /// Starts to count. `held`: nothing is written to standard output before the end. Otherwise the line would mix with
+    /// the output on the same terminal, so it is shown only if standard output is not a terminal.
     pub fn new(held: bool) -> Self {
         let shows = io::stderr().is_terminal() && (held || !io::stdout().is_terminal());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -29,12 +29,12 @@ impl Progress {
         Self { bar, start: Instant::now(), waits: AtomicBool::new(shows) }
     }
 
-    /// One object more.
+    /// Counts one object.
     pub fn add(&self) {
         self.add_many(1);
     }
 
-    /// Some objects more.
+    /// Counts several objects.
     pub fn add_many(&self, count: usize) {
         if self.waits.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
             self.waits.store(false, Ordering::Relaxed);
@@ -43,12 +43,12 @@ impl Progress {
         self.bar.inc(count as u64);
     }
 
-    /// Counts what an iterator gives.
+    /// Counts the items of an iterator.
     pub fn count<I: Iterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
         items.inspect(|_| self.add())
     }
 
-    /// Removes the line while `write` writes to standard error.
+    /// Hides the line while `write` writes to standard error.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         if self.bar.is_hidden() { write() } else { self.bar.suspend(write) }
     }

@@ -1,4 +1,4 @@
-//! `rbac`: the `ClusterRole` with which every command can read what it needs, and nothing else.
+//! `rbac`: prints a `ClusterRole` that allows every command to read what it needs, and nothing else.
 
 use super::Exit;
 use super::args::{self, OnlyJson};
@@ -63,7 +63,7 @@ fn rule(group: &str, resources: Value, verbs: &[&str]) -> Value {
     object([("apiGroups", texts([group])), ("resources", resources), ("verbs", texts(verbs.iter().copied()))])
 }
 
-/// The role; `wanted` are plurals by group.
+/// The role; `wanted` are plural names by group.
 fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
     // Without these the commands work and say what they could not read.
     let admission = [

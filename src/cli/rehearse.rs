@@ -1,5 +1,5 @@
-//! `rehearse`: what becomes of stored objects when their CRD is replaced. Objects stream through; none is kept. They come
-//! from files or, page by page, from the [`stored`] ones of the cluster.
+//! `rehearse`: shows the effect of a new CRD on its stored objects. Objects are streamed from files or, page by page,
+//! from the [`stored`] objects of the cluster; none is kept.
 
 mod stored;
 
@@ -51,10 +51,10 @@ pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Why there is no rehearsal.
+/// Why there is no result.
 enum Failure {
     Output(io::Error),
-    /// What a person is told.
+    /// The error message.
     Told(String),
 }
 
@@ -64,7 +64,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A CRD that was read, and where.
+/// A CRD with its source.
 struct Definition {
     object: Object,
     value: Value,
@@ -131,7 +131,8 @@ fn rehearse(
     show.finish(&said, &plan, &notes)
 }
 
-/// The releases before and after: as asked for, or else that of the cluster, which stays. What to know about the choice.
+/// The releases before and after the upgrade: those requested, or that of the cluster for both; with a note about the
+/// choice.
 fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     if let Some(set) = &args.kubernetes.kubernetes_version {
         return (Releases { today: set.oldest(), tomorrow: set.newest() }, None);
@@ -142,7 +143,7 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     (Releases::both(release), simulated.and_then(|simulated| simulated.note))
 }
 
-/// The one CRD in the files at `path`.
+/// The only CRD in the files at `path`.
 fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
     let told = |message: &str, spot: &Spot, help: Option<&str>| {
         Failure::Told(excerpt::render(Grade::Error, message, spot, help, color))
@@ -176,7 +177,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
     found.ok_or_else(none)
 }
 
-/// Today's CRD, as the cluster has it.
+/// The existing CRD, read from the cluster.
 fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
@@ -189,14 +190,14 @@ fn told(error: &cluster::Error) -> Failure {
     Failure::Told(error.text())
 }
 
-/// What there is to do with an entry of the input.
+/// The work for one entry of the input.
 enum Task {
     Told(Box<Item>),
     Rehearse(Box<Object>),
     Stored(Box<Value>),
 }
 
-/// What came of it.
+/// The result for one entry.
 enum Done {
     Told(Box<Item>),
     Entry(Box<Entry>),
@@ -204,13 +205,13 @@ enum Done {
 
 struct Work<'a> {
     plan: &'a Plan,
-    /// Stages that nobody is on.
+    /// Stages that are not in use.
     stages: Mutex<Vec<Stage>>,
     namespace: &'a str,
 }
 
 impl Work<'_> {
-    /// The task of an entry; objects of other kinds are none.
+    /// The task of an entry; `None` for objects of other kinds.
     fn task(&self, entry: InputEntry) -> Option<Task> {
         let document = match entry {
             InputEntry::Document(document) => document,
@@ -269,13 +270,13 @@ struct Show<'a> {
     format: Option<RehearseFormat>,
     table: Columns,
     rows: usize,
-    /// The rows of the table, of the text or of the page.
+    /// The rows of the table or of the HTML page.
     rows_held: Held,
     details: Held,
-    /// The rows and the details of a page.
+    /// The rows and the details of an HTML page.
     page: (Ranked, Ranked),
     counts: Counts,
-    /// Whether an object was written.
+    /// Whether an object was already written.
     begun: bool,
     report: TextReport,
     failed: Option<io::Error>,
@@ -300,7 +301,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// What the server says of the CRD.
+    /// The server's response to the new CRD.
     fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
         match self.format {
             None | Some(RehearseFormat::Table) => {}

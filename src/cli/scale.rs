@@ -1,5 +1,4 @@
-//! `scale`: the Scale of objects, and what `kubectl scale` would do to them. Nothing is written anywhere but in a server of
-//! our own.
+//! `scale`: shows the Scale of objects and the effect of `kubectl scale`. Writes go to a simulated server only.
 
 use super::Exit;
 use super::args;
@@ -11,7 +10,7 @@ use crate::cluster::{Error, Resource};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::without_books;
 use crate::output::difference::{self, Sides};
 use crate::output::excerpt::Spot;
@@ -59,15 +58,15 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
     Ok(exit.max(rejected))
 }
 
-/// What would become of one object.
+/// The result for one object.
 struct Change {
     resource: Resource,
     namespace: String,
     name: String,
-    /// The Scale and the object, as they are.
+    /// The existing Scale and object.
     before: Option<Value>,
     object: Value,
-    /// The Scale and the object, as they would be, or the server's refusal.
+    /// The Scale and object after scaling, or the server's refusal.
     after: Result<(Value, Value), Box<Response>>,
     /// What policies found, until it is reported.
     findings: Option<Box<Findings>>,
@@ -77,7 +76,7 @@ struct Change {
     unknown: Option<Error>,
 }
 
-/// The release that was simulated, and what would become of each object.
+/// The simulated release and the results.
 type Scaled = (Option<Release>, Vec<Change>);
 
 fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Failure> {
@@ -89,7 +88,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
     let release = source.release(args.kubernetes);
     let now = terminal::now();
-    let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
+    let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
     let admission = policies(args, &source, release, &namespace, failures);
     let mut changes = Vec::new();
     for (word, name) in names {
@@ -103,7 +102,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
             }
             Err(failure) => return Err(failure),
         };
-        // A server of its own: what happens to one object is of no concern to the next.
+        // A separate server for each object, so that requests do not affect one another.
         let server = Server::new(release, 0);
         let server = match &admission {
             Some(admission) => admission.server(server, now, &namespace),
@@ -122,7 +121,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         if let Some(admission) = &admission {
             admission.prepare(place, &server);
         }
-        let mut change = change(&server, resource, &namespace, name, args.replicas, manner);
+        let mut change = change(&server, resource, &namespace, name, args.replicas, request_options);
         if let (Some(admission), Some(findings)) = (&admission, change.findings.take()) {
             change.admit(admission, *findings);
         }
@@ -162,12 +161,19 @@ fn policies(
     admission
 }
 
-fn change(server: &Server, resource: Resource, namespace: &str, name: String, replicas: i32, manner: Manner) -> Change {
+fn change(
+    server: &Server,
+    resource: Resource,
+    namespace: &str,
+    name: String,
+    replicas: i32,
+    request_options: RequestOptions,
+) -> Change {
     let path = resource.object_path(Some(namespace).filter(|_| resource.namespaced), &name);
-    let read = |path: &str| json_of(&server.handle(&request::read(path, manner)));
+    let read = |path: &str| json_of(&server.handle(&request::read(path, request_options)));
     let before = read(&format!("{path}/scale"));
     let object = read(&path).unwrap_or_default();
-    let mut response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, manner));
+    let mut response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, request_options));
     let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),
@@ -177,7 +183,7 @@ fn change(server: &Server, resource: Resource, namespace: &str, name: String, re
     Change { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
 }
 
-/// What a good answer holds.
+/// The result of a successful request.
 fn json_of(response: &Response) -> Option<Value> {
     match &response.body {
         ResponseBody::Json(body) if response.code == 200 => Some((**body).clone()),
@@ -206,7 +212,7 @@ impl Change {
         }
     }
 
-    /// Why the server would not do it.
+    /// Why the server would refuse the request.
     fn refusal(&self) -> Option<Failure> {
         if self.unknown.is_some() {
             return None;
@@ -214,7 +220,7 @@ impl Change {
         let response = self.after.as_ref().err()?;
         let mut failure = match &response.body {
             ResponseBody::Json(status) => Failure::refused(status),
-            // What the server answers where it serves nothing, and what kubectl makes of it.
+            // The server's response for a resource that it does not serve, and kubectl's message for it.
             ResponseBody::Text(_) => {
                 let message = "the server could not find the requested resource";
                 Failure::refused(&object([("kind", "Status"), ("reason", "NotFound"), ("message", message)]))
@@ -253,7 +259,7 @@ const COLUMNS: &[Column] = &[
     Column::always("WOULD BE"),
 ];
 
-/// For a person: a table of the Scales, then the diffs.
+/// Prints a table of the Scales, then the diffs.
 fn shown(changes: &[Change], look: Look) -> String {
     let mut rows = Vec::new();
     for change in changes {
@@ -282,7 +288,7 @@ fn shown(changes: &[Change], look: Look) -> String {
     text
 }
 
-/// For a program (docs/output.md).
+/// Prints the JSON report (docs/output.md).
 fn report(changes: &[Change], release: Option<Release>) -> String {
     let item = |change: &Change| {
         let Change { resource, namespace, name, before, .. } = change;

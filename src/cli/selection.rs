@@ -1,17 +1,18 @@
-//! Which objects the words of the command line mean (`cli-runtime/pkg/resource/builder.go`); the messages are kubectl's.
+//! Parses the selection of objects on the command line (`cli-runtime/pkg/resource/builder.go`), with kubectl's
+//! messages.
 
 use crate::cluster::Resource;
 
-/// What is asked for.
+/// The selected objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All objects of some types.
+    /// All objects of some resource types.
     Types(Vec<String>),
-    /// Objects by name: the type and the name of each.
+    /// Objects by name: the resource type and the name of each.
     Names(Vec<(String, String)>),
 }
 
-/// Reads the words. `selects`: there is a selector. `category` gives the types of a category.
+/// Parses the words. `selects`: whether there is a selector. `category` returns the resource types of a category.
 pub fn read(
     words: &[String],
     selects: bool,
@@ -68,7 +69,7 @@ fn pair(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Each word once, where it stands first.
+/// The words without duplicates, in the order of their first occurrence.
 fn unique(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for word in words {
@@ -79,14 +80,14 @@ fn unique(words: impl Iterator<Item = String>) -> Vec<String> {
     out
 }
 
-/// The types of a category, as kubectl would write them; `None` when there is no such category.
+/// The resource types of a category, as kubectl writes them; `None` when the category does not exist.
 pub fn category(resources: &[Resource], word: &str) -> Option<Vec<String>> {
     let called = resources.iter().filter(|r| r.categories.iter().any(|c| c == word));
     let types = unique(called.map(Resource::qualified));
     (!types.is_empty()).then_some(types)
 }
 
-/// Resources that `word` could mean as well, when it is a short name; kubectl warns of them.
+/// Other resources with the same short name; kubectl warns about them.
 pub fn also_meant(resources: &[Resource], word: &str, meant: &Resource) -> Vec<String> {
     let (name, group) = word.split_once('.').map_or((word, None), |(name, group)| (name, Some(group)));
     let in_group = |r: &&Resource| group.is_none_or(|group| r.group == group);

@@ -1,4 +1,4 @@
-//! `serve`: the simulated API over HTTP. [`load`] is what it begins with.
+//! `serve`: serves the simulated API over HTTP. [`load`] reads the initial objects.
 
 mod load;
 
@@ -29,7 +29,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
         text.push_str(&running.kubeconfig());
     }
     let mut out = io::stdout().lock();
-    // Without its URL nobody could use the server.
+    // Clients need the URL, so failing to print it is an error.
     out.write_all(text.as_bytes())?;
     out.flush()?;
     drop(out);
@@ -37,7 +37,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The server with the policies and the user that the flags ask for.
+/// The server with the policies and the user set by the flags.
 fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Server {
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);

@@ -1,4 +1,4 @@
-//! Where objects are read from: a cluster, or files that are put into a server of our own. Both answer the same questions.
+//! The source of objects: a cluster, or files loaded into a simulated server. Both have the same interface.
 
 mod files;
 
@@ -23,7 +23,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The given files if there are any, or else the cluster. Files that cannot be read are reported at once.
+    /// The given files if there are any, otherwise the cluster. Problems with files are reported at once.
     pub fn open(
         given: Given<'_>,
         kubernetes: args::KubernetesVersion,
@@ -54,8 +54,8 @@ impl Source {
         Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))
     }
 
-    /// The release to simulate: the one that is asked for, or else that of the source. A note about the choice goes to
-    /// standard error.
+    /// The release to simulate: the requested one, or that of the source. A note about the choice goes to standard
+    /// error.
     pub fn release(&self, asked: args::KubernetesVersion) -> Release {
         match (asked.kubernetes_version, self) {
             (Some(release), _) => release,
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// All that is served.
+    /// All served resources.
     pub fn resources(&self) -> Result<Arc<Vec<Resource>>, Error> {
         match self {
             Self::Live(connection) => connection.resources(),
@@ -78,7 +78,10 @@ impl Source {
         }
     }
 
-    /// The resource that `word` means; `Err` in kubectl's words when there is none.
+    /// The resource that `word` names.
+    ///
+    /// # Errors
+    /// kubectl's message when there is none.
     pub fn resource(&self, word: &str) -> Result<Resource, Error> {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
@@ -93,7 +96,7 @@ impl Source {
         found.ok_or_else(missing)
     }
 
-    /// A help line with the resource that `word` was probably meant to be.
+    /// A help line with the resource whose name is similar to `word`.
     fn similar(&self, word: &str) -> Option<String> {
         let resources = self.resources().ok()?;
         let names = resources.iter().flat_map(|resource| {
@@ -105,7 +108,7 @@ impl Source {
         suggest::closest(word, names.iter().map(String::as_str)).map(suggest::did_you_mean)
     }
 
-    /// The CRD behind a resource; `None` when another kind of server serves it.
+    /// The CRD of a resource; `None` when it is not a custom resource.
     pub fn definition(&self, resource: &Resource) -> Result<Option<Value>, Error> {
         let name = definition_name(resource);
         match self {

@@ -1,4 +1,4 @@
-//! `validate`: what the server would do with every object. [`crate::simulation`] finds out; `show` prints it.
+//! `validate`: shows what the server would do with every object. [`crate::simulation`] simulates; `show` prints.
 
 mod show;
 mod watch;
@@ -18,7 +18,7 @@ pub fn run(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
     if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
 }
 
-/// Judges everything once.
+/// Validates everything once.
 fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color);
     let messages = terminal::Stream::stderr(color);
@@ -39,7 +39,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
         return Err(io::Error::other(message));
     }
     let mut show = show::Show::new(args.output, style, releases.as_ref(), out, messages);
-    // The page shows what would change, if there is something to change.
+    // The HTML page shows changes, if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let knows_olds = live || !args.updates.old.is_empty();
     let plan = Plan {
@@ -55,7 +55,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     show.finish(&told.releases)
 }
 
-/// What the flags that `validate` and `diff` share ask for.
+/// The plan for the flags that `validate` and `diff` share.
 pub fn plan(
     inputs: &args::Inputs,
     updates: &args::Updates,
@@ -77,7 +77,7 @@ pub fn plan(
         strict_builtin: inputs.strict_builtin,
         jobs: inputs.jobs,
         table: false,
-        way: updates.way(),
+        request_kind: updates.request_kind(),
         show_bookkeeping: false,
         compares: None,
         target: cluster.target(),
@@ -87,7 +87,7 @@ pub fn plan(
     }
 }
 
-/// The exit code: what could not be told beats what is wrong, and that beats what is fine.
+/// The exit code: "cannot tell" beats "rejected", which beats "accepted".
 fn verdict(summary: &Summary) -> Exit {
     if summary.cannot_tell > 0 {
         Exit::CannotTell

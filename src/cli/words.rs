@@ -1,10 +1,10 @@
-//! Command lines as kubectl users write them, in the form that the parser reads: flags before the command are moved behind it,
-//! and `-v`, `-v 6` and `--v 6` become `--v=6`.
+//! Normalizes command lines written with kubectl's habits: flags before the command are moved behind it, and `-v`, `-v
+//! 6` and `--v 6` become `--v=6`.
 
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
 
-/// The words with flags behind the command. Words that do not name a command are returned as they are.
+/// The words with flags behind the command; unchanged if no word names a command.
 pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
     let mut flags = Vec::new();
@@ -13,7 +13,7 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
         if text == "help" || command.find_subcommand(&text).is_some() {
-            // Flags of ours that help would not know are not for it.
+            // `help` does not take this program's global flags.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();
         }
@@ -29,11 +29,11 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Whether the flag `word` of some command takes the next word for its value.
+/// Whether the flag `word` of some command takes the next word as its value.
 fn takes_value(command: &Command, word: &str) -> bool {
     let is = |arg: &Arg| match word.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
-        // `-nNAME` has its value in it.
+        // `-nNAME` contains its value.
         None => arg.get_short().is_some_and(|short| word == format!("-{short}")),
     };
     let with_value = |arg: &Arg| {
@@ -42,7 +42,7 @@ fn takes_value(command: &Command, word: &str) -> bool {
     command.get_arguments().any(with_value) || command.get_subcommands().any(|c| c.get_arguments().any(with_value))
 }
 
-/// `--v=LEVEL` for each way to write it. A `-v` without a number is level 1.
+/// Normalizes each form of `-v` to `--v=LEVEL`. A `-v` without a number is level 1.
 fn with_verbosity(words: Vec<OsString>) -> Vec<OsString> {
     let mut out = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
@@ -83,7 +83,7 @@ mod tests {
     fn flags_may_come_before_the_command() {
         assert_eq!(normal_of("crdx -n a --offline validate x -R"), "crdx validate -n a --offline x -R");
         assert_eq!(normal_of("crdx --context=c --color never get ct"), "crdx get --context=c --color never ct");
-        // The value of a flag may be named like a command.
+        // The value of a flag may equal the name of a command.
         assert_eq!(normal_of("crdx -n get validate x"), "crdx validate -n get x");
         assert_eq!(normal_of("crdx --help"), "crdx --help");
         assert_eq!(normal_of("crdx nothing get"), "crdx nothing get");

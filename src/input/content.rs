@@ -1,5 +1,5 @@
-//! Which documents of a repository are Kubernetes objects. Values files, package descriptions and the like, kustomize's own
-//! files and Helm templates stand beside them, and no cluster takes those.
+//! Classifies the documents of a repository: values files, package descriptions, kustomizations and Helm templates lie
+//! beside Kubernetes objects, and no cluster accepts them.
 
 use crate::text::documents::Chunk;
 use crate::value::Value;
@@ -10,11 +10,11 @@ use std::path::Path;
 pub enum NoObject {
     /// It has neither `apiVersion` nor `kind`.
     Unrelated,
-    /// It configures kustomize.
+    /// It is a kustomization.
     Kustomize,
-    /// It is a file of Helm's: `Chart.yaml`, or the index of a repository.
+    /// It is a file of Helm: `Chart.yaml`, or the index of a repository.
     Helm,
-    /// It is a Helm template, which is no YAML before it is rendered.
+    /// It is a Helm template, which is not YAML until it is rendered.
     Template,
     /// It is empty, or has only comments and separators.
     Empty,
@@ -23,7 +23,7 @@ pub enum NoObject {
 }
 
 impl NoObject {
-    /// What to say of such a document or file when it was named.
+    /// The message when such a document or file was named on the command line.
     pub fn message(self, source: &str) -> String {
         match self {
             Self::Unrelated => "not a Kubernetes object: it has no apiVersion and no kind".to_owned(),
@@ -35,7 +35,7 @@ impl NoObject {
         }
     }
 
-    /// What to do about it.
+    /// The help line.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Unrelated | Self::NoFile => "leave it out, or skip what is no object with --skip-non-objects",
@@ -47,7 +47,7 @@ impl NoObject {
     }
 }
 
-/// Why a document is not meant to be an object; `None` if it is, or is a mistake in one.
+/// Why a document is not meant to be an object; `None` if it is one, possibly with mistakes.
 pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
     let text = |key: &str| value.get(key).filter(|value| !value.is_null());
     let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -64,7 +64,8 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
     }
 }
 
-/// Kustomize takes its files also without `apiVersion` and `kind` (`kustomize/api/types`, `FixKustomizationPostUnmarshal`).
+/// Kustomize accepts its files without `apiVersion` and `kind` (`kustomize/api/types`,
+/// `FixKustomizationPostUnmarshal`).
 fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -> bool {
     let of_kustomize = |value: &Value| {
         let group = value.as_str().and_then(|text| text.split_once('/')).map(|(group, _)| group);
@@ -78,8 +79,8 @@ fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -
     }
 }
 
-/// Whether a chunk is (a part of) a Helm template. `unreadable`: it is no YAML. One that is YAML all the same counts only
-/// among the templates of a chart, because objects hold templates of other programs in their texts.
+/// Whether a chunk is (part of) a Helm template. `unreadable`: it is not YAML. A chunk that is valid YAML counts as a
+/// template only inside a chart, because the strings of objects may contain templates of other programs.
 pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     let text = &chunk.text;
     if !text.windows(2).any(|pair| pair == b"{{") {
@@ -88,7 +89,7 @@ pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     if unreadable { text.split(|b| *b == b'\n').any(has_action) } else { is_in_chart(Path::new(source)) }
 }
 
-/// Whether a line holds an action of a template outside of quotes.
+/// Whether a line has a template action outside of quotes.
 fn has_action(line: &[u8]) -> bool {
     let is_quoted = |before: &[u8]| {
         let odd = |quote: u8| before.split(|b| *b == quote).count() % 2 == 0;
@@ -107,7 +108,7 @@ fn is_in_chart(path: &Path) -> bool {
     })
 }
 
-/// Why an object is not one, and the member that is wrong: kubectl sends nothing without `apiVersion` and `kind`.
+/// Why kubectl would refuse the object, and the wrong member: it requires `apiVersion` and `kind`.
 pub fn mistake(value: &Value) -> Option<(&'static str, String)> {
     let text = |key: &'static str| match value.get(key) {
         None | Some(Value::Null) => Err(("", format!("no {key}"))),
@@ -127,7 +128,7 @@ pub fn mistake(value: &Value) -> Option<(&'static str, String)> {
     }
 }
 
-/// The file that a renderer wrote a document from: Helm's `# Source: chart/templates/x.yaml` before the first line.
+/// The file that a document was rendered from: Helm's `# Source: chart/templates/x.yaml` before the first line.
 pub fn origin(text: &[u8]) -> Option<String> {
     let is_comment = |line: &&[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---");
     let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);

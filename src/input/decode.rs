@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-/// How much is decoded at once.
+/// The block size.
 const BLOCK: usize = 1 << 16;
 
 /// A reader of UTF-8.
@@ -15,7 +15,7 @@ pub struct Decoder<R> {
     inner: R,
     block: Vec<u8>,
     encoding: Encoding,
-    /// Bytes that are not decoded yet: the beginning of a character, at most.
+    /// Bytes not decoded yet: at most the beginning of a character.
     encoded: Vec<u8>,
     decoded: VecDeque<u8>,
     ended: bool,
@@ -88,8 +88,8 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
-/// Appends UTF-8 to `out`, a U+FFFD for each invalid sequence; gives the number of bytes taken. The beginning of a character
-/// at the end is left for later, unless nothing follows.
+/// Appends UTF-8 to `out` with U+FFFD for each invalid sequence, and returns the number of bytes consumed. The
+/// beginning of a character at the end is kept for the next call, unless it is the last.
 fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
     let mut taken = 0;
     for chunk in bytes.utf8_chunks() {
@@ -106,8 +106,8 @@ fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
     taken
 }
 
-/// Appends UTF-16 as UTF-8 to `out`; gives the number of bytes taken. Half a character at the end is left for later, unless
-/// nothing follows.
+/// Appends UTF-16 as UTF-8 to `out` and returns the number of bytes consumed. Half a character at the end is kept for
+/// the next call, unless it is the last.
 fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16, ended: bool, out: &mut VecDeque<u8>) -> usize {
     let mut rest = bytes;
     loop {
@@ -124,7 +124,7 @@ fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16, ended: bool, out: &mut Vec
                         push(char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER), out);
                         tail
                     }
-                    // As Go's decoder does, a low surrogate takes another one with it.
+                    // Like Go's decoder, a lone surrogate consumes the following one.
                     [c, d, tail @ ..] if is_low_surrogate(unit([*c, *d])) => {
                         let pair = char::decode_utf16([first, unit([*c, *d])]).next().and_then(Result::ok);
                         push(pair.unwrap_or(char::REPLACEMENT_CHARACTER), out);
@@ -158,7 +158,7 @@ fn push(c: char, out: &mut VecDeque<u8>) {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time.
+    /// Returns one byte at a time.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -176,7 +176,7 @@ mod tests {
         whole
     }
 
-    /// What Go's decoder made of the same bytes.
+    /// The output of Go's decoder for the same bytes.
     #[test]
     fn bytes_are_decoded_as_kubectl_decodes_them() {
         let cases: &[(&[u8], &str)] = &[

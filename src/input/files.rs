@@ -1,4 +1,4 @@
-//! Which files `-f` names, and what to say when one cannot be read.
+//! Resolves the paths of `-f` to files, and reports those that cannot be read.
 
 use super::decode::Decoder;
 use super::kustomize;
@@ -9,20 +9,20 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The endings that count in a directory.
+/// The file extensions that are read in a directory.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// How deep directories are followed.
+/// The maximum depth of directories.
 const MAX_DEPTH: usize = 256;
 
-/// Where documents come from.
+/// The source of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
     Stdin,
     /// A file.
     File(PathBuf),
-    /// What kustomize builds from a directory.
+    /// The output of kustomize for a directory.
     Kustomization(PathBuf),
 }
 
@@ -35,7 +35,7 @@ impl Source {
         }
     }
 
-    /// Opens it; the bytes are UTF-8, as far as kubectl makes them so.
+    /// Opens the source; its bytes are converted to UTF-8 as kubectl does.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Stdin => Ok(Box::new(Decoder::new(io::stdin()))),
@@ -54,21 +54,21 @@ impl Source {
 /// A step of reading paths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Reads a source that was named.
+    /// Reads a source named on the command line.
     Named(Source),
-    /// Reads a file that was found in a directory.
+    /// Reads a file found in a directory.
     Found(PathBuf),
-    /// Passes over an entry of a directory that is no regular file.
+    /// Skips a directory entry that is not a regular file.
     NoFile(PathBuf),
     /// Reports a path that cannot be read.
     Problem(Note),
-    /// The files that follow are of one directory.
+    /// The following files are from one directory.
     DirectoryStart,
-    /// The end of the directory that was named so.
+    /// The end of a directory that was named on the command line.
     DirectoryEnd(String),
 }
 
-/// The steps of reading `paths`, directories replaced by the files in them.
+/// The steps for reading `paths`, with directories expanded to their files.
 pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut stdin_seen = false;
@@ -126,7 +126,7 @@ fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
     }
 }
 
-/// Goes through a directory in the order of the names in it.
+/// Walks a directory in the order of its names.
 struct Walk<'a> {
     options: &'a Options,
     has_directories: bool,
@@ -140,7 +140,7 @@ impl Walk<'_> {
             Ok(entries) => entries,
             Err(e) => return self.steps.push(Step::Problem(unreadable(&directory.display().to_string(), &e))),
         };
-        // Symbolic links to directories are not followed, as by kubectl (`filepath.Walk`).
+        // Symbolic links to directories are not followed, as in kubectl (`filepath.Walk`).
         let mut entries: Vec<(PathBuf, bool)> =
             entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
         entries.sort();
@@ -165,7 +165,8 @@ impl Walk<'_> {
     }
 }
 
-/// The files a pattern like `dir/*.yaml` matches; `None` if it is no pattern. Only the last part may be one.
+/// The files that match a pattern like `dir/*.yaml`; `None` if the path is not a pattern. Only the last component may
+/// be one.
 fn pattern(path: &str) -> Option<Vec<PathBuf>> {
     let path = Path::new(path);
     let name = path.file_name()?.to_str()?;
@@ -183,10 +184,10 @@ fn pattern(path: &str) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Whether `name` fits a pattern of `*` and `?`.
+/// Whether `name` matches a pattern of `*` and `?`.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where the last star was, and how much of the name it takes.
+    // The position of the last star, and how much of the name it matches.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         match pattern.get(p) {
@@ -210,7 +211,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
 }
 
-/// A note about a source as a whole.
+/// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
     Note { source: source.into(), position: None, message, hint, chunk: None }
 }
@@ -229,13 +230,13 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
     note(source, message, (!hint.is_empty()).then(|| hint.to_owned()))
 }
 
-/// The note about a directory without an object.
+/// The note about a directory without objects.
 pub fn without_object(directory: &str) -> Note {
     let hint = "all that was found in it is skipped: name a directory with objects, or add -R to read those below it";
     note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
 
-/// What to do about a chunk that cannot be read.
+/// The help line for a chunk that cannot be read.
 pub fn hint(chunk: &Chunk, message: &str) -> Option<String> {
     let text = chunk.text.as_slice();
     // Bytes that are not UTF-8 were replaced when the file was decoded.

@@ -1,12 +1,12 @@
-//! Text that has to wait until something else is written: a little in memory, more in a temporary file.
+//! Buffers text until other text has been written: a little in memory, the rest in a temporary file.
 
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use tempfile::SpooledTempFile;
 
-/// Up to here it stays in memory.
+/// The size up to which it stays in memory.
 const IN_MEMORY: usize = 1 << 20;
 
-/// Text that waits.
+/// Buffered text.
 #[derive(Debug)]
 pub struct Held(SpooledTempFile);
 
@@ -17,37 +17,37 @@ impl Default for Held {
 }
 
 impl Held {
-    /// Puts text behind what waits.
+    /// Appends text.
     pub fn push(&mut self, text: &str) -> io::Result<()> {
         self.0.write_all(text.as_bytes())
     }
 
-    /// Writes everything that waited.
+    /// Writes all buffered text.
     pub fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.0.rewind()?;
         io::copy(&mut self.0, out).map(|_| ())
     }
 }
 
-/// Texts in the order of their ranks, and those of one rank in the order in which they come.
+/// Buffers texts by rank; texts of one rank keep their order.
 #[derive(Debug, Default)]
 pub struct Ranked([Held; 4]);
 
 impl Ranked {
-    /// Puts text behind what waits in its rank; the last rank is 3.
+    /// Appends text to its rank; the last rank is 3.
     pub fn push(&mut self, rank: usize, text: &str) -> io::Result<()> {
         let last = self.0.len() - 1;
         self.0.get_mut(rank.min(last)).map_or(Ok(()), |held| held.push(text))
     }
 
-    /// Writes everything that waited.
+    /// Writes all buffered text in the order of the ranks.
     pub fn write_to(self, out: &mut dyn Write) -> io::Result<()> {
         self.0.into_iter().try_for_each(|held| held.write_to(out))
     }
 }
 
 impl Held {
-    /// Every line that waited, without its line break.
+    /// Every buffered line without its line break.
     pub fn lines(mut self) -> io::Result<impl Iterator<Item = io::Result<String>>> {
         self.0.rewind()?;
         Ok(BufReader::new(self.0).lines())

@@ -1,4 +1,4 @@
-//! `--ignore`: files that are left out, by patterns with the syntax and meaning of a `.gitignore` file.
+//! `--ignore`: leaves files out, with patterns in the syntax of a `.gitignore` file.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
@@ -16,7 +16,7 @@ impl Default for Ignore {
     }
 }
 
-/// Why a pattern cannot be used.
+/// Why a pattern is invalid.
 #[derive(Debug)]
 pub struct PatternError(ignore::Error);
 
@@ -29,10 +29,10 @@ impl std::fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 impl Ignore {
-    /// Reads patterns; a later one overrides an earlier one.
+    /// Parses patterns; a later one overrides an earlier one.
     ///
     /// # Errors
-    /// The first pattern that is not valid.
+    /// The first invalid pattern.
     pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
         if patterns.is_empty() {
             return Ok(Self::default());
@@ -45,7 +45,7 @@ impl Ignore {
         Ok(Self { patterns: builder.build().map_err(PatternError)?, root })
     }
 
-    /// Whether a path given on the command line, or a directory above it, is left out.
+    /// Whether a path given on the command line, or a directory above it, is ignored.
     pub fn matches(&self, path: &Path) -> bool {
         if self.patterns.is_empty() {
             return false;
@@ -55,7 +55,7 @@ impl Ignore {
         above.into_iter().rev().any(|directory| self.excludes(directory, true)) || self.excludes(&path, path.is_dir())
     }
 
-    /// Whether an entry of a directory that is not left out itself is left out.
+    /// Whether an entry is ignored, in a directory that is not.
     pub fn matches_entry(&self, path: &Path, is_directory: bool) -> bool {
         !self.patterns.is_empty() && self.excludes(&self.relative(path), is_directory)
     }
@@ -64,7 +64,7 @@ impl Ignore {
         !path.as_os_str().is_empty() && self.patterns.matched(path, is_directory).is_ignore()
     }
 
-    /// The path seen from the working directory, where it is below that.
+    /// The path relative to the working directory, if it is below it.
     fn relative(&self, path: &Path) -> PathBuf {
         let path = path.strip_prefix(&self.root).unwrap_or(path);
         path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir)).collect()

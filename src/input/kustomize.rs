@@ -1,4 +1,4 @@
-//! `-k`: the output of `kubectl kustomize` or `kustomize build`, whichever program there is. Its messages go to standard error.
+//! `-k`: runs `kubectl kustomize` or `kustomize build`, whichever is installed. Its messages go to standard error.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 /// The programs in the order in which they are tried, with the arguments before the directory.
 const PROGRAMS: [(&str, &[&str]); 2] = [("kubectl", &["kustomize"]), ("kustomize", &["build"])];
 
-/// The output of a running program; reading to the end fails if the program does.
+/// The output of the running program; the last read fails if the program does.
 #[derive(Debug)]
 pub struct Build {
     child: Child,
@@ -18,7 +18,7 @@ pub struct Build {
 /// Starts to build a directory.
 ///
 /// # Errors
-/// `NotFound` if no program is there that could, or why it could not be started.
+/// `NotFound` if neither program is installed, or why it could not be started.
 pub fn build(directory: &Path) -> io::Result<Build> {
     for (program, arguments) in PROGRAMS {
         let mut command = Command::new(program);

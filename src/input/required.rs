@@ -1,17 +1,17 @@
-//! Paths of which each must hold something: a CRD for `--crds`, an object for `--old`. A path that does not is reported,
-//! because a misspelt or swapped argument would otherwise go unnoticed.
+//! Checks that each path contains something: a CRD for `--crds`, an object for `--old`. Otherwise a misspelt or swapped
+//! argument would go unnoticed.
 
 use super::files::Source;
 use super::{Document, Entry, Input, Note, Options};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// What each path must hold.
+/// What each path must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
     /// Nothing beyond what [`Input`] requires.
     Nothing,
-    /// A `CustomResourceDefinition`; other objects may be beside it.
+    /// A `CustomResourceDefinition`; there may be other objects.
     Definition,
     /// An object.
     Object,
@@ -33,14 +33,14 @@ impl Required {
     }
 }
 
-/// The entries of paths, read one path after the other; the flag is named in messages.
+/// Reads paths one after the other; messages name the flag.
 pub struct Sources {
     paths: std::vec::IntoIter<String>,
-    /// Directories that kustomize builds.
+    /// Directories with kustomizations.
     kustomizations: std::vec::IntoIter<PathBuf>,
     options: Options,
     required: Required,
-    /// The flag that takes the paths, such as `--crds`; empty for positional ones.
+    /// The flag that takes the paths, such as `--crds`; empty for positional arguments.
     flag: &'static str,
     current: Option<Current>,
 }
@@ -48,12 +48,12 @@ pub struct Sources {
 struct Current {
     path: String,
     input: Input,
-    /// Whether what is required was found, or why it was not was reported already.
+    /// Whether the requirement is met, or its violation was already reported.
     settled: bool,
 }
 
 impl Sources {
-    /// Reads `paths`, given with `flag` (empty if they are positional). A path that is given twice is read once.
+    /// Reads `paths`, given with `flag` (empty for positional arguments). A path given twice is read once.
     pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
         let mut seen = HashSet::new();
         let paths: Vec<String> = paths.iter().filter(|path| seen.insert(path.as_str())).cloned().collect();
@@ -61,17 +61,17 @@ impl Sources {
         Self { paths, kustomizations, options: options.into(), required, flag, current: None }
     }
 
-    /// Reads the paths whose objects are simulated; nothing is said of a list without items.
+    /// Reads the paths whose objects are simulated; an empty list is allowed.
     pub fn open_all(paths: &[String], options: impl Into<Options>) -> Self {
         let mut sources = Self::open(&[], options, Required::Nothing, "");
-        // Standard input can be read once; the objects of a file that is given twice are sent twice.
+        // Standard input can be read once; the objects of a file given twice are simulated twice.
         let mut stdin_seen = false;
         let kept = paths.iter().filter(|path| *path != "-" || !std::mem::replace(&mut stdin_seen, true));
         sources.paths = kept.cloned().collect::<Vec<_>>().into_iter();
         sources
     }
 
-    /// Reads also what kustomize builds from `directories`, after the paths.
+    /// Also reads the output of kustomize for `directories`, after the paths.
     #[must_use]
     pub fn and_kustomizations(mut self, directories: &[PathBuf]) -> Self {
         let directories: Vec<PathBuf> = directories.into();
@@ -82,7 +82,7 @@ impl Sources {
     /// Opens the next path or directory.
     fn open_next(&mut self) -> Option<Current> {
         let options = self.options.clone();
-        // Where whatever is no object is skipped, a file may be left with nothing; paths of a flag must hold something.
+        // If non-objects are skipped, a file may be left without entries; paths of a flag must have some.
         let skips = options.skip_non_objects && matches!(self.flag, "" | "-f");
         let settled = skips || self.required == Required::Nothing;
         if let Some(path) = self.paths.next() {

@@ -1,13 +1,13 @@
-//! How many files and documents were skipped because they are no objects.
+//! Counts the files and documents that were skipped because they are not objects.
 
 use super::NoObject;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As many files are named.
+/// The number of files that are named.
 const NAMED: usize = 3;
 
-/// A count of what was skipped. Clones share it, so one count is kept for all inputs of a command.
+/// A count of skipped inputs. Clones share it, so a command has one count for all inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Skipped(Arc<Mutex<Counts>>);
 
@@ -31,7 +31,7 @@ impl Skipped {
         }
     }
 
-    /// A sentence with the count and the first files; `None` if nothing was skipped.
+    /// A note with the count and the first files; `None` if nothing was skipped.
     pub fn message(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).message()
     }

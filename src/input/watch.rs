@@ -1,5 +1,4 @@
-//! Whether files change, told by looking at them now and then: that works on every file system, and needs no more than a
-//! date and a size of each.
+//! Detects changes of files by polling their dates and sizes, which works on every file system.
 
 use super::Options;
 use super::files::{self, Source, Step};
@@ -9,10 +8,10 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How long to wait between two looks.
+/// The polling interval.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The files that are watched.
+/// The files to watch.
 #[derive(Clone, Debug)]
 pub struct Watched<'a> {
     /// Files, directories and patterns.
@@ -21,23 +20,23 @@ pub struct Watched<'a> {
     pub options: Options,
 }
 
-/// What files look like: date and size, neither of what is no file or cannot be read.
+/// The state of the files: date and size, or nothing for a file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
 
 impl Look {
-    /// How many files there are.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.0.len()
     }
 }
 
 impl Watched<'_> {
-    /// Looks at the files that there are now.
+    /// Reads the current state.
     pub fn look(&self) -> Look {
         let paths = files::expand(self.paths, &self.options).into_iter().filter_map(|step| match step {
             Step::Named(Source::File(path)) | Step::Found(path) => Some(path),
-            // A path that is not there may be created.
+            // A missing path may be created later.
             Step::Problem(note) => Some(PathBuf::from(&*note.source)),
             Step::Named(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         });
@@ -48,7 +47,7 @@ impl Watched<'_> {
         Look(paths.map(|path| (path.clone(), state(&path))).collect())
     }
 
-    /// Waits until the files look otherwise than `before`, and then until they stay so: an editor writes in several steps.
+    /// Waits until the state differs from `before`, then until it is stable: editors write in several steps.
     pub fn wait(&self, before: &Look) {
         while self.look() == *before {
             thread::sleep(PAUSE);
@@ -87,7 +86,7 @@ mod tests {
         assert!(looks.windows(2).all(|pair| pair[0] != pair[1]), "{looks:?}");
         fs::write(dir.path().join("not-read.md"), "").unwrap();
         assert_eq!(Some(&watched.look()), looks.last());
-        // What is otherwise than before need not be waited for.
+        // The state already differs from `before`.
         watched.wait(&looks[0]);
     }
 }

@@ -11,7 +11,7 @@ const LIMIT: usize = 3 * 1024 * 1024 - 1;
 
 /// The options of a request, besides its object.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct RequestOptions {
     /// `fieldValidation`
     pub level: FieldValidation,
     /// `dryRun=All`
@@ -23,7 +23,7 @@ pub struct Manner {
 }
 
 /// A read of one object.
-pub fn read(path: &str, manner: Manner) -> Request {
+pub fn read(path: &str, request_options: RequestOptions) -> Request {
     Request {
         method: Method::Get,
         path: path.to_owned(),
@@ -33,30 +33,37 @@ pub fn read(path: &str, manner: Manner) -> Request {
         user: None,
         skips_admission: false,
         body: Body::Empty,
-        now: manner.now,
+        now: request_options.now,
     }
 }
 
 /// A create.
-pub fn create(path: &str, object: Value, manner: Manner) -> Request {
-    create_by(path, object, "kubectl-create", manner)
+pub fn create(path: &str, object: Value, request_options: RequestOptions) -> Request {
+    create_by(path, object, "kubectl-create", request_options)
 }
 
 /// A create by a field manager. As kubectl does (`Helper.Create`), removes the resourceVersion of the object.
-pub fn create_by(path: &str, mut object: Value, by: &str, manner: Manner) -> Request {
+pub fn create_by(path: &str, mut object: Value, by: &str, request_options: RequestOptions) -> Request {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && metadata.get("resourceVersion").is_some_and(|revision| revision.as_str().is_some())
     {
         metadata.remove("resourceVersion");
     }
     let by = format!("fieldManager={}", encoded(by));
-    write(Method::Post, path, "application/json", &by, object, manner)
+    write(Method::Post, path, "application/json", &by, object, request_options)
 }
 
 /// A write. `query` holds parameters beyond those of all writes.
-pub fn write(method: Method, path: &str, content_type: &str, query: &str, object: Value, manner: Manner) -> Request {
-    let dry_run = if manner.dry_run { "&dryRun=All" } else { "" };
-    let (accept, whole) = if manner.table {
+pub fn write(
+    method: Method,
+    path: &str,
+    content_type: &str,
+    query: &str,
+    object: Value,
+    request_options: RequestOptions,
+) -> Request {
+    let dry_run = if request_options.dry_run { "&dryRun=All" } else { "" };
+    let (accept, whole) = if request_options.table {
         ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
     } else {
         ("application/json", "")
@@ -64,7 +71,7 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
     let and = if query.is_empty() { "" } else { "&" };
     Request {
         method,
-        path: format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", manner.level.word()),
+        path: format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.word()),
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
@@ -76,16 +83,16 @@ pub fn write(method: Method, path: &str, content_type: &str, query: &str, object
         } else {
             Body::Value(object)
         },
-        now: manner.now,
+        now: request_options.now,
     }
 }
 
 /// The merge patch that `kubectl scale` sends to the object at `path`. `by` is the field manager, if it differs from
 /// the client's name.
-pub fn scale(path: &str, replicas: Value, by: Option<&str>, manner: Manner) -> Request {
+pub fn scale(path: &str, replicas: Value, by: Option<&str>, request_options: RequestOptions) -> Request {
     let patch = json_object([("spec", json_object([("replicas", replicas)]))]);
     let by = by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)));
-    write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, manner)
+    write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, request_options)
 }
 
 /// Removes what the cluster wrote into a CRD read from it: server-owned metadata and status.

@@ -1,7 +1,7 @@
 //! Sends one object as kubectl does: reads the existing object, then makes the request of `kubectl apply`, `apply
 //! --server-side`, `replace`, `create` or `scale`.
 
-use super::request::{self, Manner};
+use super::request::{self, RequestOptions};
 use super::{Action, Subresource, Verb};
 use crate::apply::client_side;
 use crate::apply::field_manager::LAST_APPLIED;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Which request kubectl makes; by default that of `kubectl apply`.
 #[derive(Clone, Debug, Default)]
-pub struct Way {
+pub struct RequestKind {
     /// The kubectl command.
     pub verb: Verb,
     /// The subresource to write, `--subresource`.
@@ -50,32 +50,42 @@ pub struct Sent {
 ///
 /// # Errors
 /// Why kubectl would refuse to send a request.
-pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Result<Sent, String> {
+pub fn send(
+    server: &Server,
+    place: Place<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Result<Sent, String> {
     let path = if place.name.is_empty() { String::new() } else { request::object(place.collection, place.name) };
-    let before = (!path.is_empty()).then(|| read(server, &path, manner)).flatten();
-    let creates = (before.is_none() && way.verb != Verb::Replace) || way.verb == Verb::Create;
+    let before = (!path.is_empty()).then(|| read(server, &path, request_options)).flatten();
+    let creates = (before.is_none() && request_kind.verb != Verb::Replace) || request_kind.verb == Verb::Create;
     let action = if creates { Action::Create } else { Action::Update };
-    let request = match (way.subresource, way.verb, &before) {
-        (Some(Subresource::Scale), ..) => Some(scale(server, place, &path, &object, way, manner)?),
+    let request = match (request_kind.subresource, request_kind.verb, &before) {
+        (Some(Subresource::Scale), ..) => Some(scale(server, place, &path, &object, request_kind, request_options)?),
         (Some(Subresource::Status), Verb::ServerSide, _) => {
-            Some(server_side(&format!("{path}/status"), object, way, manner))
+            Some(server_side(&format!("{path}/status"), object, request_kind, request_options))
         }
         (Some(Subresource::Status), ..) => {
-            Some(replace(&format!("{path}/status"), object, before.as_deref(), way, manner))
+            Some(replace(&format!("{path}/status"), object, before.as_deref(), request_kind, request_options))
         }
-        (None, Verb::ServerSide, _) if !path.is_empty() => Some(server_side(&path, object, way, manner)),
-        (None, Verb::Replace, _) if !path.is_empty() => Some(replace(&path, object, before.as_deref(), way, manner)),
-        (None, Verb::Apply, Some(live)) => apply(&path, live, &object, way, manner)?,
-        (None, ..) => Some(create(place, object, way, manner)),
+        (None, Verb::ServerSide, _) if !path.is_empty() => {
+            Some(server_side(&path, object, request_kind, request_options))
+        }
+        (None, Verb::Replace, _) if !path.is_empty() => {
+            Some(replace(&path, object, before.as_deref(), request_kind, request_options))
+        }
+        (None, Verb::Apply, Some(live)) => apply(&path, live, &object, request_kind, request_options)?,
+        (None, ..) => Some(create(place, object, request_kind, request_options)),
     };
     let mut response = match (&request, &before) {
         (Some(request), _) => server.handle(request),
         // kubectl sends no request when nothing would change.
         (None, live) => answered(live.clone().unwrap_or_default()),
     };
-    if way.subresource == Some(Subresource::Scale)
+    if request_kind.subresource == Some(Subresource::Scale)
         && response.code == 200
-        && let Some(after) = read(server, &path, manner)
+        && let Some(after) = read(server, &path, request_options)
     {
         response.body = ResponseBody::Json(after);
     }
@@ -88,19 +98,19 @@ pub fn send(server: &Server, place: Place<'_>, object: Value, way: &Way, manner:
 
 /// The create that kubectl sends for an object that does not exist. An object with only a generateName, which `kubectl
 /// apply` and `kubectl replace` refuse, is sent as `kubectl create` would send it.
-pub fn create(place: Place<'_>, object: Value, way: &Way, manner: Manner) -> Request {
-    let (object, by) = match way.verb {
+pub fn create(place: Place<'_>, object: Value, request_kind: &RequestKind, request_options: RequestOptions) -> Request {
+    let (object, by) = match request_kind.verb {
         Verb::Apply if !place.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
         _ => (client_side::with_current_annotation(object), "kubectl-create"),
     };
-    request::create_by(place.collection, object, way.manager.as_deref().unwrap_or(by), manner)
+    request::create_by(place.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 /// The object at `path`, if it exists and can be read.
-fn read(server: &Server, path: &str, manner: Manner) -> Option<Arc<Value>> {
-    match server.handle(&request::read(path, manner)) {
+fn read(server: &Server, path: &str, request_options: RequestOptions) -> Option<Arc<Value>> {
+    match server.handle(&request::read(path, request_options)) {
         Response { code: 200, body: ResponseBody::Json(object), .. } => Some(object),
         _ => None,
     }
@@ -118,24 +128,36 @@ fn answered(object: Arc<Value>) -> Response {
 }
 
 /// The merge patch of `kubectl apply`; `None` when there is nothing to patch.
-fn apply(path: &str, live: &Value, new: &Value, way: &Way, manner: Manner) -> Result<Option<Request>, String> {
+fn apply(
+    path: &str,
+    live: &Value,
+    new: &Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Result<Option<Request>, String> {
     let patch = client_side::patch(live, &client_side::with_last_applied(new))
         .map_err(|why| format!("the last-applied annotation of the old object is not JSON: {why}"))?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }
-    let by = format!("fieldManager={}", request::encoded(way.manager.as_deref().unwrap_or(CLIENT_SIDE)));
-    Ok(Some(request::write(Method::Patch, path, "application/merge-patch+json", &by, patch, manner)))
+    let by = format!("fieldManager={}", request::encoded(request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE)));
+    Ok(Some(request::write(Method::Patch, path, "application/merge-patch+json", &by, patch, request_options)))
 }
 
-fn server_side(path: &str, object: Value, way: &Way, manner: Manner) -> Request {
-    let by = request::encoded(way.manager.as_deref().unwrap_or("kubectl"));
-    let query = format!("fieldManager={by}&force={}", way.force);
-    request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, manner)
+fn server_side(path: &str, object: Value, request_kind: &RequestKind, request_options: RequestOptions) -> Request {
+    let by = request::encoded(request_kind.manager.as_deref().unwrap_or("kubectl"));
+    let query = format!("fieldManager={by}&force={}", request_kind.force);
+    request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, request_options)
 }
 
 /// A PUT. If the new object has no resourceVersion, kubectl sets that of the existing one (`Helper.Replace`).
-fn replace(path: &str, object: Value, before: Option<&Value>, way: &Way, manner: Manner) -> Request {
+fn replace(
+    path: &str,
+    object: Value,
+    before: Option<&Value>,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
     let mut object = client_side::with_current_annotation(object);
     let revision = before.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
     let own = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default();
@@ -144,8 +166,8 @@ fn replace(path: &str, object: Value, before: Option<&Value>, way: &Way, manner:
     {
         metadata.insert("resourceVersion".to_owned(), revision.into());
     }
-    let by = format!("fieldManager={}", request::encoded(way.manager.as_deref().unwrap_or("kubectl-replace")));
-    request::write(Method::Put, path, "application/json", &by, object, manner)
+    let by = format!("fieldManager={}", request::encoded(request_kind.manager.as_deref().unwrap_or("kubectl-replace")));
+    request::write(Method::Put, path, "application/json", &by, object, request_options)
 }
 
 /// The merge patch of `kubectl scale` with the replicas of `object`.
@@ -154,13 +176,13 @@ fn scale(
     place: Place<'_>,
     path: &str,
     new: &Value,
-    way: &Way,
-    manner: Manner,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
 ) -> Result<Request, String> {
     let scale = server.scale_of(place.definition, place.version, new);
     let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
     let replicas = replicas.ok_or("its CRD has no scale subresource in this version, or the object no replicas")?;
-    Ok(request::scale(path, replicas, way.manager.as_deref(), manner))
+    Ok(request::scale(path, replicas, request_kind.manager.as_deref(), request_options))
 }
 
 /// Whether two states of an object differ only in metadata written by the server and kubectl.

@@ -1,4 +1,4 @@
-//! Which limits in a schema would make a rule cheap enough: found by trying, and what is told was tried itself.
+//! Finds limits that would make a rule cheap enough, by trying them: every suggestion was estimated.
 
 use super::{Step, below, below_mut, steps_below, value_path};
 use crate::cel::env::BaseEnv;
@@ -11,27 +11,27 @@ use crate::value::Value;
 
 /// The most limits that are tried.
 const MOST_TRIED: usize = 48;
-/// No limit is wider: a request is no larger.
+/// The widest limit: a request cannot be larger.
 const WIDEST: i64 = 3 << 20;
 
-/// A limit that would help.
+/// A suggested limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The way to the node.
+    /// The steps to the node.
     pub steps: Vec<Step>,
     /// `maxItems`, `maxLength` or `maxProperties`
     pub keyword: &'static str,
-    /// The highest number that helps.
+    /// The highest value that is sufficient.
     pub limit: i64,
 }
 
 impl Bound {
-    /// The node, as a path of values.
+    /// The path of the node's values.
     pub fn path(&self) -> String {
         value_path(&self.steps)
     }
 
-    /// Sets it, unless what is there is narrower.
+    /// Sets the limit, unless the existing one is narrower.
     pub fn apply(&self, root: &mut Schema) {
         let Some(node) = self.steps.iter().try_fold(root, |node, step| below_mut(node, step)) else { return };
         let there = limit_of(node, self.keyword);
@@ -50,13 +50,13 @@ fn limit_of<'s>(node: &'s mut Schema, keyword: &str) -> &'s mut Option<i64> {
 /// One expression of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Expression<'e> {
-    /// The way to its node.
+    /// The steps to its node.
     pub steps: &'e [Step],
-    /// The rule it is of.
+    /// Its rule.
     pub rule: &'e ValidationRule,
     /// Whether it is the messageExpression.
     pub message: bool,
-    /// The releases whose estimates count.
+    /// The releases whose estimates must be met.
     pub releases: &'e ReleaseSet,
 }
 
@@ -65,7 +65,7 @@ impl Expression<'_> {
         if self.message { &self.rule.message_expression } else { &self.rule.rule }
     }
 
-    /// What the server estimates for it in the schema `root`, at most in any of the releases.
+    /// The highest estimate of any release in the schema `root`.
     pub fn estimate(&self, root: &Schema) -> Option<u64> {
         let estimate = |release| self.below(root, &Scope::root(root, release), self.steps, release);
         self.releases.iter().filter_map(estimate).max()
@@ -89,19 +89,19 @@ impl Expression<'_> {
     }
 }
 
-/// A limit that can be tried.
+/// A limit to try.
 #[derive(Clone, Debug)]
 struct Candidate {
     steps: Vec<Step>,
     keyword: &'static str,
-    /// What is there now.
+    /// The existing limit.
     now: Option<i64>,
-    /// What is wanted at least.
+    /// The lowest useful limit.
     least: i64,
 }
 
-/// The limits that, all of them set, bring an expression down to `limit`: one, if one is enough, else as few as are
-/// needed. None if nothing helps.
+/// Limits that together reduce an expression's cost to `limit`: a single one if that is enough, otherwise as few as
+/// possible. Empty if no limit helps.
 pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound> {
     let Expression { steps, rule, .. } = expression;
     let Some(trial_root) = skeleton(root, steps, rule) else { return Vec::new() };
@@ -112,7 +112,7 @@ pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound>
     for bound in &found {
         bound.apply(&mut limited);
     }
-    // What rules above add to a type is not in the trial.
+    // The trial schema does not contain the rules above the node.
     if expression.estimate(&limited).is_some_and(|cost| cost <= limit) { found } else { Vec::new() }
 }
 
@@ -125,7 +125,7 @@ struct Trial<'t> {
 impl Trial<'_> {
     fn find(&mut self, candidates: &[Candidate]) -> Vec<Bound> {
         let alone = candidates.iter().filter_map(|candidate| Some((candidate, self.widest(&[candidate])?)));
-        // The widest takes the least away; of equal ones the outermost.
+        // The widest limit restricts least; of equal ones the outermost is chosen.
         let best = alone.fold(None, |best: Option<(&Candidate, i64)>, one| match best {
             Some(best) if best.1 >= one.1 => Some(best),
             _ => Some(one),
@@ -139,7 +139,7 @@ impl Trial<'_> {
         }
         for candidate in candidates {
             let without: Vec<&Candidate> = needed.iter().copied().filter(|c| !std::ptr::eq(*c, candidate)).collect();
-            // A limit below ten is no help to anybody; rather limit one more node.
+            // A limit below ten is not useful; limit one more node instead.
             if self.widest(&without).is_some_and(|width| width >= 10) {
                 needed = without;
             }
@@ -148,7 +148,7 @@ impl Trial<'_> {
         needed.into_iter().map(|candidate| candidate.bound(width)).collect()
     }
 
-    /// The widest limit, the same for all as far as they can have it, that is enough.
+    /// The widest common limit that is sufficient, capped for nodes that cannot have it.
     fn widest(&mut self, candidates: &[&Candidate]) -> Option<i64> {
         let least = candidates.iter().map(|c| c.least).min()?.max(1);
         let most = candidates.iter().map(|c| c.now.unwrap_or(WIDEST)).max()?.max(least);
@@ -167,7 +167,7 @@ impl Trial<'_> {
         Some(good)
     }
 
-    /// Estimates with these limits, and takes them away again.
+    /// Estimates the cost with these limits, then removes them.
     fn fits(&mut self, candidates: &[&Candidate], width: i64) -> bool {
         for candidate in candidates {
             self.set(candidate, Some(candidate.limit(width)));
@@ -188,7 +188,7 @@ impl Trial<'_> {
 }
 
 impl Candidate {
-    /// The limit it gets where all get `width`: not narrower than what has to fit, not wider than it is.
+    /// The limit of a node when all get `width`: at least its lowest useful limit, at most its existing one.
     fn limit(&self, width: i64) -> i64 {
         let width = width.max(self.least);
         self.now.map_or(width, |now| now.min(width))
@@ -199,7 +199,7 @@ impl Candidate {
     }
 }
 
-/// The schema without what the rule cannot see: the way to its node, and the node.
+/// The part of the schema that the rule can see: the path to its node, and the node.
 fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Schema> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(Schema { x_validations: vec![rule.clone()], ..schema.clone() });
@@ -225,7 +225,8 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
     Some(bare)
 }
 
-/// The lists and maps around the rule's node, then what can be limited in it and is named in the expression.
+/// The lists and maps around the rule's node, then the nodes in it that the expression mentions and that can be
+/// limited.
 fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate> {
     let mut search = Search { root, expression, found: Vec::new() };
     let mut node = root;
@@ -278,7 +279,7 @@ impl Search<'_> {
             "string" => ("maxLength", node.max_length, node.min_length),
             _ => return,
         };
-        // A default has to be valid, and who writes an enum means every value.
+        // A default has to stay valid, and every value of an enum is intended.
         let longest = node.enum_.iter().map(size).max().unwrap_or(0);
         let least = least.unwrap_or(0).max(longest).max(in_defaults(self.root, steps));
         if now.is_none_or(|now| now > least.max(1)) {
@@ -287,7 +288,7 @@ impl Search<'_> {
     }
 }
 
-/// The size of the largest value at `steps` in any default of the schema.
+/// The size of the largest value at `steps` in the defaults of the schema.
 fn in_defaults(root: &Schema, steps: &[Step]) -> i64 {
     let mut largest = 0;
     let mut node = Some(root);
@@ -315,7 +316,7 @@ fn values_below<'v>(value: &'v Value, step: &Step) -> Vec<&'v Value> {
     }
 }
 
-/// What a limit counts of a value.
+/// The size that a limit restricts.
 fn size(value: &Value) -> i64 {
     let count = match value {
         Value::String(text) => text.chars().count(),

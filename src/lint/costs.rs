@@ -1,5 +1,5 @@
-//! What each CEL expression of a CRD is estimated to cost, as the server of each release estimates it when the CRD is new, and which
-//! limits would make the schemas cheap enough.
+//! Estimates the cost of each CEL expression of a new CRD, as the server of each release does, and the limits that
+//! would make its schemas cheap enough.
 
 use super::bounds::{self, Bound, Expression};
 use super::needs::Needs;
@@ -14,103 +14,102 @@ use crate::schema::{Schema, ValidationRule};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The estimate of a schema that has rules.
+/// The estimates of a schema with rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaCost {
-    /// The versions that have it.
+    /// The versions with this schema.
     pub versions: Vec<String>,
-    /// The releases that estimate it.
+    /// The releases of the estimates.
     pub releases: ReleaseSet,
     /// Its expressions by path: the rule, then its messageExpression.
     pub expressions: Vec<ExpressionCost>,
-    /// What would make all of them together cheap enough, if they are not and something would. It is enough for each
-    /// of them, too.
+    /// Limits that make all expressions together, and each alone, cheap enough; empty if they already are or no limit
+    /// helps.
     pub bounds: Vec<Bound>,
 }
 
 /// The estimate of one expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpressionCost {
-    /// The values it is about: `spec.list[*]`.
+    /// The affected values: `spec.list[*]`.
     pub path: String,
-    /// Where it is written: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
+    /// Its path: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
     pub place: String,
     /// Its text.
     pub text: String,
     /// Whether it is a messageExpression.
     pub message: bool,
-    /// The most one evaluation costs.
+    /// The maximum cost of one evaluation.
     pub each: u64,
-    /// How often it is evaluated at most. The server counts a messageExpression once.
+    /// The maximum number of evaluations. The server counts a messageExpression once.
     pub times: u64,
-    /// Whether limits in the schema say how often; else only the size of a request does.
+    /// Whether the schema limits the number; otherwise only the size of a request does.
     pub limited: bool,
-    /// Both together, which is what the server judges.
+    /// The product of both, which the server compares with its limit.
     pub total: u64,
     /// Why there is no estimate.
     pub error: Option<String>,
-    /// What would make it cheap enough, if it is not and something would: on every release.
+    /// Limits that make it cheap enough on every release; empty if it already is or no limit helps.
     pub bounds: Vec<Bound>,
-    /// What each release estimates, oldest first. The numbers above are the highest of them, and the error is that of the
-    /// newest release if no release has an estimate.
+    /// The estimate of each release, oldest first. The numbers above are the highest; the error is that of the newest
+    /// release, if no release has an estimate.
     pub by_release: Vec<Estimate>,
-    /// What it needs, if some release has no estimate for it.
+    /// The releases it needs, if some release cannot compile it.
     pub needs: Option<Needs>,
     steps: Vec<Step>,
     rule: ValidationRule,
     releases: ReleaseSet,
 }
 
-/// What a release estimates for an expression.
+/// The estimate of one release for an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// The release.
     pub release: Release,
-    /// The most one evaluation costs.
+    /// The maximum cost of one evaluation.
     pub each: u64,
-    /// How often it is evaluated at most.
+    /// The maximum number of evaluations.
     pub times: u64,
-    /// Both together.
+    /// The product of both.
     pub total: u64,
     /// Why there is no estimate.
     pub error: Option<String>,
 }
 
 impl SchemaCost {
-    /// What all expressions cost together, at most on any release.
+    /// The total cost of all expressions: the highest of any release.
     pub fn total(&self) -> u64 {
         self.releases.iter().map(|release| self.total_on(release)).max().unwrap_or_default()
     }
-    /// What all expressions cost together on a release.
+    /// The total cost of all expressions on a release.
     pub fn total_on(&self, release: Release) -> u64 {
         let estimates = self.expressions.iter().flat_map(|one| &one.by_release).filter(|one| one.release == release);
         estimates.fold(0, |sum, one| sum.saturating_add(one.total))
     }
-    /// The different totals, oldest release first, and the releases with each; one if all agree.
+    /// The different totals with their releases, oldest first; one if all agree.
     pub fn totals(&self) -> Vec<(u64, ReleaseSet)> {
         grouped(self.releases.iter().map(|release| (release, self.total_on(release))))
     }
-    /// The part of the limit for one schema, in percent.
+    /// The total as a share of the limit per schema, in percent.
     pub fn percent(&self) -> f64 {
         self.total() as f64 / SCHEMA_COST_LIMIT as f64 * 100.0
     }
-    /// Whether the server refuses the schema for what all expressions cost together.
+    /// Whether the server refuses the schema because of the total.
     pub fn too_high(&self) -> bool {
         self.total() > SCHEMA_COST_LIMIT
     }
 }
 
 impl ExpressionCost {
-    /// The part of the limit for one expression, in percent.
+    /// The cost as a share of the limit per expression, in percent.
     pub fn percent(&self) -> f64 {
         self.total as f64 / EXPRESSION_COST_LIMIT as f64 * 100.0
     }
-    /// Whether the server refuses it for its cost.
+    /// Whether the server refuses the expression because of its cost.
     pub fn too_high(&self) -> bool {
         self.total > EXPRESSION_COST_LIMIT
     }
-    /// The different estimates, oldest release first, and the releases with each: the total, or none for an error. One if
-    /// all agree.
+    /// The different totals with their releases, oldest first; `None` for an error. One if all agree.
     pub fn estimates(&self) -> Vec<(Option<u64>, ReleaseSet)> {
         let total = |one: &Estimate| Some(one.total).filter(|_| one.error.is_none());
         grouped(self.by_release.iter().map(|one| (one.release, total(one))))
@@ -119,7 +118,7 @@ impl ExpressionCost {
         Expression { steps: &self.steps, rule: &self.rule, message: self.message, releases: &self.releases }
     }
 
-    /// Takes the estimate of another release in.
+    /// Adds the estimate of another release.
     fn add(&mut self, other: Self) {
         if self.error.is_some() || (other.error.is_none() && other.total > self.total) {
             (self.each, self.times, self.total) = (other.each, other.times, other.total);
@@ -132,7 +131,7 @@ impl ExpressionCost {
     }
 }
 
-/// The different values, in the order in which they come, and the releases with each.
+/// The different values with their releases, in order of appearance.
 fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, ReleaseSet)> {
     let mut groups: Vec<(T, Vec<Release>)> = Vec::new();
     for (release, value) in values {
@@ -144,8 +143,8 @@ fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, 
     groups.into_iter().filter_map(|(value, releases)| Some((value, ReleaseSet::of(releases)?))).collect()
 }
 
-/// The schemas with rules of a CRD, as each of `releases` estimates them, in the order of versions. A schema that several versions share is looked at once; one
-/// that is not structural has no rules for the server.
+/// The schemas with rules of a CRD, as each of `releases` estimates them, in the order of versions. A schema shared by
+/// several versions is estimated once; the server ignores the rules of one that is not structural.
 pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
     let mut seen: Vec<(&Arc<Schema>, usize, Vec<String>)> = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
@@ -186,7 +185,7 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
             continue;
         }
         let mut at: HashMap<String, usize> = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
-        // A release that refuses a rule does not look at its message.
+        // A release that refuses a rule does not check its message.
         for (before, one) in walk.found.into_iter().enumerate() {
             if let Some(known) = at.get(&one.place).and_then(|n| all.get_mut(*n)) {
                 known.add(one);
@@ -284,7 +283,7 @@ impl Walk {
     }
 }
 
-/// The limits that make all expressions of a schema cheap enough, together and each of them; none if there are none.
+/// Limits that make all expressions of a schema, together and each alone, cheap enough; empty if there are none.
 fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
     let mut sum = Together { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
     sum.costs = expressions.iter().map(|one| one.total).collect();
@@ -292,7 +291,7 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
         sum.take(&one.bounds);
     }
     sum.estimate();
-    // What no limit makes cheaper.
+    // The cost that no limit can reduce.
     let mut fixed = vec![false; expressions.len()];
     while sum.costs.iter().fold(0u64, |sum, cost| sum.saturating_add(*cost)) > SCHEMA_COST_LIMIT {
         let share = share(&sum.costs, &fixed);
@@ -316,10 +315,10 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
 
 struct Together<'t> {
     expressions: &'t [ExpressionCost],
-    /// The schema with the limits.
+    /// The schema with the limits set.
     limited: Schema,
     bounds: Vec<Bound>,
-    /// What each expression costs there.
+    /// The cost of each expression in it.
     costs: Vec<u64>,
 }
 
@@ -336,7 +335,7 @@ impl Together<'_> {
 
     fn estimate(&mut self) {
         for (cost, one) in self.costs.iter_mut().zip(self.expressions) {
-            // The cheap ones only become cheaper, and do not matter.
+            // Cheap expressions only become cheaper.
             if *cost > SCHEMA_COST_LIMIT / 10_000 {
                 *cost = one.expression().estimate(&self.limited).unwrap_or(*cost);
             }
@@ -344,7 +343,7 @@ impl Together<'_> {
     }
 }
 
-/// What every expression that is not fixed may cost at most, so that all fit together.
+/// The maximum cost of each expression that can be limited, so that the total fits.
 fn share(costs: &[u64], fixed: &[bool]) -> u64 {
     let (mut good, mut bad) = (0, EXPRESSION_COST_LIMIT + 1);
     while good + 1 < bad {

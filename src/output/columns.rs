@@ -1,10 +1,10 @@
-//! Tables for people: `validate`, `rehearse`, `lint` and `scale`. The tables of `get` are kubectl's and printed by
-//! [`super::table`].
+//! Human-readable tables of `validate`, `rehearse`, `lint` and `scale`. The tables of `get` are kubectl's and printed
+//! by [`super::table`].
 //!
-//! A table is printed in two passes, because only the last row decides which columns have anything to show and how wide
-//! they are. [`Columns::row`] measures a row and returns it as one line of text, which the caller keeps (in a temporary
-//! file, where there may be many). [`Columns::write`] reads those lines back and prints them in windows of [`WINDOW`]
-//! rows. So memory does not grow with the number of rows.
+//! A table is printed in two passes, because every row may decide which columns are shown and how wide they are.
+//! [`Columns::row`] measures a row and returns it as one line of text, which the caller keeps (in a temporary file if
+//! there are many). [`Columns::write`] reads those lines back and prints them in windows of [`WINDOW`] rows, so memory
+//! does not grow with the number of rows.
 
 use super::paint::Paint;
 use crate::release::Release;
@@ -84,23 +84,23 @@ fn one_line(text: &str) -> String {
     shown
 }
 
-/// A column: its title, and how it is fitted.
+/// A column: its title, and how it is shortened.
 #[derive(Clone, Debug)]
 pub struct Column {
     title: Cow<'static, str>,
     fit: Fit,
 }
 
-/// How a column is fitted to the content and the terminal.
+/// How a column fits its content and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// Always shown, and never shortened.
+    /// Always shown, never shortened.
     Always,
-    /// Left out when all its cells are empty, `0`, `-` or `create`, which is what most objects would get.
+    /// Omitted when all its cells are empty, `0`, `-` or `create`.
     Optional,
-    /// Long text, of which a narrow terminal shows the beginning; left out when all cells are empty.
+    /// Long text, shortened at the end; omitted when all cells are empty.
     Start,
-    /// Long text, of which a narrow terminal shows the end: the end of a path tells more than its beginning.
+    /// Long text, shortened at the beginning, because the end of a path is more specific.
     End,
 }
 
@@ -125,7 +125,7 @@ impl Column {
         Self { title: Cow::Borrowed(title), fit: Fit::End }
     }
 
-    /// A column for what one release answers; always shown whole.
+    /// The verdicts of one release; always shown, never shortened.
     pub fn of_release(release: Release) -> Self {
         Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
     }
@@ -134,7 +134,7 @@ impl Column {
         matches!(self.fit, Fit::Start | Fit::End)
     }
 
-    /// Whether a cell is reason enough to show the column.
+    /// Whether a cell makes the column worth showing.
     fn shows(&self, text: &str) -> bool {
         match self.fit {
             Fit::Always | Fit::End => true,
@@ -216,8 +216,8 @@ impl Columns {
         out.write_all(self.arranged(&window, &widths).as_bytes())
     }
 
-    /// The width of every column. On a terminal, columns of text share what the others leave: those that need less than
-    /// an equal share get what they need.
+    /// The width of every column. On a terminal, text columns share the space that the others leave; those that need
+    /// less than an equal share get what they need.
     fn fitted(&self) -> Vec<usize> {
         let mut widths = self.widths.clone();
         let Some(terminal) = self.look.width else { return widths };
@@ -277,7 +277,7 @@ impl Columns {
         if self.look.color {
             table.enforce_styling();
         }
-        // As wide as the widest cells of the whole table, so that every window is arranged alike. It is not printed.
+        // An invisible row with the widest cells of the table, so that every window has the same layout.
         let visible = widths.iter().zip(&self.shown).filter(|(_, shown)| **shown);
         table.add_row(visible.map(|(width, _)| "x".repeat(*width)));
         for row in rows {
@@ -291,7 +291,7 @@ impl Columns {
     }
 }
 
-/// `text`, or as much of its beginning or end as fits, with an ellipsis.
+/// `text`, or the part of its beginning or end that fits, with an ellipsis.
 fn shortened(text: &str, width: usize, end: bool) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -310,7 +310,7 @@ fn shortened(text: &str, width: usize, end: bool) -> String {
     }
 }
 
-/// A table of rows that are in memory.
+/// A table of rows in memory.
 pub fn table(columns: &[Column], look: Look, rows: &[Vec<Cell>]) -> String {
     let mut table = Columns::new(columns, look);
     let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
@@ -335,7 +335,7 @@ fn styled(cell: &Cell) -> Styled {
 
 const PAINTS: [Paint; 7] = [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
 
-/// The character that stands for a colour in a stored row.
+/// The character for a colour in a stored row.
 fn code(paint: Paint) -> char {
     let position = PAINTS.iter().position(|known| *known == paint).unwrap_or_default();
     char::from_digit(position as u32, 10).unwrap_or('0')

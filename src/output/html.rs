@@ -1,9 +1,9 @@
-//! A page to send around: one file, nothing fetched, light and dark. Its only script filters the objects; the page's
-//! content security policy names that script by its hash, so no other one can run. The page is XML, too, so that a test
-//! can read it.
+//! An HTML report: one self-contained file for light and dark mode. Its only script filters the objects; the content
+//! security policy allows that script by its hash and no other. The page is also well-formed XML, so that tests can
+//! parse it.
 //!
-//! The rows and the details of the objects come one by one; what stands before and between them counts them and is written
-//! when all have come: [`Page`] puts them together.
+//! The rows and details of objects are added one by one. The text before and between them contains their counts and is
+//! written at the end, by [`Page`].
 
 pub mod lint;
 pub mod rehearsal;
@@ -15,35 +15,35 @@ use super::report::{Item, Note, Problem, Verdict};
 use crate::release::ReleaseSet;
 use std::fmt::Write as _;
 
-/// How all pages look.
+/// The style sheet.
 const STYLE: &str = include_str!("html/style.css");
 
-/// What stands behind everything.
+/// The end of the page.
 pub const TAIL: &str = concat!("</main>\n<script>\n", include_str!("html/filter.js"), "</script>\n</body>\n</html>\n");
 
-/// The controls of the filter; the script shows them.
+/// The filter controls, which the script makes visible.
 pub const FILTER: &str = "<p class=\"filter\" hidden=\"hidden\"><input type=\"search\" placeholder=\"Filter by text\" \
     aria-label=\"Filter by text\"/> <select aria-label=\"Filter by verdict\"><option value=\"\">all verdicts</option>\
     </select></p>\n";
 
-/// The SHA-256 of the script, as the content security policy wants it (`tests/pages.rs` compares).
+/// The SHA-256 of the script for the content security policy (`tests/pages.rs` compares).
 const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
 
-/// How something is to be taken, and its colour.
+/// The severity of something shown, which selects its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing is wrong.
+    /// Good: nothing is wrong.
     Good,
-    /// Something is.
+    /// Bad: something is wrong.
     Bad,
-    /// Worth a look.
+    /// Needs attention.
     Unsure,
-    /// Of no concern.
+    /// Neutral.
     Plain,
 }
 
 impl Tone {
-    /// The class of an element.
+    /// The CSS class.
     pub fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -53,7 +53,7 @@ impl Tone {
         }
     }
 
-    /// That of a verdict.
+    /// The severity of a verdict.
     pub fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Accepted | Verdict::Decodes => Self::Good,
@@ -64,28 +64,28 @@ impl Tone {
     }
 }
 
-/// What a page says first.
+/// The head of a page.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
     /// The command, as `validate`.
     pub command: &'a str,
     /// The simulated releases.
     pub releases: &'a ReleaseSet,
-    /// The verdict on everything, in one sentence.
+    /// The result in one sentence.
     pub headline: &'a str,
-    /// Its colour.
+    /// The severity of the result.
     pub tone: Tone,
-    /// How many met which fate, each counted once.
+    /// The number of objects by result.
     pub shares: &'a [Count],
-    /// What else was counted.
+    /// Other counts.
     pub facts: &'a [Count],
 }
 
-/// How many, of what, and how that is to be taken.
+/// A count, what it counts, and its severity.
 pub type Count = (usize, &'static str, Tone);
 
 impl Page<'_> {
-    /// Everything up to the headline and the counts.
+    /// The start of the page, up to the headline and the counts.
     pub fn head(&self) -> String {
         let Self { command, releases, headline, tone, shares, facts } = self;
         let mut text = format!(
@@ -121,10 +121,10 @@ impl Page<'_> {
     }
 }
 
-/// The columns that a phone shows.
+/// The columns shown on a narrow screen.
 const ESSENTIAL: [&str; 4] = ["Verdict", "Next write", "Name", "Place"];
 
-/// `<th>`s in a table that may scroll.
+/// The `<th>` cells of a table that may scroll.
 pub fn table_head(titles: &[&str]) -> String {
     let title = |title: &&str| {
         let class = if ESSENTIAL.contains(title) { "" } else { " class=\"extra\"" };
@@ -134,10 +134,10 @@ pub fn table_head(titles: &[&str]) -> String {
     format!("<div class=\"table\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n", cells.concat())
 }
 
-/// What ends it.
+/// The end of a table.
 pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
 
-/// What is to be known of the run as a whole.
+/// The notes about a run.
 pub fn notes(notes: &[Note]) -> String {
     let note =
         |note: &Note| format!("<div class=\"message unsure\"><p><b>note</b> {}</p></div>\n", escaped(&note.message));
@@ -159,12 +159,12 @@ fn number(n: usize) -> String {
     }
 }
 
-/// A message and the line it speaks of.
+/// A message and its source line.
 fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) -> String {
     message_of(grade, None, text, spot, help)
 }
 
-/// The same for a message of some of the simulated releases.
+/// A message that only some of the simulated releases report.
 fn message_of(
     grade: Grade,
     releases: Option<&ReleaseSet>,
@@ -210,13 +210,13 @@ fn by_release(item: &Item) -> String {
     if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
 }
 
-/// One problem of an item.
+/// One error or warning of an item.
 fn problem(grade: Grade, problem: &Problem, item: &Item) -> String {
     let spot = Some(problem.spot.as_ref().unwrap_or(&item.spot));
     message_of(grade, problem.releases.as_ref(), &problem.message, spot, problem.help.as_deref())
 }
 
-/// What is wrong with an item.
+/// The errors and warnings of an item.
 fn problems(item: &Item) -> String {
     let mut text: String = item.errors.iter().map(|error| problem(Grade::Error, error, item)).collect();
     if !item.hidden.is_empty() {
@@ -244,14 +244,14 @@ fn diff(text: &str) -> String {
             Some(b'@') => "hunk",
             _ => "same",
         };
-        // A block: a line break behind it would be an empty line.
+        // A block element: a line break after it would add an empty line.
         let _ = write!(out, "<span class=\"{class}\">{}</span>", escaped(line));
     }
     out.push_str("</code></pre>\n");
     out
 }
 
-/// `text` without the indentation that all its lines but the first have in common.
+/// `text` without the common indentation of all lines but the first.
 fn dedented(text: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let common = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min();

@@ -36,7 +36,7 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Objects {
     form: Form,
-    /// One object, which stands for itself; not a list of one.
+    /// A single object, which is not wrapped in a list.
     alone: bool,
     managed_fields: bool,
     printed: usize,
@@ -45,12 +45,15 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Nothing printed yet. `alone`: there is one object, asked for by name. `managed_fields`: JSON and YAML show them.
+    /// An empty output. `alone`: a single object was selected by name. `managed_fields`: JSON and YAML include them.
     pub fn new(form: Form, alone: bool, managed_fields: bool) -> Self {
         Self { form, alone, managed_fields, printed: 0, tabs: Tabs::default(), held: Vec::new() }
     }
 
-    /// Takes an object and gives what can be written already. `Err` is what is wrong, in kubectl's words.
+    /// Adds an object and returns the text that can be written already.
+    ///
+    /// # Errors
+    /// kubectl's message.
     pub fn add(&mut self, mut object: Value) -> Result<String, String> {
         let first = self.printed == 0;
         self.printed += 1;
@@ -139,7 +142,7 @@ fn name(object: &Value) -> String {
 
 fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, String> {
     let found = if as_json { as_arrays(template, data) } else { template.execute(data) };
-    // kubectl goes on with a print of the object in Go's notation, which is of no use to anyone.
+    // kubectl then prints the object in Go syntax, which is omitted here.
     found.map_err(|error| format!("error executing jsonpath {}: {error}", crate::value::quote::go_quote(text)))
 }
 
@@ -154,7 +157,7 @@ fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {
     Ok(template.find(data)?.iter().map(array).collect())
 }
 
-/// Reads `-o`'s words for these forms; `None` for other words. `read` gives the text of a file.
+/// Parses the values of `-o` for these formats; `None` for others. `read` returns the text of a file.
 pub fn form(
     output: &str,
     template: Option<&str>,

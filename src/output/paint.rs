@@ -3,7 +3,7 @@
 /// A colour or style of text on a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
-    /// The terminal's own.
+    /// The terminal's default.
     #[default]
     None,
     /// Accepted, unchanged, added.
@@ -12,7 +12,7 @@ pub enum Paint {
     Red,
     /// A warning, or changed.
     Yellow,
-    /// Of little interest.
+    /// Less important text.
     Dim,
     /// A heading.
     Bold,

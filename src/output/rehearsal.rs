@@ -1,4 +1,4 @@
-//! What a person or a program reads of a rehearsed upgrade. The JSON is documented in `docs/output.md`.
+//! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
 use super::excerpt::{self, Grade, Spot};
 use super::report::Identity;
@@ -9,37 +9,37 @@ use crate::value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// More different paths than this are not counted apart.
+/// The most different paths that are counted separately.
 const MOST_PATHS: usize = 1000;
-/// More of them are not shown.
+/// The most paths that are shown.
 const MOST_SHOWN: usize = 20;
 
-/// A stored object and what becomes of it.
+/// A stored object and the effect of the upgrade on it.
 #[derive(Debug)]
 pub struct Entry {
-    /// Where it begins.
+    /// Its source location.
     pub spot: Spot,
-    /// What it calls itself.
+    /// Its identity.
     pub identity: Identity,
-    /// What becomes of it, or why that cannot be told.
+    /// The effect, or why it is unknown.
     pub fate: Result<Fate, Trouble>,
-    /// Where the field of each error of the fate is written.
+    /// The source location of each error's field.
     pub places: Vec<Spot>,
 }
 
 impl Entry {
-    /// Whether anything is lost, wrong or not to be told.
+    /// Whether the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
         self.fate.as_ref().map_or(true, |fate| !fate.difference.lost.is_empty() || !fate.errors.is_empty())
     }
 
-    /// Whether there is anything to say of it.
+    /// Whether the upgrade affects the object.
     pub fn is_touched(&self) -> bool {
         self.breaks() || self.fate.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
     }
 }
 
-/// How many objects meet which fate.
+/// The number of objects by effect.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     objects: usize,
@@ -54,7 +54,7 @@ pub struct Counts {
     unreadable: usize,
     shown_otherwise: usize,
     unknown: usize,
-    /// Objects that lose something, by path without indices.
+    /// The number of objects that lose a field, by path without indexes.
     lost: BTreeMap<String, usize>,
 }
 
@@ -99,65 +99,65 @@ impl Counts {
         self.unknown += 1;
     }
 
-    /// Whether something could not be told.
+    /// Whether the effect on some object is unknown.
     pub fn is_unsure(&self) -> bool {
         self.unknown > 0
     }
 
-    /// Whether something is lost or wrong.
+    /// Whether some object loses fields or becomes invalid.
     pub fn breaks(&self) -> bool {
         self.losing + self.invalid + self.unreadable > 0
     }
 
-    /// Objects.
+    /// The number of objects.
     pub fn objects(&self) -> usize {
         self.objects
     }
-    /// Those to which nothing happens.
+    /// Unaffected objects.
     pub fn untouched(&self) -> usize {
         self.untouched
     }
-    /// Those that lose something.
+    /// Objects that lose fields.
     pub fn losing(&self) -> usize {
         self.losing
     }
-    /// Those with stored fields that today's schema hides and tomorrow's shows.
+    /// Objects with stored fields that the old schema prunes and the new one shows.
     pub fn appearing(&self) -> usize {
         self.appearing
     }
-    /// Those that get defaults.
+    /// Objects that get defaults.
     pub fn defaulted(&self) -> usize {
         self.defaulted
     }
-    /// Those that `kubectl get` shows otherwise.
+    /// Objects whose printer columns change.
     pub fn shown_otherwise(&self) -> usize {
         self.shown_otherwise
     }
-    /// Those that would be invalid.
+    /// Objects that become invalid.
     pub fn invalid(&self) -> usize {
         self.invalid
     }
-    /// Those of them that cannot be edited any more.
+    /// Invalid objects whose unrelated updates would be rejected.
     pub fn blocked(&self) -> usize {
         self.blocked
     }
-    /// Those that could not be read any more.
+    /// Objects that can no longer be read.
     pub fn unreadable(&self) -> usize {
         self.unreadable
     }
-    /// Those of which nothing can be told.
+    /// Objects for which the effect is unknown.
     pub fn unknown(&self) -> usize {
         self.unknown
     }
 
-    /// The paths that are lost and in how many objects, the most frequent first.
+    /// The lost paths with the number of objects, the most frequent first.
     pub fn most_lost(&self) -> Vec<(&str, usize)> {
         let mut most: Vec<(&str, usize)> = self.lost.iter().map(|(path, n)| (path.as_str(), *n)).collect();
         most.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         most
     }
 
-    /// What a person reads last.
+    /// The summary as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let most = self.most_lost();
@@ -202,7 +202,7 @@ impl Counts {
         text
     }
 
-    /// What a program reads last.
+    /// The summary as JSON.
     pub fn value(&self) -> Value {
         let counts = [
             ("objects", self.objects),
@@ -295,7 +295,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
     cells
 }
 
-/// All there is to say of an object.
+/// The details of an object.
 pub fn details(entry: &Entry, color: bool) -> String {
     let Ok(fate) = &entry.fate else { return String::new() };
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
@@ -328,7 +328,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
     text
 }
 
-/// How the printer columns change; empty when they do not.
+/// The changes of printer columns; empty if there are none.
 pub fn columns(changes: &[ColumnChange]) -> String {
     let mut text = String::new();
     for ColumnChange { version, name, before, after } in changes {
@@ -342,7 +342,7 @@ pub fn columns(changes: &[ColumnChange]) -> String {
     text
 }
 
-/// How the printer columns change, for a program.
+/// The changes of printer columns as JSON.
 pub fn columns_value(changes: &[ColumnChange]) -> Value {
     let change = |c: &ColumnChange| {
         let mut members = Map::new();
@@ -357,7 +357,7 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
     Value::Array(changes.iter().map(change).collect())
 }
 
-/// An object, for a program.
+/// An object as JSON.
 pub fn value(entry: &Entry) -> Value {
     let mut members = identified(&entry.identity, &entry.spot);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);

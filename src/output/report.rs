@@ -1,4 +1,4 @@
-//! What is told of each object, as plain data; [`text`], [`json`] and [`pipeline`] turn it into what is read.
+//! The results for each object as plain data; [`text`], [`json`] and [`pipeline`] format them.
 
 pub mod admission;
 pub mod case;
@@ -15,26 +15,26 @@ use crate::release::{Release, ReleaseSet};
 use crate::value::Value;
 use admission::Admission;
 
-/// What introduces an error of [`Item::hidden`] where it stands alone.
+/// The prefix of an error of [`Item::hidden`] when it is printed alone.
 const HIDDEN_NOTE: &str = "after the unknown fields, the server would also report: ";
 
-/// What the server would do, as far as it can be told.
+/// The verdict on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It would be stored.
+    /// The server would store it.
     Accepted,
-    /// It would be refused.
+    /// The server would reject it.
     Rejected,
-    /// It is of a built-in kind and can be decoded; the server's validation of such kinds is not simulated.
+    /// A built-in kind that can be decoded; its validation is not simulated.
     Decodes,
-    /// It is not a custom resource, or was to be skipped.
+    /// Not a custom resource, or skipped on request.
     Skipped,
-    /// It could not be judged.
+    /// The server's response is unknown.
     CannotTell,
 }
 
 impl Verdict {
-    /// The word a person reads.
+    /// The verdict in text.
     pub fn words(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -44,7 +44,7 @@ impl Verdict {
             Self::CannotTell => "cannot tell",
         }
     }
-    /// The word a program reads.
+    /// The verdict in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::CannotTell => "cannotTell",
@@ -53,40 +53,40 @@ impl Verdict {
     }
 }
 
-/// One object, or one input that holds none.
+/// The result for one object, or for an input without an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Where it begins.
+    /// The source location of the object.
     pub spot: Spot,
-    /// What it calls itself.
+    /// The identity of the object.
     pub identity: Identity,
-    /// What would happen, where the server was asked.
+    /// The effect of the request, if it was sent.
     pub action: Action,
-    /// The verdict; where several releases are simulated, the worst of them.
+    /// The verdict; with several releases, the worst of them.
     pub verdict: Verdict,
-    /// What each release answers, oldest first; empty where one release is simulated.
+    /// The response of each release, oldest first; empty when one release is simulated.
     pub releases: Vec<ReleaseAnswer>,
-    /// Why, where the verdict is `Skipped` or `CannotTell`.
+    /// The reason, if the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
-    /// What can be done about it.
+    /// A help line.
     pub help: Option<String>,
-    /// The server's answer, if it was asked.
+    /// The server's response, if a request was sent.
     pub answer: Option<Answer>,
-    /// How the object was simulated, where that is not obvious.
+    /// How the object was simulated, if that is not obvious.
     pub remarks: Vec<Remark>,
-    /// What is wrong, each with its place.
+    /// The errors with their locations.
     pub errors: Vec<Problem>,
-    /// What the server would report next: errors that it does not reach because it refused unknown fields.
+    /// Errors that the server would report next: it does not reach them because it refuses unknown fields first.
     pub hidden: Vec<Problem>,
-    /// The server's warnings and ours.
+    /// The server's warnings and this program's.
     pub warnings: Vec<Problem>,
-    /// Fields that would be dropped.
+    /// Fields that would be pruned.
     pub pruned: Vec<Located>,
-    /// Fields that would be set.
+    /// Fields that would be defaulted.
     pub defaulted: Vec<(String, Value)>,
-    /// The object as it is now, where it is there already and that is asked for.
+    /// The existing object, for comparisons.
     pub before: Option<Value>,
-    /// The object as it was sent, where that is asked for.
+    /// The object as it was sent, for comparisons.
     pub sent: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
@@ -99,7 +99,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// An item of which nothing is known but its place and verdict.
+    /// An item with only a location and a verdict.
     pub fn new(spot: Spot, verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             spot,
@@ -125,12 +125,12 @@ impl Item {
         }
     }
 
-    /// The releases with a verdict, where several are simulated.
+    /// The releases with a verdict, if several are simulated.
     pub fn releases_with(&self, verdict: Verdict) -> Option<ReleaseSet> {
         ReleaseSet::of(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
     }
 
-    /// Each verdict that some release has, with these releases, where several are simulated.
+    /// Each verdict with its releases, if several are simulated.
     pub fn verdicts(&self) -> Vec<(Verdict, ReleaseSet)> {
         let all = [Verdict::Accepted, Verdict::Decodes, Verdict::Skipped, Verdict::Rejected, Verdict::CannotTell];
         all.into_iter().filter_map(|verdict| Some((verdict, self.releases_with(verdict)?))).collect()
@@ -146,34 +146,34 @@ impl Item {
         self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
     }
 
-    /// `CronTab default/my-cron`, or as much of it as there is.
+    /// `CronTab default/my-cron`, as far as it is known.
     pub fn called(&self) -> String {
         let words = [self.identity.kind.as_str(), &self.identity.full_name()];
         words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What one of several simulated releases answers.
+/// The response of one of several simulated releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleaseAnswer {
     /// The release.
     pub release: Release,
     /// Its verdict.
     pub verdict: Verdict,
-    /// Why, where the verdict is `Skipped` or `CannotTell`.
+    /// The reason, if the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
-    /// The server's answer, if it was asked.
+    /// The server's response, if a request was sent.
     pub answer: Option<Answer>,
 }
 
-/// What an object calls itself; empty where it does not say.
+/// The identity of an object; unknown parts are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `apiVersion`
     pub api_version: String,
     /// `kind`
     pub kind: String,
-    /// The namespace a request would go to.
+    /// The namespace of the request.
     pub namespace: Option<String>,
     /// `metadata.name`, or `metadata.generateName` and a `*`.
     pub name: String,
@@ -192,7 +192,7 @@ impl Identity {
             group => format!("{kind}.{group}/{}", self.name),
         }
     }
-    /// `namespace/name`, or as much of it as there is.
+    /// `namespace/name`, as far as it is known.
     pub fn full_name(&self) -> String {
         match &self.namespace {
             Some(namespace) if !self.name.is_empty() => format!("{namespace}/{}", self.name),
@@ -201,7 +201,7 @@ impl Identity {
     }
 }
 
-/// How the server answered.
+/// The server's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The HTTP status code.
@@ -212,17 +212,17 @@ pub struct Answer {
     pub message: String,
 }
 
-/// Something to know about how one object was simulated. It is neither a warning nor counted.
+/// A remark on how one object was simulated; not counted as a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// The same object is in an earlier input, there, and this one is applied after it.
+    /// An earlier input at this location has the same object, and this one is applied after it.
     SameObject(Spot),
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
     SentAsCreate,
 }
 
 impl Remark {
-    /// The name for programs.
+    /// The name in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::SameObject(_) => "sameObject",
@@ -239,27 +239,27 @@ impl Remark {
     }
 }
 
-/// Something wrong, or worth a warning.
+/// An error or a warning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
-    /// The server's reason (`FieldValueInvalid`), or ours.
+    /// The server's reason (`FieldValueInvalid`), or a type of this program.
     pub kind: String,
     /// The field, if the server names one.
     pub field: Option<String>,
-    /// The text.
+    /// The message.
     pub message: String,
-    /// Where the field, or the nearest one above it, is written.
+    /// The location of the field, or of its nearest existing ancestor.
     pub spot: Option<Spot>,
-    /// What to do about it; ours, never the server's.
+    /// A suggestion of this program.
     pub help: Option<String>,
-    /// The part of the text that is the same in every release, where that is known: the detail of a field error.
+    /// The part of the message that is equal in every release, if known: the detail of a field error.
     pub detail: Option<String>,
     /// The releases that report it, where several are simulated.
     pub releases: Option<ReleaseSet>,
 }
 
 impl Problem {
-    /// Whether any of `releases` reports it. Where one release is simulated, all problems are its own.
+    /// Whether any of `releases` reports it; with a single simulated release, always true.
     pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
         match (&self.releases, releases) {
             (Some(own), Some(releases)) => own.iter().any(|release| releases.iter().any(|other| other == release)),
@@ -268,27 +268,27 @@ impl Problem {
     }
 }
 
-/// A field and the place where it is written.
+/// A field and its source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The path, as the server prints it.
     pub path: String,
-    /// The place.
+    /// The location.
     pub spot: Option<Spot>,
     /// The releases that report it, where several are simulated.
     pub releases: Option<ReleaseSet>,
 }
 
-/// Something to know of a run as a whole.
+/// A note about a run as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about, as a program reads it.
+    /// The type of the note in JSON.
     pub kind: &'static str,
     /// The text.
     pub message: String,
 }
 
-/// How many objects met which fate.
+/// The number of objects by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Accepted.
@@ -299,9 +299,9 @@ pub struct Summary {
     pub decode: usize,
     /// Skipped.
     pub skipped: usize,
-    /// Not judged.
+    /// With an unknown response.
     pub cannot_tell: usize,
-    /// Warnings, of all of them.
+    /// The warnings of all objects.
     pub warnings: usize,
 }
 

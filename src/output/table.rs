@@ -3,27 +3,27 @@
 use super::tabs::{Tabs, pad};
 use crate::value::{Value, json, number};
 
-/// After so many rows of a Table columns are aligned, and later ones may be wider.
+/// The number of rows after which columns are aligned; later columns may be wider.
 const FLUSH: usize = 100;
 
-/// Which columns are shown and what stands around them.
+/// The options of a table.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Columns of every priority, not only of 0.
+    /// Shows columns of every priority, not only of priority 0.
     pub wide: bool,
-    /// A first column with the namespace.
+    /// Adds a namespace column at the start.
     pub namespace: bool,
-    /// `kind.group`, put before each name with a `/`.
+    /// `kind.group`, prefixed to each name with a `/`.
     pub kind: Option<String>,
-    /// Rows alone.
+    /// Omits the header.
     pub no_headers: bool,
-    /// Labels that have a column.
+    /// Labels shown as columns.
     pub labels: Vec<String>,
-    /// A last column with all labels.
+    /// Adds a column with all labels at the end.
     pub all_labels: bool,
 }
 
-/// Tables of one resource, one behind the other under one header.
+/// Prints the Tables of one resource under one header.
 #[derive(Debug)]
 pub struct TableText {
     view: View,
@@ -32,15 +32,15 @@ pub struct TableText {
 }
 
 impl TableText {
-    /// Nothing printed yet.
+    /// An empty table.
     pub fn new(view: View) -> Self {
         Self { view, tabs: Tabs::default(), headed: false }
     }
 
     /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
     ///
-    /// What surprises: the first line is padded to the longest cells, counted in bytes and before [`one_line`] cuts them, so
-    /// a column may be wider than what it shows.
+    /// Surprising: columns are padded to the longest cells, counted in bytes and before [`one_line`] shortens them, so
+    /// a column may be wider than its visible text.
     pub fn add(&mut self, table: &Value, more_titles: &[&str], more: &[String]) {
         let columns = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
         let rows = table.get("rows").and_then(Value::as_array).unwrap_or_default();
@@ -88,7 +88,7 @@ impl TableText {
         let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
         for i in shown {
             let text = values.get(*i).map(cell).unwrap_or_default();
-            // The name comes first in every Table.
+            // The name is the first cell in every Table.
             cells.push(match &self.view.kind {
                 Some(kind) if *i == 0 => format!("{kind}/{text}"),
                 _ => text,
@@ -102,7 +102,7 @@ impl TableText {
         cells
     }
 
-    /// A line of cells, each filled up to its width if it has one.
+    /// A line of cells, each padded to its width if it has one.
     fn write(&mut self, cells: &[String], widths: &[usize]) {
         let mut widths = widths.iter();
         let filled = |text: &String| {
@@ -114,18 +114,18 @@ impl TableText {
         self.tabs.write(&(line.join("\t") + "\n"));
     }
 
-    /// The text so far, aligned; what follows keeps at least its widths.
+    /// The text so far, aligned; later rows keep at least these widths.
     pub fn flush(&mut self) -> String {
         self.tabs.flush()
     }
 
-    /// The text, aligned.
+    /// The aligned text.
     pub fn finish(mut self) -> String {
         self.flush()
     }
 }
 
-/// How many bytes the longest cell of each column has; the last column is not padded.
+/// The length in bytes of the longest cell of each column; the last column is not padded.
 fn longest(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.first().map_or(0, Vec::len).saturating_sub(1);
     let of = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
@@ -140,7 +140,7 @@ fn all_labels(labels: Option<&Value>) -> String {
     if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
 }
 
-/// Go's `strings.ToUpper`: characters become characters, so `ß` stays.
+/// Go's `strings.ToUpper` maps single characters, so `ß` stays.
 fn upper(text: &str) -> String {
     let one = |c: char| {
         let mut upper = c.to_uppercase();
@@ -152,7 +152,8 @@ fn upper(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// A cell as kubectl prints it when it has read it from JSON: `fmt.Sprint`, whole numbers as integers; an absent one is empty.
+/// A cell as kubectl prints it after reading it from JSON: `fmt.Sprint`, with whole numbers as integers; an absent cell
+/// is empty.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -165,7 +166,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// What is shown of a text: what stands before its first line break, without escapes.
+/// The part of a text that is shown: up to its first line break, without escape sequences.
 fn one_line(text: &str) -> String {
     let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
         Some((head, _)) => (head, "..."),
@@ -236,12 +237,13 @@ mod tests {
             }
             text.finish()
         };
-        // In bytes, what is cut counted in, and the last column not at all; recorded from kubectl 1.37.
+        // Widths count bytes, include text that is cut, and are not applied to the last column; recorded from kubectl
+        // 1.37.
         let odd = [table(vec![row("ü\nmore", "b"), row("aaaa", "a long text")])];
         assert_eq!(print(View::default(), &odd), "NAME      TEXT\nü...      b\naaaa      a long text\n");
         let bare = View { no_headers: true, ..View::default() };
         assert_eq!(print(bare, &odd), "ü...   b\naaaa   a long text\n");
-        // What comes later counts, too.
+        // Later rows count, too.
         let many = table((0..101).map(|i| row(&"x".repeat(3 + i / 100 * 9), "b")).collect());
         assert!(print(View::default(), &[many]).starts_with("NAME           TEXT\nxxx            b\n"));
         let pages = [table(vec![row("xxx", "b")]), table(vec![row("xxxxxxxxxxxx", "b")])];

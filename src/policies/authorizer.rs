@@ -1,16 +1,16 @@
-//! Answers to `authorizer` in expressions that the caller gives: everything allowed, nothing allowed, or a list of rules.
+//! The authorizer of CEL expressions: allows everything, denies everything, or follows a list of rules.
 
 use crate::cel::value::{Access, Attributes, Authorizer, Decision, User, Verdict};
 use crate::value::Value;
 use std::fmt;
 
-/// An authorizer made of rules: the first one that matches decides; without one there is no opinion.
+/// A list of rules: the first one that matches decides; without a match there is no opinion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     rules: Vec<Rule>,
 }
 
-/// One rule; what it does not name matches anything.
+/// A rule. A missing attribute matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rule {
     user: Option<String>,
@@ -26,7 +26,7 @@ struct Rule {
     reason: String,
 }
 
-/// What is wrong with a list of rules.
+/// Why a list of rules is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesError(String);
 
@@ -110,7 +110,7 @@ impl Rule {
     fn matches(&self, user: &User, attributes: &Attributes<'_>) -> bool {
         let is = |wanted: &Option<String>, have: &str| wanted.as_deref().is_none_or(|w| w == "*" || w == have);
         let in_group = |wanted: &String| wanted == "*" || user.groups.contains(wanted);
-        // The first slash of a path may be left out.
+        // The leading slash of a path is optional.
         let bare = |path: &str| path.strip_prefix('/').unwrap_or(path).to_owned();
         let is_path = |path: &str| is(&self.path.as_deref().map(bare), &bare(path));
         let of_resources = [&self.api_group, &self.resource, &self.subresource, &self.name, &self.namespace];

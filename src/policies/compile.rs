@@ -1,4 +1,4 @@
-//! Compiling the expressions of a policy (`CompileCELExpression`, `validating/plugin.go`, `mutating/compilation.go`).
+//! Compiles the expressions of a policy (`CompileCELExpression`, `validating/plugin.go`, `mutating/compilation.go`).
 //!
 //! An expression that does not compile is kept with its error: it fails when it is evaluated.
 
@@ -13,14 +13,14 @@ use crate::cel::{
 };
 use crate::release::Release;
 
-/// An expression ready to run, or why it is not.
+/// A compiled expression, or the compile error.
 #[derive(Debug)]
 pub struct Expression {
     /// The source.
     pub source: String,
-    /// The program, or the server's words for what is wrong.
+    /// The program, or the server's error text.
     pub program: Result<Program, String>,
-    /// The variables its environment has.
+    /// The variables that its environment declares.
     pub declarations: Declarations,
     /// What it reads that may not be known; nothing if it does not compile.
     pub dependencies: Dependencies,
@@ -44,16 +44,16 @@ pub enum Patch {
     Json(Expression),
 }
 
-/// The expressions of a policy.
+/// The compiled expressions of a policy.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The variables, in their order.
+    /// The variables, in order.
     pub variables: Vec<Variable>,
     /// The match conditions.
     pub match_conditions: Vec<Expression>,
     /// The validations.
     pub validations: Vec<Expression>,
-    /// The message expressions, of validations that have one.
+    /// The message expressions, for validations that have one.
     pub messages: Vec<Option<Expression>>,
     /// The values of audit annotations.
     pub audit_annotations: Vec<Expression>,

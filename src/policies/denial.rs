@@ -1,4 +1,4 @@
-//! Why policies refuse a request.
+//! Refusals of requests by policies.
 
 use super::model::Family;
 use super::request::Request;
@@ -11,13 +11,13 @@ pub enum Refused {
     Denied(Box<Denial>),
     /// The namespace of the request does not exist (404).
     NamespaceNotFound(String),
-    /// The server cannot handle it now (503).
+    /// The server cannot handle the request now (503).
     Unavailable(String),
     /// The server failed (500, `Internal error occurred: …`).
     Internal(String),
 }
 
-/// A denial by a policy: the parts of its Status.
+/// A denial by a policy, as the parts of its Status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial {
     /// The HTTP status.
@@ -30,20 +30,20 @@ pub struct Denial {
     pub name: String,
     /// The messages of `details.causes`.
     pub causes: Vec<String>,
-    /// Where it comes from.
+    /// The policy and binding that denied the request.
     pub origin: Origin,
 }
 
-/// The part of a policy that a finding is about.
+/// The part of a policy that a finding refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of policy.
     pub family: Family,
     /// The policy.
     pub policy: String,
-    /// The binding; empty if the policy itself cannot be used.
+    /// The binding; empty if the policy itself is invalid.
     pub binding: String,
-    /// The index of the validation, if it is one that failed.
+    /// The index of the failed validation, if there is one.
     pub validation: Option<usize>,
     /// Its expression; empty if it is none.
     pub expression: String,
@@ -82,7 +82,7 @@ impl Denial {
         Self { code, reason: reason.to_owned(), message, name, causes: vec![cause], origin }
     }
 
-    /// The denial of mutating policies: `errors` with their reasons, which must not be empty.
+    /// The denial by mutating policies: `errors` with their reasons; must not be empty.
     pub fn mutating(request: &Request<'_>, object: Option<&Value>, errors: Vec<(Origin, &'static str)>) -> Self {
         let causes: Vec<String> = errors.iter().map(|(origin, _)| origin.cause()).collect();
         let (origin, reason) = errors.into_iter().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The variables and types that expressions of policies know (`admission/plugin/cel/compile.go`, `composition.go`).
+//! The CEL environments of policies: variables and types (`admission/plugin/cel/compile.go`, `composition.go`).
 
 use crate::cel::{
     decl::{DeclField, DeclType, Shape},
@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 /// The name of the type of `variables`.
 const VARIABLES: &str = "kubernetes.variables";
 
-/// Which variables an expression may name besides those that all know.
+/// The optional variables of an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declarations {
     /// `params`
@@ -32,7 +32,7 @@ pub enum Mode {
     Stored,
 }
 
-/// The environments of one policy; they grow with its variables.
+/// The environments of one policy, which grow with its variables.
 #[derive(Clone, Debug)]
 pub struct Environments {
     release: Release,
@@ -42,7 +42,7 @@ pub struct Environments {
 }
 
 impl Environments {
-    /// The environments of a policy without variables.
+    /// The environments without variables.
     pub fn new(release: Release) -> Self {
         Self { release, composed: true, variables: BTreeMap::new() }
     }
@@ -52,7 +52,7 @@ impl Environments {
         Self { release, composed: false, variables: BTreeMap::new() }
     }
 
-    /// Lets later expressions use a variable; one that did not compile is of any type.
+    /// Declares a variable for later expressions; one that does not compile has type dyn.
     pub fn add_variable(&mut self, name: &str, type_: Option<&Type>) {
         self.variables.insert(name.to_owned(), type_.map_or(Type::Dyn, declared));
     }
@@ -97,7 +97,7 @@ impl Environments {
     }
 }
 
-/// The type that `variables` declares for an expression of this type: objects and the like are of any type.
+/// The type of a variable whose expression has this type: objects and similar types become dyn.
 fn declared(type_: &Type) -> Type {
     match type_ {
         Type::Any
@@ -125,12 +125,12 @@ fn declare<'n>(objects: &mut Objects, name: &str, fields: impl IntoIterator<Item
     objects.insert(name.into(), Arc::new(declared));
 }
 
-/// Only the types of fields are asked for: policies are not priced before they run.
+/// Only the types of fields matter, because the cost of policies is not estimated.
 fn scalar(cel_type: Type) -> DeclType {
     DeclType { cel_type, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 0, nullable: true }
 }
 
-/// `request` and `namespaceObject`.
+/// The types of `request` and `namespaceObject`.
 static OBJECTS: LazyLock<Objects> = LazyLock::new(|| {
     let mut objects = Objects::new();
     let object = |name: &str| Type::Object(name.into());

@@ -1,4 +1,5 @@
-//! Evaluating expressions of a policy within their budgets (`admission/plugin/cel/activation.go`, `composition.go`).
+//! Evaluates the expressions of a policy within their cost budgets (`admission/plugin/cel/activation.go`,
+//! `composition.go`).
 
 use super::compile::{Expression, Variable};
 use super::dependencies::{Dependencies, Dependency};
@@ -13,19 +14,19 @@ use crate::value::{Value, quote};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// What the validations of a policy may cost together, its audit annotations, or one mutation.
+/// The cost budget of all validations of a policy, of its audit annotations, and of one mutation.
 pub const BUDGET: i64 = 10_000_000;
-/// What the match conditions of a policy may cost together.
+/// The cost budget of the match conditions of a policy.
 const MATCH_CONDITIONS_BUDGET: i64 = BUDGET / 4;
-/// The error of whoever exceeds a budget.
+/// The error when a budget is exceeded.
 pub const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// The budget is used up.
+/// The budget is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBudget;
 
-/// What expressions see of a request.
+/// The variables of an expression.
 #[derive(Clone, Debug)]
 pub struct Inputs<'a> {
     /// `object`
@@ -42,7 +43,7 @@ pub struct Inputs<'a> {
     pub authorizers: Option<&'a Authorizers>,
 }
 
-/// The values behind `authorizer`.
+/// The values of `authorizer` and `authorizer.requestResource`.
 #[derive(Clone, Debug)]
 pub struct Authorizers {
     authorizer: Arc<Opaque>,
@@ -50,7 +51,7 @@ pub struct Authorizers {
 }
 
 impl Authorizers {
-    /// Those of a request.
+    /// The authorizer values of a request.
     pub fn new(request: &Request<'_>, authorizer: Arc<dyn Authorizer>) -> Self {
         let user = User { name: request.user.username.clone(), groups: request.user.groups.clone() };
         let subject = Subject { user: Arc::new(user), authorizer };
@@ -69,44 +70,44 @@ impl Authorizers {
     }
 }
 
-/// The value of a variable, once it was computed.
+/// The value of a variable, computed on first use.
 #[derive(Clone, Debug)]
 enum Computed<'a> {
     Not,
-    /// It needs its own value.
+    /// The variable refers to itself.
     Running,
     Done(Result<CelValue<'a>, Error>),
 }
 
-/// The inputs of several expressions, and the variables they share.
+/// The inputs of several expressions and their shared variables.
 pub struct Activation<'a> {
     inputs: Inputs<'a>,
     variables: &'a [Variable],
     values: RefCell<Vec<Computed<'a>>>,
-    /// What variables cost since the last expression.
+    /// The cost of variables since the last expression.
     cost: Cell<u64>,
 }
 
-/// What an expression gave.
+/// The result of an expression.
 #[derive(Clone, Debug)]
 pub enum Evaluation<'a> {
     /// A value.
     Value(CelValue<'a>),
-    /// An error, in the server's words.
+    /// An error, with the server's text.
     Error(String),
 }
 
 impl<'a> Activation<'a> {
-    /// An activation whose variables were not computed yet.
+    /// An activation without computed variables.
     pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
         let values = RefCell::new(vec![Computed::Not; variables.len()]);
         Self { inputs, variables, values, cost: Cell::new(0) }
     }
 
-    /// Evaluates an expression and takes what it costs from `budget`.
+    /// Evaluates an expression and subtracts its cost from `budget`.
     ///
     /// # Errors
-    /// The budget does not suffice.
+    /// The budget is exceeded.
     pub fn evaluate(&self, expression: &'a Expression, budget: &mut i64) -> Result<Evaluation<'a>, OutOfBudget> {
         let program = match &expression.program {
             Ok(program) => program,
@@ -121,7 +122,7 @@ impl<'a> Activation<'a> {
         })
     }
 
-    /// The values of the variables of an environment, in its order.
+    /// The values of an environment's variables, in its order.
     fn slots(&self, declarations: Declarations) -> Vec<Result<CelValue<'a>, Error>> {
         let inputs = &self.inputs;
         let json = |value: Option<&'a Value>| Ok(value.map_or(CelValue::Null, CelValue::untyped));
@@ -156,7 +157,7 @@ impl<'a> Activation<'a> {
 
 impl<'a> Fields<'a> for Activation<'a> {
     fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
-        // Of variables of the same name the last one counts.
+        // Of several variables with one name, the last one wins.
         let index = self.variables.iter().rposition(|variable| variable.name == name)?;
         let variable = self.variables.get(index)?;
         let set = |computed: Computed<'a>| {
@@ -238,12 +239,12 @@ fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, Undecid
     match failure_policy {
         FailurePolicy::Fail => Err(Undecided::Failed(error)),
         FailurePolicy::Ignore => Ok(false),
-        // The server handles the two words it knows and goes on otherwise.
+        // The server handles the two known values and ignores others.
         FailurePolicy::Other(_) => Ok(true),
     }
 }
 
-/// `namespaceObject` of a Namespace (`CreateNamespaceObject`): what expressions are shown of it.
+/// `namespaceObject` for a Namespace (`CreateNamespaceObject`): the fields that expressions can read.
 pub fn namespace_object(namespace: &Value) -> Value {
     let mut shown = namespace.clone();
     if let Some(members) = shown.as_object_mut() {

@@ -1,11 +1,11 @@
-//! Whether a policy or binding matches a request (`policy/matching/matching.go`, `webhook/predicates`).
+//! Matches requests with policies and bindings (`policy/matching/matching.go`, `webhook/predicates`).
 
 use super::knowledge::{Missing, Trouble};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::value::{Map, Value};
 
-/// The resource and kind that a policy matched: those of the request, or of an equivalent version.
+/// The resource and kind that a policy matched: those of the request, or an equivalent version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
     /// The resource.
@@ -41,7 +41,7 @@ pub fn matches(
     } else {
         find(&criteria.rules, equivalent, request, cluster)
     };
-    // An error of a selector counts only for requests that match otherwise.
+    // The error of a selector matters only if the request matches otherwise.
     if matched.is_some() {
         namespace?;
         selected?;

@@ -1,12 +1,12 @@
-//! Policies and bindings as the evaluator reads them (`k8s.io/api/admissionregistration/v1`).
+//! Policies and bindings as typed values (`k8s.io/api/admissionregistration/v1`).
 //!
-//! The objects were decoded and defaulted before ([`super::kinds`]); what is absent or of a wrong type is empty here.
+//! The objects were already decoded and defaulted; a missing field, or one of a wrong type, is empty here.
 
 use super::selector::LabelSelector;
 use crate::release::Release;
 use crate::value::Value;
 
-/// Which of the two kinds of policies.
+/// The kind of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// `ValidatingAdmissionPolicy` and its bindings.
@@ -41,14 +41,14 @@ pub struct Policy {
     pub reinvoked_if_needed: bool,
 }
 
-/// What an error of a policy means.
+/// The failure policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The request is denied.
     Fail,
     /// The error is ignored.
     Ignore,
-    /// A word the server does not know.
+    /// An unknown value.
     Other(String),
 }
 
@@ -180,7 +180,7 @@ fn present<'v>(v: &'v Value, key: &str) -> Option<&'v Value> {
 const NOTHING: &Value = &Value::Null;
 
 impl Policy {
-    /// The policy of a decoded object.
+    /// Reads a decoded policy.
     pub fn read(object: &Value, release: Release) -> Self {
         let spec = object.get("spec").unwrap_or(NOTHING);
         Self {
@@ -221,7 +221,7 @@ impl Validation {
 }
 
 impl Mutation {
-    /// A mutation without the part its patchType names does nothing.
+    /// A mutation without the field of its patchType has no effect.
     fn read(v: &Value) -> Option<Self> {
         let expression = |part: &str| present(v, part).map(|part| text(part, "expression"));
         match v.str_at(&["patchType"])? {
@@ -258,7 +258,7 @@ impl Rule {
 }
 
 impl Binding {
-    /// The binding of a decoded object.
+    /// Reads a decoded binding.
     pub fn read(object: &Value, release: Release) -> Self {
         let spec = object.get("spec").unwrap_or(NOTHING);
         Self {

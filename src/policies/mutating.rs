@@ -26,9 +26,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Why a mutation failed.
 #[derive(Debug)]
 enum Failure {
-    /// The failure policy decides what it means.
+    /// The failure policy applies.
     OfPolicy(String),
-    /// The request is refused in any case.
+    /// The request is refused, whatever the failure policy.
     OfServer(Refused),
 }
 
@@ -59,18 +59,18 @@ pub fn mutate(
     Ok(*object != before)
 }
 
-/// What is remembered between the two rounds (`policyReinvokeContext`).
+/// The state kept between the two rounds (`policyReinvokeContext`).
 #[derive(Debug, Default)]
 struct Reinvocation {
     /// Whether this is the second round.
     running: bool,
-    /// Whether there is to be one.
+    /// Whether a second round is needed.
     requested: bool,
     /// The object after the last round.
     output: Option<Value>,
-    /// The policies that ran and may run again.
+    /// The invocations that may be repeated.
     invoked: BTreeSet<Key>,
-    /// Those that run again.
+    /// The invocations to repeat.
     again: BTreeSet<Key>,
 }
 
@@ -80,10 +80,10 @@ impl Reinvocation {
     }
 }
 
-/// What identifies an invocation: policy, binding, and namespace and name of the param.
+/// The identity of an invocation: policy, binding, and the param's namespace and name.
 type Key = (String, String, String, String);
 
-/// A policy and a binding that apply to the request, with a param.
+/// A policy and a binding that match the request, with a param.
 struct Invocation<'h> {
     hook: &'h Hook,
     binding: &'h Binding,
@@ -101,14 +101,14 @@ impl Invocation<'_> {
     }
 }
 
-/// The object in one of the versions that policies matched.
+/// The object in a version that policies matched.
 struct Versioned {
     object: Value,
     old_object: Option<Value>,
     changed: bool,
 }
 
-/// Errors with the failure policies that decide about them.
+/// Errors with the failure policies that apply to them.
 type Errors = Vec<(Origin, &'static str, FailurePolicy)>;
 
 /// One round over all policies.
@@ -161,7 +161,7 @@ impl Round<'_> {
         self.error(policy, binding, "Forbidden", format!("failed to configure {what}: {why}"));
     }
 
-    /// The policies and bindings that match, with their params (`policyDispatcher.Dispatch`).
+    /// The matching policies and bindings with their params (`policyDispatcher.Dispatch`).
     fn collect<'h>(&mut self, hooks: &'h [Hook], object: &Value, findings: &mut Findings) -> Vec<Invocation<'h>> {
         let mut invocations = Vec::new();
         for hook in hooks {
@@ -214,7 +214,7 @@ impl Round<'_> {
         invocations
     }
 
-    /// Prepares the object in the version that a policy matched.
+    /// Converts the object to the version that a policy matched.
     fn convert(&mut self, matched: &Matched, object: &Value) -> Result<(), String> {
         if self.versions.contains_key(&matched.kind) {
             return Ok(());
@@ -250,7 +250,7 @@ impl Round<'_> {
                 last = Some(invocation.matched.kind.clone());
             }
         }
-        // Only the version that was looked at last is written back.
+        // Only the version handled last is written back.
         if let Some(versioned) = last.and_then(|kind| self.versions.get(&kind)).filter(|versioned| versioned.changed) {
             reinvocation.require();
             reinvocation.requested = true;
@@ -267,7 +267,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// Runs one policy; whether any of its mutations was tried.
+    /// Runs one policy; returns whether any of its mutations was attempted.
     fn invoke_one(
         &mut self,
         invocation: &Invocation<'_>,
@@ -361,7 +361,7 @@ impl Round<'_> {
     }
 }
 
-/// `dispatchOne`: the object that a mutation makes of another.
+/// `dispatchOne`: applies one mutation to an object.
 fn patched(
     patch: &Patch,
     inputs: &Inputs<'_>,

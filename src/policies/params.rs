@@ -1,4 +1,4 @@
-//! The params a binding evaluates its policy with (`policy/generic/policy_dispatcher.go`, `CollectParams`).
+//! Finds the params of a binding (`policy/generic/policy_dispatcher.go`, `CollectParams`).
 
 use super::knowledge::{Missing, Trouble};
 use super::matching::labels;
@@ -8,13 +8,13 @@ use crate::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A param, or none for a policy without params.
+/// A param; `None` for a policy without params.
 pub type Param = Option<Arc<Value>>;
 
 /// The kind of a policy's params; `None` if it has none.
 ///
 /// # Errors
-/// A kind that nothing serves.
+/// The kind is not served.
 pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, Trouble> {
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
     let (group, version) = wanted.api_version.split_once('/').unwrap_or(("", &wanted.api_version));
@@ -83,13 +83,13 @@ pub fn collect(
     Ok(found.into_iter().map(Some).collect())
 }
 
-/// The kind of params that have a Go type on the server, whose objects know neither apiVersion nor kind.
+/// A kind with a Go type in the server, whose objects have neither apiVersion nor kind there.
 pub fn typed_kind(policy: &Policy, cluster: &dyn Cluster) -> Option<Kind> {
     let kind = kind_of(policy, cluster).ok()??;
     cluster.param_scope(&kind).filter(|scope| scope.typed).map(|_| kind)
 }
 
-/// A param as validating policies see it: one of a typed kind is given apiVersion and kind of the policy's paramKind.
+/// A param as validating policies see it: if it has a Go type, apiVersion and kind of the policy's paramKind are set.
 pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     let Some(kind) = typed else { return Cow::Borrowed(param) };
     let is = |key: &str, text: &str| param.str_at(&[key]) == Some(text);
@@ -104,7 +104,7 @@ pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     Cow::Owned(param)
 }
 
-/// A param as mutating policies see it: one of a typed kind has neither apiVersion nor kind.
+/// A param as mutating policies see it: if it has a Go type, apiVersion and kind are missing.
 pub fn bare<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     if typed.is_none() {
         return Cow::Borrowed(param);

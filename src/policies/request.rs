@@ -1,4 +1,4 @@
-//! What policies know of a request, and what they ask of the cluster.
+//! The input of policies: a request, and the interface to the cluster.
 
 use super::dependencies::Dependencies;
 use crate::apply::types::TypeRef;
@@ -7,19 +7,19 @@ use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a request does with an object.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// The object is new.
+    /// The object is created.
     Create,
-    /// The object or one of its subresources changes.
+    /// The object or one of its subresources is changed.
     Update,
     /// The object is deleted.
     Delete,
 }
 
 impl Operation {
-    /// The word of policies.
+    /// The word in policies.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -78,7 +78,7 @@ impl Resource {
     }
 }
 
-/// The sender of a request.
+/// The user who sent a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
@@ -87,7 +87,7 @@ pub struct User {
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
-    /// Further facts.
+    /// Additional attributes.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
@@ -111,10 +111,10 @@ impl User {
     }
 }
 
-/// A request, without the object that is to be written.
+/// A request, without the object to be written.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
     /// The resource of the URL.
     pub resource: Resource,
@@ -122,22 +122,22 @@ pub struct Request<'a> {
     pub subresource: &'a str,
     /// The kind of the object.
     pub kind: Kind,
-    /// The namespace, empty for none; of a namespace its own name.
+    /// The namespace, empty for none; for a Namespace its own name.
     pub namespace: &'a str,
     /// The name, or empty.
     pub name: &'a str,
-    /// The object before the request.
+    /// The existing object.
     pub old_object: Option<&'a Value>,
     /// `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
     pub options: Value,
-    /// Whether nothing is stored.
+    /// Whether the request is a dry run.
     pub dry_run: bool,
-    /// Who sent it.
+    /// The user.
     pub user: User,
 }
 
 impl Request<'_> {
-    /// `request` as expressions see it, for a policy that matched `kind` and `resource` (`CreateAdmissionRequest`).
+    /// `request` as expressions see it when a policy matched `kind` and `resource` (`CreateAdmissionRequest`).
     pub fn to_value(&self, kind: &Kind, resource: &Resource) -> Value {
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -163,12 +163,12 @@ impl Request<'_> {
         Value::Object(out)
     }
 
-    /// Whether the request is about a Namespace object.
+    /// Whether the object is a Namespace.
     pub fn is_namespace(&self) -> bool {
         self.kind.group.is_empty() && self.kind.version == "v1" && self.kind.kind == "Namespace"
     }
 
-    /// The name that refusals give the object (`admission.NewForbidden`).
+    /// The name of the object in refusals (`admission.NewForbidden`).
     pub fn shown_name(&self, object: Option<&Value>) -> String {
         if !self.name.is_empty() {
             return self.name.to_owned();
@@ -178,42 +178,42 @@ impl Request<'_> {
     }
 }
 
-/// A kind that params may be of.
+/// A kind of params.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamScope {
-    /// Whether its objects are in namespaces.
+    /// Whether it is namespaced.
     pub namespaced: bool,
-    /// Whether the server has a Go type for it: its objects then have neither apiVersion nor kind in the server's cache.
+    /// Whether the server has a Go type for it: its cached objects then have neither apiVersion nor kind.
     pub typed: bool,
 }
 
-/// What policies ask of the cluster. Everything is in memory.
+/// The cluster as policies see it. Everything is in memory.
 pub trait Cluster {
     /// A Namespace object.
     fn namespace(&self, name: &str) -> Option<Arc<Value>>;
 
-    /// What is known of a kind of params; `None` if nothing serves it.
+    /// A kind of params; `None` if it is not served.
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope>;
 
     /// The params of a kind in a namespace (`None` for a cluster-scoped kind), by name or all of them.
     fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>>;
 
-    /// Every version of a resource that has the subresource, with the kind of its objects, in the definition's order.
+    /// Every version of a resource with the subresource, and the kind of its objects, in the definition's order.
     fn equivalents(&self, resource: &Resource, subresource: &str) -> Vec<(Resource, Kind)>;
 
-    /// An object as one of another version.
+    /// Converts an object to another version.
     ///
     /// # Errors
-    /// The server's words for a version the resource does not have.
+    /// The server's text for an unknown version.
     fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, String>;
 
     /// Sets the defaults of an object of this kind.
     fn default(&self, resource: &Resource, kind: &Kind, object: &mut Value);
 
-    /// The types of a kind in the published OpenAPI document, if it is there.
+    /// The types of a kind in the published OpenAPI document, if any.
     fn merge_type(&self, resource: &Resource, kind: &Kind) -> Option<TypeRef>;
 
-    /// Answers `authorizer`.
+    /// The authorizer.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
 
     /// What is not known; of namespaces [`Cluster::knows_namespace`] says it for each.

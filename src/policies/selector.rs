@@ -8,7 +8,7 @@ use crate::value::{Map, Value, quote};
 #[derive(Clone, Debug)]
 pub struct LabelSelector {
     expressions: Vec<Expression>,
-    /// The release, on which the rules for keys and values depend.
+    /// The release, which decides how keys and values are validated.
     release: Release,
 }
 
@@ -42,25 +42,25 @@ impl LabelSelector {
         Self { expressions: labels.chain(expressions).collect(), release }
     }
 
-    /// Whether it selects everything.
+    /// Whether it matches everything.
     pub fn is_empty(&self) -> bool {
         self.expressions.is_empty()
     }
 
-    /// The keys of the labels it looks at.
+    /// The label keys that it refers to.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.expressions.iter().map(|expression| expression.key.as_str())
     }
 
-    /// Whether the selector can be used.
+    /// Validates the selector.
     ///
     /// # Errors
-    /// The server's words for the first wrong requirement.
+    /// The server's text for the first invalid requirement.
     pub fn check(&self) -> Result<(), String> {
         self.expressions.iter().try_for_each(|expression| expression.check(self.release))
     }
 
-    /// Whether an object with these labels is selected. The selector must pass [`Self::check`].
+    /// Whether the selector matches these labels. It must be valid ([`Self::check`]).
     pub fn matches(&self, labels: Option<&Map>) -> bool {
         self.expressions.iter().all(|expression| expression.matches(labels))
     }

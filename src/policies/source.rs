@@ -1,4 +1,4 @@
-//! The policies of a server, compiled, with their bindings (`policy/generic/policy_source.go`).
+//! The compiled policies of a server with their bindings (`policy/generic/policy_source.go`).
 
 use super::compile::{Compiled, compile};
 use super::model::{Binding, Family, Policy};
@@ -18,8 +18,8 @@ pub struct Hook {
     pub bindings: Vec<Arc<Binding>>,
 }
 
-/// The policies and bindings of one kind, by name. The server evaluates them in an order that changes; here they are
-/// evaluated by name.
+/// The policies and bindings of one kind, by name. The server's order of evaluation varies; here they are evaluated in
+/// the order of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     policies: BTreeMap<String, (Arc<Policy>, Arc<Compiled>)>,

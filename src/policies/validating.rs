@@ -1,4 +1,4 @@
-//! `ValidatingAdmissionPolicy`: which validations fail, and what that means (`policy/validating/{dispatcher,validator}.go`).
+//! Evaluates `ValidatingAdmissionPolicies` (`policy/validating/{dispatcher,validator}.go`).
 
 use super::compile::Expression;
 use super::denial::{Denial, Origin, Refused};
@@ -19,12 +19,12 @@ use crate::value::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The longest message a message expression may make, in bytes.
+/// The maximum length of a message from a messageExpression, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
-/// The longest value of an audit annotation, in bytes.
+/// The maximum length of an audit annotation's value, in bytes.
 const MAX_ANNOTATION: usize = 10 * 1024;
 
-/// One decision of a policy.
+/// The decision of one expression of a policy.
 struct Decision {
     denied: bool,
     message: String,
@@ -33,13 +33,13 @@ struct Decision {
 }
 
 impl Decision {
-    /// An error: it denies unless the policy ignores failures.
+    /// An error: it denies the request unless the failure policy is Ignore.
     fn error(policy: &Policy, message: String, validation: Option<usize>) -> Self {
         Self { denied: policy.failure_policy != FailurePolicy::Ignore, message, reason: None, validation }
     }
 }
 
-/// What one evaluation of a policy gave.
+/// The result of one evaluation of a policy.
 #[derive(Default)]
 struct Outcome {
     decisions: Vec<Decision>,
@@ -53,10 +53,10 @@ enum Annotation {
     Error(String),
 }
 
-/// Evaluates all policies on a request. Findings are added whether the request is refused or not.
+/// Evaluates all policies for a request. Findings are collected whether the request is denied or not.
 ///
 /// # Errors
-/// The first denial, as the server answers it.
+/// The first denial, as the server returns it.
 pub fn validate(
     hooks: &[Hook],
     request: &Request<'_>,
@@ -231,7 +231,7 @@ impl Dispatch<'_> {
         value
     }
 
-    /// What the decisions mean for the actions of a binding.
+    /// Applies a binding's actions to the decisions.
     fn settle(&mut self, hook: &Hook, binding: &Binding, outcome: Outcome) {
         let policy = &*hook.policy;
         let origin = |message: String, validation: Option<usize>| Origin {
@@ -274,7 +274,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// The Namespace object of a request; none for a cluster-scoped object and for namespaces themselves.
+/// The Namespace object of a request; `None` for a cluster-scoped object and for namespaces.
 ///
 /// # Errors
 /// The namespace does not exist.
@@ -391,7 +391,7 @@ fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value, unknown
     Outcome { decisions, annotations, doubts }
 }
 
-/// The decision of a validation that does not hold.
+/// The decision of a validation that evaluates to false.
 fn denial(policy: &Policy, index: usize, computed: Option<&Evaluation<'_>>) -> Decision {
     let validation = policy.validations.get(index).cloned().unwrap_or_default();
     let computed = match computed {

@@ -1,9 +1,9 @@
-//! Admission: what may change or refuse a write between the decoder and the store, besides the strategy of its resource
-//! (`k8s.io/apiserver/pkg/admission`).
+//! Admission (`k8s.io/apiserver/pkg/admission`): everything that may change or reject a write between decoding and
+//! storage, except the strategy of its resource.
 //!
-//! The order of one write is that of the server: decode, prune and default; read the existing object; work out
-//! managedFields; [`Review::mutate`]; default again; validate name, metadata, schema and rules; [`Review::validate`]; store.
-//! A [`Plugin`] is a pure function: what it knows of the cluster it asks from [`Cluster`].
+//! The order of a write is the server's: decode, prune and default; read the existing object; compute managedFields;
+//! [`Review::mutate`]; default again; validate name, metadata, schema and rules; [`Review::validate`]; store. A
+//! [`Plugin`] is a pure function that reads the cluster through [`Cluster`].
 
 mod attributes;
 mod cluster;
@@ -30,12 +30,12 @@ pub(super) use review::Review;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Whether a plugin changed the object it was given.
+/// Whether a plugin changed the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mutation {
-    /// The object is as it was.
+    /// The object is unchanged.
     Unchanged,
-    /// The object is a new one; it is defaulted again.
+    /// The object was changed; it is defaulted again.
     Changed,
 }
 
@@ -48,17 +48,16 @@ pub(super) struct Report {
     pub policies: Findings,
 }
 
-/// One link of the chain. Both methods admit by default; warnings are sent whether the write is admitted or refused.
+/// An admission plugin. By default both methods admit the request; warnings are sent whether it is admitted or refused.
 pub(super) trait Plugin: Debug + Send + Sync {
-    /// Whether the plugin looks at such a request at all.
+    /// Whether the plugin handles such a request.
     fn handles(&self, operation: Operation) -> bool;
 
-    /// Changes the object that is to be written, before it is validated. On update the object has the managedFields of the
-    /// write; on create it has neither uid nor creationTimestamp yet, and no name where one is to be generated. Not called
-    /// for a deletion.
+    /// Changes the object before it is validated. On update the object has the managedFields of the write; on create it
+    /// has neither uid nor creationTimestamp, and no name if one is to be generated. Not called for a deletion.
     ///
     /// # Errors
-    /// The refusal of the whole request.
+    /// The refusal of the request.
     fn mutate(
         &self,
         _attributes: &Attributes<'_>,
@@ -69,10 +68,10 @@ pub(super) trait Plugin: Debug + Send + Sync {
         Ok(Mutation::Unchanged)
     }
 
-    /// Looks at the object as it will be stored, after it was validated; `None` for a deletion.
+    /// Validates the object as it will be stored; `None` for a deletion.
     ///
     /// # Errors
-    /// The refusal of the whole request.
+    /// The refusal of the request.
     fn validate(
         &self,
         _attributes: &Attributes<'_>,
@@ -84,21 +83,21 @@ pub(super) trait Plugin: Debug + Send + Sync {
     }
 }
 
-/// The plugins of a server, in their order.
+/// The plugins of a server in their order.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     plugins: Vec<Box<dyn Plugin>>,
-    /// Who sends the requests.
+    /// The user that sends the requests.
     user: UserInfo,
 }
 
 impl Chain {
-    /// Adds a plugin after those that are there.
+    /// Adds a plugin at the end.
     pub fn push(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.push(Box::new(plugin));
     }
 
-    /// Adds a plugin before those that are there: `NamespaceLifecycle` comes before all policies.
+    /// Adds a plugin at the beginning: `NamespaceLifecycle` runs before all policies.
     pub fn push_front(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.insert(0, Box::new(plugin));
     }
@@ -123,7 +122,7 @@ impl Server {
         self
     }
 
-    /// The server whose requests come from `user`, as admission sees it.
+    /// The server with `user` as the sender of its requests.
     #[must_use]
     pub fn with_user(mut self, user: UserInfo) -> Self {
         self.admission.user = user;

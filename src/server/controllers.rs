@@ -1,8 +1,8 @@
-//! The controllers of definitions: the steps that follow a write, after its answer.
+//! The controllers of definitions: the steps that follow a write, after its response.
 //!
-//! A write of a definition stores it, applies its new schema where the definition is served already, and adds its name to
-//! the [`Queue`]. The removal of the last object of a definition that is being deleted adds that one. [`Server::run_controllers`] then takes these steps, each of which writes the
-//! definition if it changed it, so that watches see every one of them:
+//! A write of a definition stores it, updates the schema if the definition is already served, and adds its name to the
+//! [`Queue`]; so does the removal of the last object of a definition that is being deleted. [`Server::run_controllers`]
+//! then takes these steps. Each writes the definition if it changed it, so that watches see every step:
 //!
 //! | step | here | in `k8s.io/apiextensions-apiserver` |
 //! |---|---|---|
@@ -27,7 +27,7 @@ use crate::value::{Value, time};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of the definitions that the controllers have to look at, each once, in the order they were added.
+/// The names of the definitions to process, without duplicates, in the order they were added.
 #[derive(Debug, Default)]
 pub(super) struct Queue(Mutex<VecDeque<String>>);
 
@@ -50,13 +50,13 @@ impl Queue {
 }
 
 impl Server {
-    /// Whether [`Server::run_controllers`] has something to do.
+    /// Whether [`Server::run_controllers`] has work to do.
     pub fn has_work_for_controllers(&self) -> bool {
         !self.controllers.is_empty()
     }
 
-    /// Runs the controllers until no definition needs them: names are accepted, definitions are established and served, the
-    /// objects of deleted definitions are removed, and with the last object the definition.
+    /// Runs the controllers until the queue is empty: names are accepted, definitions are established and served, and
+    /// the objects of deleted definitions are removed, then the definition.
     pub fn run_controllers(&self, now: Timestamp) {
         if self.controllers.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Server {
         let before = definition.status.clone();
         conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
         stored = self.store_definition(name, stored, &mut definition, now);
-        // Before it is established: who sees that may send objects.
+        // Served before it is established, because clients that see the condition may send objects.
         self.serve_definition(name);
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
@@ -86,7 +86,7 @@ impl Server {
             stored = self.store_definition(name, stored, &mut definition, now);
         }
         if definition.status != before {
-            // It may have given up names that others are waiting for.
+            // It may have released names that other definitions wait for.
             self.enqueue_without_names(&others);
         }
         self.serve_definition(name);
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// Stores what a step changed, if it changed anything, and gives what is stored then.
+    /// Stores the result of a step if it changed the definition, and returns what is stored.
     fn store_definition(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl Server {
         if self.tracks_fields {
             update_by_controller(self, &existing, &mut object, now);
         }
-        // Nobody else writes definitions while the lock is held.
+        // No other thread writes definitions while the lock is held.
         let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {
             return expected;
         };
@@ -121,14 +121,14 @@ impl Server {
         stored
     }
 
-    /// Enqueues the definitions whose names were not accepted yet.
+    /// Enqueues the definitions whose names are not accepted yet.
     fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
         for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
             self.controllers.enqueue(definition.name());
         }
     }
 
-    /// The other definitions of a group, ordered by name. Decoding one is slow, so what is served is used where it is
+    /// The other definitions of a group, sorted by name. Decoding is slow, so the served definition is used where it is
     /// current.
     fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
         let stored = self.definitions.objects.list("", "", &self.revision).0;

@@ -1,4 +1,4 @@
-//! What reading an object would show, for objects that are not stored here: live ones, and those of a dry run.
+//! Shows objects that are not stored here, live ones or those of a dry run, as this server would return them.
 
 use crate::server::http::options::IncludeObject;
 use crate::server::http::table;
@@ -20,15 +20,15 @@ impl Server {
         table::table(&columns, crds.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
     }
 
-    /// What a GET at `version` shows of `object`, which is as another server stores it: pruned, defaulted and converted.
-    /// `None` when there is no such version; `Err` when it could not be read.
+    /// The response to a GET at `version` of `object`, given as another server stores it: pruned, defaulted and
+    /// converted. `None` when the version does not exist; `Err` when the object cannot be read.
     pub fn read_of(&self, definition: &str, version: &str, object: &Value) -> Option<Result<Value, String>> {
         let serving = self.serving_of(definition)?;
         let read = serving.decode_stored(object, serving.version(version)?);
         Some(read.map(|shown| shown.unwrap_or_else(|| object.clone())).map_err(|refusal| refusal.message))
     }
 
-    /// The Scale of `object`; `None` when its version has none, or what GET `/scale` would refuse to show.
+    /// The Scale of `object`; `None` when its version has none. `Err` is the refusal of a GET of `/scale`.
     pub fn scale_of(&self, definition: &str, version: &str, object: &Value) -> Option<Value> {
         let serving = self.serving_of(definition)?;
         scale::object::of(object, serving.version(version)?.scale()?)

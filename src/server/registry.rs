@@ -1,6 +1,5 @@
-//! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb, a
-//! [`Strategy`](strategy::Strategy) says what differs from resource to resource, and [`store`] is what etcd is to the
-//! server.
+//! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
+//! a [`Strategy`](strategy::Strategy) holds what differs between resources, and [`store`] replaces etcd.
 
 mod create;
 pub(in crate::server) mod decode;
@@ -33,7 +32,7 @@ use store::{Raced, Stored};
 use strategy::Strategy;
 use written::Written;
 
-/// What a request does with a resource. A watch is [`Registry::watch`].
+/// The verb of a request. Watches are handled by [`Registry::watch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Verb {
     /// GET of an object
@@ -52,19 +51,19 @@ pub(in crate::server) enum Verb {
     DeleteCollection,
 }
 
-/// The verbs of one resource, or one of its subresources, at one version.
+/// The verbs of one resource or subresource at one version.
 #[derive(Debug)]
 pub(in crate::server) struct Registry<S> {
     strategy: S,
 }
 
 impl<S: Strategy> Registry<S> {
-    /// The verbs of the resource of a strategy.
+    /// The registry of a strategy's resource.
     pub fn new(strategy: S) -> Self {
         Self { strategy }
     }
 
-    /// Answers a request.
+    /// Handles a request.
     ///
     /// # Errors
     /// The refusal of the request.
@@ -80,12 +79,12 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// Writes an answer in the form that was negotiated.
+    /// Sets the negotiated format of a response.
     pub fn respond(&self, ctx: Context<'_>, output: &Output, answer: Result<Answer, Refusal>) -> Response {
         ctx.respond(output, Some(self.strategy.columns()), answer)
     }
 
-    /// Mutating admission. It changes values only: typed objects, which are the definitions, pass as they are.
+    /// Mutating admission. Plugins change only JSON values; typed objects, which are the definitions, are not changed.
     fn mutate(
         &self,
         ctx: &mut Context<'_>,
@@ -113,10 +112,10 @@ impl<S: Strategy> Registry<S> {
         Ok(())
     }
 
-    /// Stores an object if what is at `key` is still `expected`; what the writer sees of it.
+    /// Stores an object if the object at `key` is still `expected`, and returns it as the writer sees it.
     ///
     /// # Errors
-    /// Another write came first.
+    /// 409 if another write came first.
     pub fn commit(
         &self,
         server: &Server,

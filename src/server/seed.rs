@@ -1,5 +1,5 @@
-//! Objects put straight into the store, as if they had been there before: what a stored object holds may be refused by
-//! today's definition, so nothing is validated here. Also the verdict on an object as it stands, without a request.
+//! Stores objects without validation, as if they had existed before: the current definition may refuse a stored object.
+//! Also validates an object as it is, without a request.
 
 use crate::crd;
 use crate::pipeline::{self, Verdict};
@@ -13,8 +13,11 @@ use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 
 impl Server {
-    /// Stores `object` as an object of the definition called `definition` (`plural.group`), replacing what is there. It
-    /// keeps its resourceVersion and gets one if it has none. `Err` says why it could not have been stored.
+    /// Stores `object` as an object of the definition called `definition` (`plural.group`), replacing an existing one.
+    /// It keeps its resourceVersion and gets one if it has none.
+    ///
+    /// # Errors
+    /// Why it could not have been stored.
     pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), String> {
         let serving = self.serving_of(definition).ok_or_else(|| format!("there is no CRD {definition}"))?;
         let name = metadata::text(&object, "name").to_owned();
@@ -29,24 +32,27 @@ impl Server {
         Ok(())
     }
 
-    /// An object as it is stored, in the version objects are stored in.
+    /// An object as it is stored, in the storage version.
     pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
         let serving = self.serving_of(definition)?;
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         serving.objects.get(&key).map(|stored| stored.raw())
     }
 
-    /// Takes an object out of the store again, if it is there.
+    /// Removes an object from the store, if it exists.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
         let Some(serving) = self.serving_of(definition) else { return };
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         if let Some(stored) = serving.objects.get(&key) {
-            // Whoever replaced it meanwhile wants it there.
+            // An object that replaced it meanwhile stays.
             let _ = serving.objects.remove(&key, &stored, &self.revision);
         }
     }
 
-    /// Stores a CRD, with its status where it has one, and serves it. `Err` when it cannot be read.
+    /// Stores a CRD with its status, if it has one, and serves it.
+    ///
+    /// # Errors
+    /// If it cannot be decoded.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), String> {
         let mut crd = crd::decode(definition)?.crd;
         if crd.status.stored_versions.is_empty() {
@@ -65,8 +71,8 @@ impl Server {
         Ok(())
     }
 
-    /// What validation says of an object of `version` as it stands, status included and nothing forgiven; `None` where
-    /// there is no such version.
+    /// The validation errors of an object of `version`, including its status and without ratcheting; `None` if the
+    /// version does not exist.
     pub fn verdict_on(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
         let serving = self.serving_of(definition)?;
         let version = Arc::clone(serving.version(version)?);
@@ -74,7 +80,7 @@ impl Server {
     }
 }
 
-/// The object as etcd would hold it: in the version objects are stored in.
+/// The object in the storage version, as etcd would hold it.
 fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, String> {
     integral_floats(&mut object);
     metadata::set_text(&mut object, "namespace", namespace);
@@ -82,7 +88,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let own: Option<&Arc<Version>> = serving.version_of(&api_version);
     let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
     let storage = serving.storage().unwrap_or(own);
-    // Reading it tells whether it can be read at all.
+    // Fails if the object cannot be read.
     let read = serving.decode_stored(&object, storage).map_err(|refusal| refusal.message)?;
     Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
 }
@@ -126,7 +132,7 @@ mod tests {
         assert_eq!(metadata::text(&seen, "resourceVersion"), "70");
         let verdict = server.verdict_on("kites.toys.example.com", "v1", &seen).unwrap();
         assert_eq!(verdict.errors.len(), 1);
-        // Its error is forgiven, a new one is not.
+        // An existing error is tolerated, a new one is not.
         let (code, seen) = send(&server, Method::Patch, read(r#"{"metadata":{"labels":{"a":"b"}}}"#));
         assert_eq!((code, metadata::text(&seen, "resourceVersion")), (200, "71"));
         assert_eq!(send(&server, Method::Patch, read(r#"{"spec":{"length":"longer"}}"#)).0, 422);

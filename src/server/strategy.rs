@@ -1,5 +1,5 @@
-//! What differs from resource to resource: one [`Strategy`](super::registry::strategy::Strategy) for custom resources and
-//! their status, one for their Scale and one for definitions. Kinds of Kubernetes are custom resources with a
+//! What differs between resources: one [`Strategy`](super::registry::strategy::Strategy) for custom resources and their
+//! status, one for their Scale and one for definitions. Built-in kinds are custom resources with a
 //! [`built_in::BuiltIn`].
 
 pub(in crate::server) mod admission_kinds;

@@ -15,7 +15,7 @@ use super::live::Live;
 use crate::cel::value::Authorizer;
 use crate::cluster::Resource;
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Note, Verdict};
 use crate::policies::authorizer::Rules;
@@ -315,8 +315,8 @@ impl Given {
         }
         server.withdraw(&definition, namespace.unwrap_or_default(), name);
         request::forget_identity(&mut object);
-        let manner = Manner { level: FieldValidation::Strict, dry_run: false, table: false, now };
-        let mut create = request::create(&resource.path(namespace), object, manner);
+        let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
+        let mut create = request::create(&resource.path(namespace), object, request_options);
         create.skips_admission = true;
         match server.handle(&create) {
             Response { code: 201, .. } => Ok(()),

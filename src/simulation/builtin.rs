@@ -1,4 +1,4 @@
-//! Objects of built-in kinds. The server's decoder is simulated; its validation of these kinds is not.
+//! Simulates the server's decoding of built-in kinds; their validation is not simulated.
 
 use super::judge::{self, Namespace, Places};
 use super::object::{Kind, Object};
@@ -13,22 +13,22 @@ use crate::suggest;
 use crate::value::group_version::api_version;
 use crate::value::{json, quote};
 
-/// Groups of the server whose kinds the table does not have: their Go modules are not those of the other kinds.
+/// Groups missing in the table: their types are in other Go modules than those of the other kinds.
 const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiregistration.k8s.io", "extensions", "imagepolicy.k8s.io"];
 
-/// What follows a requirement of the published schema.
+/// The hint after a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
 
-/// How built-in kinds are judged.
+/// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The release that is simulated.
     pub release: Release,
     /// The field validation of requests.
     pub level: FieldValidation,
-    /// The kubectl command whose request is sent.
+    /// The kubectl command that sends the request.
     pub verb: Verb,
-    /// Whether what the published schema asks for beyond decoding is an error.
+    /// Whether a requirement of the published schema is an error.
     pub strict: bool,
 }
 
@@ -39,12 +39,13 @@ impl Rules {
     }
 }
 
-/// Whether Kubernetes itself owns `group`. Whole names only, for `gateway.networking.k8s.io` and its like are CRDs.
+/// Whether `group` belongs to Kubernetes itself. Only whole names count, because `gateway.networking.k8s.io` and others
+/// are groups of CRDs.
 pub fn owns(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || table::table().has_group(group)
 }
 
-/// What the server's decoder makes of an object, as kubectl sends it.
+/// Decodes an object as the server does, in the form in which kubectl sends it.
 pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
     let own = judge::identity(object.value(), Namespace::Own);
@@ -58,7 +59,7 @@ pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &K
     let identity = judge::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
     let mut sent = object.take_value();
-    // The annotation that kubectl adds as well is decoded whatever it says.
+    // kubectl's last-applied annotation decodes whatever its text is.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
@@ -94,7 +95,7 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
     item.errors = errors;
 }
 
-/// What is said of an object that was decoded, with or without mistakes.
+/// The item of a decoded object, with or without strict errors.
 fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn Places) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned =
@@ -130,7 +131,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
         (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
         (None, _) => {}
     }
-    // The server resets the status of what is created or updated.
+    // The server resets the status on create and update.
     let in_status = |missing: &&Missing| path_of(missing).split(['.', '[']).next() == Some("status");
     let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, places)).collect();
     if rules.strict && !missing.is_empty() {
@@ -175,7 +176,7 @@ fn requirement(missing: &Missing, places: &dyn Places) -> Problem {
     }
 }
 
-/// What helps with an unknown field: the releases that have it, or a name that the type has.
+/// A hint for an unknown field: the releases that have it, or a similar name.
 fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
     let id = strict.type_.filter(|_| !strict.duplicate)?;
     let field = &strict.field;
@@ -216,14 +217,14 @@ fn minor(version: &str) -> Option<u32> {
     version.strip_prefix("1.")?.parse().ok()
 }
 
-/// A kind that the release does not serve: kubectl sends nothing.
+/// The item of a kind that the release does not serve: kubectl sends no request.
 fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
     let table = table::table();
     let served = table.versions(identity.group(), kind, rules.minor());
     let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.minor());
     let release = rules.minor();
-    // A body of a subresource, or of none; what was removed has its own row.
+    // The body of a subresource, or of no resource; removed kinds have rows of their own.
     let no_resource = || table.kind(api_version, kind, release).is_some_and(|row| row.removed.is_none());
     let instead = match (served.as_slice(), later) {
         ([], None) if no_resource() => "; no resource has objects of this kind".to_owned(),
@@ -248,7 +249,7 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     item
 }
 
-/// Kinds of the group that may have been meant.
+/// The kinds of the group with a similar name.
 fn other_kinds(group: &str, kind: &str, release: u32) -> String {
     let kinds = table::table().kinds(group, release);
     match suggest::closest(kind, kinds.iter().copied()) {

@@ -1,8 +1,8 @@
-//! The CRDs of a run: each is created in the server, once, and remembered with its place.
+//! The CRDs of a run. Each is created in the server once; its source location is kept for messages.
 
 use crate::kubectl::Verb;
-use crate::kubectl::request::{self, Manner};
-use crate::kubectl::update::{self, Place, Way};
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::update::{self, Place, RequestKind};
 use crate::output::excerpt::Spot;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
@@ -11,69 +11,69 @@ use crate::value::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Where the objects of a kind are sent.
+/// The resource that serves a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
     /// The plural name.
     pub plural: String,
-    /// Whether the objects are in namespaces.
+    /// Whether the objects are namespaced.
     pub namespaced: bool,
     /// The served versions.
     pub versions: Vec<String>,
-    /// The version that is stored.
+    /// The storage version.
     pub storage: String,
-    /// Whether versions convert in a way of their own.
+    /// Whether versions are converted by a webhook.
     pub converts_by_webhook: bool,
-    /// The CRD as it is stored.
+    /// The stored CRD.
     pub definition: Arc<Value>,
 }
 
 /// How a CRD is created that the cluster is taken to have.
-const CREATE: Way = Way { verb: Verb::Create, subresource: None, force: false, manager: None };
+const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
 
 /// The name of the resource of CRDs.
 pub const DEFINITION: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// What became of a CRD.
+/// The result of creating a CRD.
 #[derive(Debug)]
 pub enum Installed {
-    /// The server answered: a code of 201 means it is served now.
+    /// The server's response; 201 means that the CRD is now served.
     Answered(Box<Response>),
-    /// The same CRD was given before, there.
+    /// An equal CRD was already given at this location.
     Same(Spot),
-    /// Another CRD of that name was given before, there.
+    /// A different CRD with this name was already given at this location.
     Conflict(Spot),
 }
 
-/// The CRDs known so far.
+/// The CRDs of a run so far.
 #[derive(Debug, Default)]
 pub struct Definitions {
-    /// By CRD name: where it was given, and its `spec` as it was given.
+    /// By CRD name: its source location and its `spec` as given.
     given: BTreeMap<String, (Spot, Value)>,
-    /// By CRD name: where the last one was given that the server refused, and what was given.
+    /// By CRD name: the location and content of the last CRD that the server refused.
     refused: BTreeMap<String, (Spot, Value)>,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
 }
 
 impl Definitions {
-    /// Where objects of a kind go; `None` when no CRD defines it.
+    /// The resource of a kind; `None` when no CRD defines it.
     pub fn route(&self, group: &str, kind: &str) -> Option<&Arc<Route>> {
         self.routes.get(group)?.get(kind)
     }
 
-    /// The kind of `group` that `kind` was probably meant to be.
+    /// The kind of `group` with a name similar to `kind`.
     pub fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
         suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))
     }
 
-    /// The group with `kind` in it that `group` was probably meant to be.
+    /// The group that has `kind` and a name similar to `group`.
     pub fn similar_group(&self, group: &str, kind: &str) -> Option<&str> {
         let groups = self.routes.iter().filter(|(_, kinds)| kinds.contains_key(kind));
         suggest::closest(group, groups.map(|(group, _)| group.as_str()))
     }
 
-    /// The kinds of a group, sorted; none if no CRD of the group is known.
+    /// The kinds of a group, sorted; empty if no CRD of the group is known.
     pub fn kinds(&self, group: &str) -> Vec<&str> {
         let mut kinds: Vec<&str> =
             self.routes.get(group).into_iter().flat_map(HashMap::keys).map(String::as_str).collect();
@@ -81,23 +81,23 @@ impl Definitions {
         kinds
     }
 
-    /// Creates `crd` in `server` as kubectl would with `way`, unless it exists.
+    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists.
     /// Without a way the cluster is taken to have it already, so no policy is evaluated.
     pub fn install(
         &mut self,
         server: &Server,
         mut crd: Value,
         spot: &Spot,
-        way: Option<&Way>,
-        manner: Manner,
+        request_kind: Option<&RequestKind>,
+        request_options: RequestOptions,
     ) -> Installed {
         request::forget_its_past(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {
             let same = *known == spec
-                || stored_spec(server.release(), crd.clone(), manner)
-                    == stored_spec(server.release(), with_spec(&crd, known), manner);
+                || stored_spec(server.release(), crd.clone(), request_options)
+                    == stored_spec(server.release(), with_spec(&crd, known), request_options);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
         if let Some((first, refused)) = self.refused.get(&name)
@@ -106,8 +106,8 @@ impl Definitions {
             return Installed::Same(first.clone());
         }
         let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
-        let mut request = update::create(place, crd.clone(), way.unwrap_or(&CREATE), manner);
-        request.skips_admission = way.is_none();
+        let mut request = update::create(place, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
+        request.skips_admission = request_kind.is_none();
         let response = server.handle(&request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
             self.given.insert(name, (spot.clone(), spec));
@@ -118,7 +118,7 @@ impl Definitions {
         Installed::Answered(Box::new(response))
     }
 
-    /// Takes note of what a stored CRD serves.
+    /// Records the kind that a stored CRD serves.
     fn learn(&mut self, stored: &Arc<Value>) {
         let text = |path: &[&str]| stored.str_at(path).unwrap_or_default().to_owned();
         let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
@@ -138,16 +138,16 @@ impl Definitions {
     }
 }
 
-/// `crd` with another spec.
+/// A copy of `crd` with another spec.
 fn with_spec(crd: &Value, spec: &Value) -> Value {
     let mut other = crd.as_object().cloned().unwrap_or_else(Map::new);
     other.insert("spec".to_owned(), spec.clone());
     Value::Object(other)
 }
 
-/// The spec as a server of its own would store it, defaults filled in; `None` when it would refuse.
-fn stored_spec(release: Release, crd: Value, manner: Manner) -> Option<Value> {
-    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
+/// The spec as a separate server would store it, with defaults; `None` when that server refuses it.
+fn stored_spec(release: Release, crd: Value, request_options: RequestOptions) -> Option<Value> {
+    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => stored.get("spec").cloned(),
         _ => None,

@@ -1,18 +1,18 @@
-//! Which objects of the input are simulated: `--skip` and `--selector`.
+//! Selects the objects to simulate: `--skip` and `--selector`.
 
 use crate::server::LabelSelector;
 use crate::value::Value;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A kind, of any group or of one.
+/// A kind, in any group or in one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindPattern {
     kind: String,
     group: Option<String>,
 }
 
-/// A text that is no kind.
+/// A text that does not name a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoKind;
 
@@ -44,7 +44,7 @@ impl KindPattern {
     }
 }
 
-/// The objects that are wanted.
+/// Selects objects by kind and labels.
 #[derive(Debug, Default)]
 pub struct Filter {
     skipped_kinds: Vec<KindPattern>,
@@ -53,7 +53,7 @@ pub struct Filter {
     unselected: AtomicUsize,
 }
 
-/// Why an object is not wanted.
+/// Why an object is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwanted {
     /// Its kind is skipped.
@@ -63,13 +63,13 @@ pub enum Unwanted {
 }
 
 impl Filter {
-    /// All objects but those of some kinds, and of those the ones that match the selector.
+    /// Selects all objects except those of the kinds `skip`, and of these the ones that match the selector.
     pub fn new(skipped_kinds: &[KindPattern], selector: Option<&LabelSelector>) -> Self {
         let selector = selector.cloned().filter(|selector| !selector.is_empty());
         Self { skipped_kinds: skipped_kinds.to_vec(), selector, unselected: AtomicUsize::new(0) }
     }
 
-    /// Why an object is not wanted, if it is not. Objects that do not match the selector are counted.
+    /// The reason to leave an object out, if there is one. Objects that do not match the selector are counted.
     pub fn unwanted(&self, object: &Value) -> Option<Unwanted> {
         if self.skipped_kinds.iter().any(|kind| kind.matches(object)) {
             return Some(Unwanted::Kind);
@@ -83,7 +83,7 @@ impl Filter {
         Some(Unwanted::Labels)
     }
 
-    /// A sentence with the number of objects that did not match the selector, if there are any.
+    /// A note with the number of objects that did not match the selector, if there are any.
     pub fn message(&self) -> Option<String> {
         match self.unselected.load(Ordering::Relaxed) {
             0 => None,

@@ -1,4 +1,4 @@
-//! Suggestions for the errors of the server: a name that the schema has near the place of the error.
+//! Suggestions for errors of the server: a name in the schema similar to the one in the error.
 
 use crate::crd;
 use crate::field::{BadValue, ErrorType, FieldError};
@@ -6,7 +6,7 @@ use crate::suggest;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// What suggestions are made from.
+/// The source of suggestions.
 #[derive(Clone, Debug)]
 pub enum Hints<'a> {
     /// The schema of an object, if it has one.
@@ -16,7 +16,7 @@ pub enum Hints<'a> {
 }
 
 impl Hints<'_> {
-    /// The field that an unknown field at `path` was probably meant to be.
+    /// The field with a name similar to the unknown field at `path`.
     pub fn for_unknown_field(&self, path: &str) -> Option<&str> {
         match self {
             Self::Schema(schema) => for_unknown_field((*schema)?, path),
@@ -27,7 +27,7 @@ impl Hints<'_> {
         }
     }
 
-    /// The value that the value of an `enum` was probably meant to be.
+    /// The enum value similar to the one at `path`.
     pub fn for_value(&self, error: &FieldError) -> Option<&str> {
         match self {
             Self::Schema(schema) => for_value((*schema)?, error),
@@ -43,10 +43,10 @@ pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
     version.at(&["schema", "openAPIV3Schema"])
 }
 
-/// The field that an unknown field at `path` was probably meant to be.
+/// The field with a name similar to the unknown field at `path`.
 fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
     let (node, rest) = descend(schema, path);
-    // What is left of the path is the unknown name, which may have fields of its own.
+    // The rest of the path begins with the unknown name.
     let name = rest.strip_prefix('.').unwrap_or(rest).split(['.', '[']).next().filter(|name| !name.is_empty())?;
     let mut names: Vec<&str> = keys(node).collect();
     if std::ptr::eq(node, schema) {
@@ -55,7 +55,7 @@ fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
     suggest::closest(name, names)
 }
 
-/// The value that the value of an `enum` was probably meant to be.
+/// The enum value similar to the one at `path`.
 fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
     if error.kind != ErrorType::NotSupported {
         return None;
@@ -82,7 +82,7 @@ fn step<'a, 'p>(node: &'a Value, rest: &'p str) -> Option<(&'a Value, &'p str)> 
         return Some((below, behind));
     }
     let rest = rest.strip_prefix('.').unwrap_or(rest);
-    // A name may have dots in it: the longest one that is followed by the end or a separator counts.
+    // Names may contain dots, so the longest name followed by the end or a separator wins.
     let fits = |name: &&str| {
         rest.strip_prefix(*name).is_some_and(|behind| behind.is_empty() || behind.starts_with(['.', '[']))
     };

@@ -1,16 +1,16 @@
-//! One object, sent to the server; its answer, as plain data with places.
+//! Sends one object to the server and turns the response into an item with source locations.
 
 use super::Compares;
 use super::admission::Admission;
 use super::definitions::{DEFINITION, Route};
+use super::existing::{ExistingObjects, Found, PendingObject, Wanted};
 use super::hints::{self, Hints};
 pub use super::identity::{Namespace, Places, identity};
-use super::olds::{Coming, Found, Olds, Wanted};
 use crate::crd;
 use crate::field::FieldError;
-use crate::input::shelf::{self, Shelf};
-use crate::kubectl::request::{self, Manner};
-use crate::kubectl::update::{self, Place, Way};
+use crate::input::temp_store::{self, TempStore};
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::update::{self, Place, RequestKind};
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Remark, Verdict};
 use crate::policies::findings::Findings;
@@ -19,60 +19,60 @@ use crate::suggest;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// What an object is judged with.
+/// What a request depends on besides its object.
 #[derive(Clone, Copy, Debug)]
-pub struct Court<'a> {
+pub struct SimulationContext<'a> {
     /// The server.
     pub server: &'a Server,
-    /// How requests are sent.
-    pub manner: Manner,
-    /// Where inputs leave objects for others of their name.
-    pub shelf: &'a Shelf,
-    /// Which request is sent, and the existing objects.
+    /// The options of requests.
+    pub request_options: RequestOptions,
+    /// Where a stored object waits for later inputs with the same name.
+    pub temp_store: &'a TempStore,
+    /// The request to send, and the existing objects.
     pub updates: &'a Updates,
-    /// Whether results keep the last-applied annotation.
+    /// Whether results include the last-applied annotation.
     pub show_bookkeeping: bool,
-    /// The namespace of objects that name none.
+    /// The namespace of objects that do not name one.
     pub namespace: &'a str,
     /// The policies that admit objects, if there are any.
     pub admission: Option<&'a Admission>,
 }
 
-/// Old objects and what is done with them.
+/// The request to send and the objects it may update.
 #[derive(Debug)]
 pub struct Updates {
-    /// The request.
-    pub way: Way,
-    /// The objects as they are now.
-    pub olds: Olds,
-    /// What is wanted for comparing.
+    /// The kind of request.
+    pub request_kind: RequestKind,
+    /// The existing objects.
+    pub existing: ExistingObjects,
+    /// Options of a comparison, if one is made.
     pub compares: Option<Compares>,
 }
 
 /// The state of an object before it is sent.
 #[derive(Debug, Default)]
 pub struct Before {
-    /// The object as an earlier input of the same name stored it.
+    /// The object that an earlier input with the same name stored.
     pub stored: Option<Stored>,
-    /// The object of the cluster, if it was requested already.
-    pub coming: Option<Coming>,
+    /// The object from the cluster, if it was already requested.
+    pub pending: Option<PendingObject>,
 }
 
-/// Where an object is kept for the next input of its name.
-pub type Stored = shelf::Place;
+/// Where an object is kept for the next input with its name.
+pub type Stored = temp_store::Place;
 
-/// The item of an object, and the object as it is stored afterwards, for later inputs of the same name.
-pub type Judged = (Item, Option<Stored>);
+/// The item of an object, and where the stored object is kept for later inputs with its name.
+pub type Simulated = (Item, Option<Stored>);
 
 /// Sends `object` and reads the answer.
 pub fn judge(
-    court: Court<'_>,
+    context: SimulationContext<'_>,
     route: &Route,
     object: Value,
     identity: Identity,
     before: Before,
     places: &dyn Places,
-) -> Judged {
+) -> Simulated {
     let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
     if !route.versions.iter().any(|v| v == version) {
         return (unserved(route, identity, places), before.stored);
@@ -83,117 +83,119 @@ pub fn judge(
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let place = Place { definition: &definition, version: &version, collection: &collection, name: &name };
-    let compares = court.updates.compares;
+    let compares = context.updates.compares;
     let schema = &Hints::Schema(hints::schema(&route.definition, &version));
     let sent = compares.map(|_| object.clone());
-    let existing = match existing(court, place, &route.plural, before, &identity) {
+    let existing = match existing(context, place, &route.plural, before, &identity) {
         Ok(existing) => existing,
         Err(why) => return (why.item(identity, places), None),
     };
     let object = in_namespace(object, &identity);
-    let way = &court.updates.way;
-    // Most objects are created. That needs no store: the answer of a dry run is the object as it would be stored.
-    let creates = !existing && way.subresource.is_none() && matches!(way.verb, Verb::Apply | Verb::Create);
+    let request_kind = &context.updates.request_kind;
+    // Most requests are creates, which need no store: the response to a dry run is the object as it would be stored.
+    let creates =
+        !existing && request_kind.subresource.is_none() && matches!(request_kind.verb, Verb::Apply | Verb::Create);
     let mut stored = None;
-    if let Some(admission) = court.admission {
-        admission.prepare(identity.namespace.as_deref(), court.server);
+    if let Some(admission) = context.admission {
+        admission.prepare(identity.namespace.as_deref(), context.server);
     }
     let mut item = if creates {
         // Policies see whether it is a dry run.
-        let manner = Manner { dry_run: court.admission.is_none(), ..court.manner };
-        let request = update::create(place, object, way, manner);
-        let mut response = court.server.take(request);
+        let request_options = RequestOptions { dry_run: context.admission.is_none(), ..context.request_options };
+        let request = update::create(place, object, request_kind, request_options);
+        let mut response = context.server.take(request);
         let findings = response.trace.policies.take();
         let mut item = answered_with(response, identity, places, schema);
-        if let (Some(_), Some(created)) = (court.admission, &item.object) {
+        if let (Some(_), Some(created)) = (context.admission, &item.object) {
             let name = created.str_at(&["metadata", "name"]).unwrap_or_default();
-            court.server.withdraw(&definition, item.identity.namespace.as_deref().unwrap_or_default(), name);
+            context.server.withdraw(&definition, item.identity.namespace.as_deref().unwrap_or_default(), name);
         }
-        admitted(&mut item, findings, court.admission);
-        item.hidden = hidden_errors(court, place, true, &item, places, schema);
+        admitted(&mut item, findings, context.admission);
+        item.hidden = hidden_errors(context, place, true, &item, places, schema);
         item
     } else {
-        let manner = Manner { dry_run: false, table: false, ..court.manner };
-        match update::send(court.server, place, object, way, manner) {
+        let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
+        match update::send(context.server, place, object, request_kind, request_options) {
             Ok(mut done) => {
                 let findings = done.response.trace.policies.take();
                 let mut item = answered_with(done.response, identity, places, schema);
-                admitted(&mut item, findings, court.admission);
-                item.hidden = hidden_errors(court, place, false, &item, places, schema);
+                admitted(&mut item, findings, context.admission);
+                item.hidden = hidden_errors(context, place, false, &item, places, schema);
                 item.action = done.action;
                 item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
-                if court.manner.table
+                if context.request_options.table
                     && let Some(object) = &item.object
                 {
                     let objects = std::slice::from_ref(object);
-                    item.table = court.server.table_of(&definition, &version, objects, court.manner.now);
+                    item.table = context.server.table_of(&definition, &version, objects, context.request_options.now);
                 }
-                stored = take_stored(court, &definition, &item.identity);
+                stored = take_stored(context, &definition, &item.identity);
                 item
             }
             Err(why) => {
-                let stored = take_stored(court, &definition, &identity);
+                let stored = take_stored(context, &definition, &identity);
                 return (Unsent::from(why).item(identity, places), stored);
             }
         }
     };
     item.sent = sent.filter(|_| item.answer.is_some());
     if creates && !name.is_empty() {
-        stored = item.object.as_ref().and_then(|object| court.shelf.put(object).ok());
+        stored = item.object.as_ref().and_then(|object| context.temp_store.put(object).ok());
     }
     if let Some(prefix) = prefix {
         forget_generated_name(&mut item, &prefix);
-        if way.verb != Verb::Create {
+        if request_kind.verb != Verb::Create {
             item.remarks.push(Remark::SentAsCreate);
         }
     }
     if let Some(result) = &mut item.object {
-        // Who compares shows and hides for itself.
+        // A comparison hides these fields itself.
         let mut copy = compares.map(|_| result.clone());
         let shown = copy.as_mut().unwrap_or(result);
-        hide_bookkeeping(shown, court.show_bookkeeping);
-        item.scale = court.server.scale_of(&definition, &version, shown);
+        hide_bookkeeping(shown, context.show_bookkeeping);
+        item.scale = context.server.scale_of(&definition, &version, shown);
     }
     (item, stored)
 }
 
-/// Takes an object out of the server, whose memory would grow, and keeps it for the next input of its name.
-fn take_stored(court: Court<'_>, definition: &str, identity: &Identity) -> Option<Stored> {
+/// Moves an object out of the server, to keep its memory small, and keeps it for the next input with its name.
+fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> Option<Stored> {
     let namespace = identity.namespace.as_deref().unwrap_or_default();
-    let stored = court.server.stored(definition, namespace, &identity.name)?;
-    let kept = court.shelf.put(&stored).ok()?;
-    court.server.withdraw(definition, namespace, &identity.name);
+    let stored = context.server.stored(definition, namespace, &identity.name)?;
+    let kept = context.temp_store.put(&stored).ok()?;
+    context.server.withdraw(definition, namespace, &identity.name);
     Some(kept)
 }
 
-/// Whether an object was refused because of unknown fields, before anything else was validated.
-fn refuses_unknown_fields(item: &Item, manner: Manner) -> bool {
-    manner.level == FieldValidation::Strict
+/// Whether an object was refused for unknown fields, before any other validation.
+fn refuses_unknown_fields(item: &Item, request_options: RequestOptions) -> bool {
+    request_options.level == FieldValidation::Strict
         && !item.pruned.is_empty()
         && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
 }
 
-/// What the server would report if it dropped unknown fields with a warning instead of refusing them: the same request
-/// with `fieldValidation=Warn`, as a dry run. `creates`: nothing is seeded in the server.
+/// The errors that the server would report if it dropped unknown fields instead of refusing them: sends the same
+/// request with `fieldValidation=Warn` as a dry run. `creates`: the object does not exist in the server.
 fn hidden_errors(
-    court: Court<'_>,
+    context: SimulationContext<'_>,
     place: Place<'_>,
     creates: bool,
     item: &Item,
     places: &dyn Places,
     schema: &Hints<'_>,
 ) -> Vec<Problem> {
-    if !refuses_unknown_fields(item, court.manner) {
+    if !refuses_unknown_fields(item, context.request_options) {
         return Vec::new();
     }
     let Some(object) = places.object() else { return Vec::new() };
     let object = in_namespace(object, &item.identity);
-    let manner = Manner { level: FieldValidation::Warn, dry_run: true, table: false, ..court.manner };
-    let way = &court.updates.way;
+    let request_options =
+        RequestOptions { level: FieldValidation::Warn, dry_run: true, table: false, ..context.request_options };
+    let request_kind = &context.updates.request_kind;
     let response = if creates {
-        court.server.take(update::create(place, object, way, manner))
+        context.server.take(update::create(place, object, request_kind, request_options))
     } else {
-        match update::send(court.server, place, object, way, manner) {
+        match update::send(context.server, place, object, request_kind, request_options) {
             Ok(sent) => sent.response,
             Err(_) => return Vec::new(),
         }
@@ -201,7 +203,7 @@ fn hidden_errors(
     answered_with(response, item.identity.clone(), places, schema).errors
 }
 
-/// Why nothing is sent.
+/// The item of an object for which kubectl would send no request.
 struct Unsent {
     message: String,
     help: Option<String>,
@@ -222,26 +224,31 @@ impl From<String> for Unsent {
     }
 }
 
-/// What an update would do to a CRD that is there already, on a server of its own; `None` for one that is not there.
-pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, places: &dyn Places) -> Option<Item> {
-    let updates = court.updates;
-    let coming = updates.olds.ask(identity, "customresourcedefinitions");
-    let wanted = Wanted { identity, namespace: court.namespace };
-    let done = match coming.map_or_else(|| updates.olds.find(wanted), Coming::wait) {
+/// The item of an update of an existing CRD, simulated on a separate server; `None` if it does not exist.
+pub fn judge_definition(
+    context: SimulationContext<'_>,
+    crd: &Value,
+    identity: &Identity,
+    places: &dyn Places,
+) -> Option<Item> {
+    let updates = context.updates;
+    let pending = updates.existing.ask(identity, "customresourcedefinitions");
+    let wanted = Wanted { identity, namespace: context.namespace };
+    let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
         Found::Nothing => return None,
         Found::Object(old, spot) => {
-            let server = Server::new(court.server.release(), 0).without_managed_fields();
-            let server = match court.admission {
-                Some(admission) => admission.server(server, court.manner.now, court.namespace),
+            let server = Server::new(context.server.release(), 0).without_managed_fields();
+            let server = match context.admission {
+                Some(admission) => admission.server(server, context.request_options.now, context.namespace),
                 None => server,
             };
             let place =
                 Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &identity.name };
-            let manner = Manner { dry_run: false, table: false, ..court.manner };
+            let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
-                .seed_definition(&old, court.manner.now)
+                .seed_definition(&old, context.request_options.now)
                 .map_err(|why| Unsent::from(format!("the old CRD at {spot} cannot be a stored one: {why}")))
-                .and_then(|()| Ok(update::send(&server, place, crd.clone(), &updates.way, manner)?))
+                .and_then(|()| Ok(update::send(&server, place, crd.clone(), &updates.request_kind, request_options)?))
         }
         found => Err(not_one(found)),
     };
@@ -249,7 +256,7 @@ pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, plac
         Ok(mut done) => {
             let findings = done.response.trace.policies.take();
             let mut item = answered(done.response, identity.clone(), places);
-            admitted(&mut item, findings, court.admission);
+            admitted(&mut item, findings, context.admission);
             item.action = done.action;
             item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
             item.sent = updates.compares.map(|_| crd.clone());
@@ -259,7 +266,7 @@ pub fn judge_definition(court: Court<'_>, crd: &Value, identity: &Identity, plac
     })
 }
 
-/// Why what was found is not one old object.
+/// Why the existing object cannot be determined.
 fn not_one(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
@@ -271,9 +278,9 @@ fn not_one(found: Found) -> Unsent {
     }
 }
 
-/// Puts the existing object into the server; false if there is none.
+/// Stores the existing object in the server; false if there is none.
 fn existing(
-    court: Court<'_>,
+    context: SimulationContext<'_>,
     place: Place<'_>,
     plural: &str,
     before: Before,
@@ -281,29 +288,29 @@ fn existing(
 ) -> Result<bool, Unsent> {
     let seed = |old: Value, of: &str| {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
-        let seeded = court.server.seed(place.definition, namespace, old);
+        let seeded = context.server.seed(place.definition, namespace, old);
         seeded.map_err(|why| format!("the old object{of} cannot be a stored one: {why}"))
     };
     if let Some(stored) = before.stored {
         let unreadable =
             |why| format!("the earlier object of the same name cannot be read from its temporary file: {why}");
-        seed(court.shelf.get(stored).map_err(unreadable)?, "")?;
+        seed(context.temp_store.get(stored).map_err(unreadable)?, "")?;
         return Ok(true);
     }
     if place.name.is_empty() {
         return Ok(false);
     }
-    let olds = &court.updates.olds;
-    let coming = before.coming.or_else(|| olds.ask(identity, plural));
-    let wanted = Wanted { identity, namespace: court.namespace };
-    match coming.map_or_else(|| olds.find(wanted), Coming::wait) {
+    let existing = &context.updates.existing;
+    let pending = before.pending.or_else(|| existing.ask(identity, plural));
+    let wanted = Wanted { identity, namespace: context.namespace };
+    match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
         Found::Nothing => Ok(false),
         Found::Object(old, spot) => seed(*old, &format!(" at {spot}")).map(|()| true).map_err(Unsent::from),
         found => Err(not_one(found)),
     }
 }
 
-/// The object with the namespace that kubectl writes into it before anything else; the last-applied annotation has it.
+/// The object with the default namespace, which kubectl sets before it computes the last-applied annotation.
 fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     if let Some(namespace) = &identity.namespace
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
@@ -314,7 +321,7 @@ fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     object
 }
 
-/// What kubectl reports before it sends anything.
+/// Errors that kubectl reports before it sends a request.
 fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
@@ -343,14 +350,14 @@ pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Opt
     }
 }
 
-/// Reads an answer about a CRD.
+/// Reads a response about a CRD.
 pub fn answered(response: Response, identity: Identity, places: &dyn Places) -> Item {
     let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
     answered_with(response, identity, places, &Hints::Definition(unknown))
 }
 
-/// Reads an answer, with suggestions from `hints`.
+/// Reads a response, with suggestions from `hints`.
 fn answered_with(response: Response, identity: Identity, places: &dyn Places, hints: &Hints<'_>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
     let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
@@ -380,7 +387,7 @@ fn answered_with(response: Response, identity: Identity, places: &dyn Places, hi
     item
 }
 
-/// The object, and its Table if one was asked for.
+/// The object, and its Table if requested.
 fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
     let Some(body) = body else { return };
     if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
@@ -403,7 +410,7 @@ fn errors(
     if !found.is_empty() {
         return found.iter().map(|error| field_problem(error, places, hints)).collect();
     }
-    // Strict decoding: one message for all unknown fields; here each has its place.
+    // Strict decoding reports all unknown fields in one message; each becomes an error with its own location.
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
         return pruned
             .iter()
@@ -445,7 +452,7 @@ fn field_problem(error: &FieldError, places: &dyn Places, hints: &Hints<'_>) -> 
     }
 }
 
-/// The path that an error without one names in its text: `"spec.o" must validate …`, `Checked value … in spec.i`.
+/// The path that the text of an error names: `"spec.o" must validate …`, `Checked value … in spec.i`.
 fn told_in_words(detail: &str) -> Option<&str> {
     if let Some(rest) = detail.strip_prefix('"') {
         return rest.split_once('"').map(|(path, _)| path);
@@ -461,7 +468,7 @@ fn told_by_go(message: &str) -> Option<String> {
     Some(format!("metadata.{field}"))
 }
 
-/// A warning of the server, with its place if it names a field.
+/// A warning of the server, with a location if it names a field.
 fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
@@ -482,8 +489,8 @@ fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
     }
 }
 
-/// Removes what differs from run to run (the server sets it when it creates the object) and, unless it is to be shown,
-/// kubectl's last-applied annotation.
+/// Removes values that differ between runs (the server sets them on create) and, unless requested, kubectl's
+/// last-applied annotation.
 fn hide_bookkeeping(object: &mut Value, show: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {
@@ -495,7 +502,7 @@ fn hide_bookkeeping(object: &mut Value, show: bool) {
     }
 }
 
-/// A generated name differs from run to run, too: it is shown as its prefix and a `*`.
+/// A generated name differs between runs, too: it is shown as its prefix and a `*`.
 fn forget_generated_name(item: &mut Item, prefix: &str) {
     let shown = item.identity.name.clone();
     if let Some(answer) = &mut item.answer {
@@ -516,10 +523,10 @@ fn forget_generated_name(item: &mut Item, prefix: &str) {
     }
 }
 
-/// Puts a `*` for the characters that the server put behind `prefix`.
+/// Replaces the generated suffix after `prefix` by a `*`.
 fn hide_name(text: &mut String, prefix: &str) {
     const RANDOM: usize = 5;
-    // The server cuts a long prefix to make room.
+    // The server truncates a long prefix to fit the suffix.
     let prefix: String = prefix.chars().take(58).collect();
     let mut shown = String::with_capacity(text.len());
     let mut rest = text.as_str();

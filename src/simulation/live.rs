@@ -1,10 +1,10 @@
-//! The cluster of a run: opened when the first question comes, shared by all threads.
+//! The cluster of a run: connected on first use and shared by all threads.
 
 use crate::cluster::{self, Asked, Connection, JSON, Resource};
 use crate::output::report::Identity;
 use std::sync::OnceLock;
 
-/// A cluster that may be asked.
+/// A cluster that may be queried.
 pub struct Live {
     target: cluster::Target,
     open: OnceLock<Result<Connection, cluster::Error>>,
@@ -17,23 +17,23 @@ impl std::fmt::Debug for Live {
 }
 
 impl Live {
-    /// Nothing is contacted yet.
+    /// Creates the value without contacting the cluster.
     pub fn new(target: cluster::Target) -> Self {
         Self { target, open: OnceLock::new() }
     }
 
     /// The connection.
     pub fn connection(&self) -> Result<&Connection, cluster::Error> {
-        // What a server warns of is told with the answer that is simulated.
+        // Warnings of the live server are reported with the simulated response.
         self.open.get_or_init(|| Connection::open(&self.target, |_| {})).as_ref().map_err(Clone::clone)
     }
 
-    /// The connection, if there was a question before that needed it.
+    /// The connection, if one was opened.
     pub fn opened(&self) -> Option<&Connection> {
         self.open.get()?.as_ref().ok()
     }
 
-    /// Asks for an object as it is now; `None` if the cluster does not know its kind.
+    /// Requests an existing object; `None` if the cluster does not serve its kind.
     pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<Asked>, cluster::Error> {
         let connection = self.connection()?;
         let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));

@@ -1,4 +1,4 @@
-//! An object of the input on its way to the server.
+//! An input object before it is sent to the server.
 
 use super::identity::Places;
 use crate::input::{self, Document, Note};
@@ -14,22 +14,22 @@ use std::sync::Arc;
 /// Group, version and kind.
 pub type Kind = (String, String, String);
 
-/// An object and what is to be said of its text.
+/// An input object with the warnings about its text.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Where it stands.
+    /// The object and its source.
     pub document: Document,
-    /// What kubectl passes over in silence.
+    /// Warnings about input that kubectl accepts silently.
     pub warnings: Vec<Problem>,
 }
 
 impl Object {
-    /// The object itself.
+    /// The parsed object.
     pub fn value(&self) -> &Value {
         &self.document.value
     }
 
-    /// Takes the object out; what is left still knows its place.
+    /// Moves the parsed object out; the source location remains.
     pub fn take_value(&mut self) -> Value {
         std::mem::take(&mut self.document.value)
     }
@@ -39,7 +39,10 @@ impl Object {
         self.document.is_definition()
     }
 
-    /// Its group, version and kind; kubectl sends nothing that does not say them.
+    /// The group, version and kind.
+    ///
+    /// # Errors
+    /// If kubectl would refuse to send the object because one of them is missing.
     pub fn kind(&self) -> Result<Kind, Box<Item>> {
         if self.value().as_object().is_none() {
             return Err(self.unfit("", "not an object"));
@@ -65,7 +68,7 @@ impl Object {
         Box::new(item)
     }
 
-    /// A verdict on it that needs no server.
+    /// An item whose verdict does not need the server.
     pub fn item(&mut self, identity: Identity, verdict: Verdict, reason: impl Into<String>) -> Item {
         let mut item = Item::new(self.finder().start(), verdict, reason);
         item.identity = identity;
@@ -73,14 +76,14 @@ impl Object {
         item
     }
 
-    /// Finds its fields: the first [`MOST_FOUND`] of an object, all of a CRD, which may have a rule in every node.
+    /// Finds fields: at most [`MOST_FOUND`] per object, any number in a CRD, where every node may have a rule.
     pub fn finder(&self) -> Finder<'_> {
         let most = if self.is_definition() { usize::MAX } else { MOST_FOUND };
         Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
     }
 }
 
-/// A problem with the input, as it is shown.
+/// The item of a problem with the input.
 pub fn problem(note: Note) -> Item {
     let name = source(&note.source);
     let spot = match (note.position, &note.chunk) {
@@ -94,7 +97,8 @@ pub fn problem(note: Note) -> Item {
     item
 }
 
-/// What kubectl passes over, in a document; `shown` says whether with its line, which has to be looked for.
+/// A warning about input that kubectl accepts silently; `shown` says whether to include the source line, which costs a
+/// search.
 pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
@@ -104,15 +108,15 @@ pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
     Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at, ..Problem::default() }
 }
 
-/// The name of a source in what a person reads.
+/// The display name of a source.
 fn source(name: &Arc<str>) -> Arc<str> {
     if &**name == "-" { Arc::from("<stdin>") } else { Arc::clone(name) }
 }
 
-/// More places than this are not looked for in one object: nobody reads so many messages.
+/// The most locations that are searched for in one object.
 pub const MOST_FOUND: usize = 1000;
 
-/// Finds fields of one object; the text is read for it at the first question.
+/// Finds fields of one object; the text is indexed on first use.
 pub struct Finder<'a> {
     document: &'a Document,
     places: OnceCell<input::Places<'a>>,
@@ -133,7 +137,7 @@ impl Places for Finder<'_> {
     fn field(&self, path: &str) -> Spot {
         self.find(path, |chunk, found| {
             let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
-            // What is missing, or takes many lines, is shown by the key.
+            // A missing field, or one with many lines, is shown at its key.
             many_lines || !found.exact
         })
     }
@@ -169,7 +173,7 @@ impl Finder<'_> {
     }
 }
 
-/// The lines before the first that holds more than a comment or a separator.
+/// The number of lines before the first one that is not empty, a comment or a separator.
 fn lines_of_comment(text: &[u8]) -> usize {
     let empty = |line: &[u8]| {
         let line = line.trim_ascii();

@@ -1,19 +1,20 @@
 //! Work on several threads with results in the order of the inputs, and never more than a few inputs in flight.
 //!
-//! Each thread takes some inputs at a time, works on them and gives their results when it is their turn. So what is read
-//! for an input is used and freed by the thread that read it: memory that changes threads is what costs most here.
+//! Each thread takes a batch of inputs, works on it and delivers the results when it is the batch's turn. Memory
+//! allocated for an input is thus used and freed by the same thread, which is the cheapest here.
 
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Inputs taken at a time: enough that taking turns costs nothing, few enough that memory stays flat.
+/// The batch size: large enough that taking turns is cheap, small enough that memory stays flat.
 const BATCH: usize = 16;
-/// As in `main.rs`: values nest 10,000 deep.
+/// The same as in `main.rs`: values may nest 10,000 levels deep.
 const STACK: usize = 256 << 20;
 
-/// Does `work` on every input and gives each result to `take`, in order. With one job everything happens on this thread.
+/// Calls `work` on every input and passes each result to `take`, in order. With one job everything runs on the calling
+/// thread.
 pub fn in_order<T, R>(
     jobs: NonZeroUsize,
     inputs: impl Iterator<Item = T> + Send,
@@ -58,14 +59,14 @@ pub fn in_order<T, R>(
     })
 }
 
-/// Where inputs come from.
+/// The source of inputs.
 struct Source<I> {
     inputs: I,
     batches: usize,
 }
 
 impl<I: Iterator> Source<I> {
-    /// The next inputs and their number; none at the end.
+    /// The next batch and its number; empty at the end.
     fn batch(&mut self) -> (usize, Vec<I::Item>) {
         let batch = self.inputs.by_ref().take(BATCH).collect();
         self.batches += 1;
@@ -73,28 +74,28 @@ impl<I: Iterator> Source<I> {
     }
 }
 
-/// Where results go.
+/// The sink of results.
 struct Sink<F> {
     state: Mutex<Given<F>>,
     changed: Condvar,
 }
 
 struct Given<F> {
-    /// The batch whose results come next.
+    /// The number of the batch to deliver next.
     next: usize,
-    /// A thread panicked: what it had will never come.
+    /// Whether a thread panicked: its batch will never be delivered.
     abandoned: bool,
     take: F,
 }
 
-/// The place of a batch among the results.
+/// The turn of a batch.
 struct Place<'a, F> {
     sink: &'a Sink<F>,
     at: usize,
 }
 
 impl<F> Place<'_, F> {
-    /// Gives the results when all before have been given; `false` if that will never be.
+    /// Delivers the results once all earlier batches were delivered; `false` if that will never happen.
     fn give<R>(self, results: Vec<R>) -> bool
     where
         F: FnMut(R),

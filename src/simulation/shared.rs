@@ -1,19 +1,19 @@
-//! What the threads of a run share: the server, its CRDs, and how an object is judged with them.
+//! The state that the threads of a run share: the server, its CRDs, and the simulation of one object.
 
 use super::admission::Admission;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
+use super::existing::PendingObject;
 use super::filter::Unwanted;
-use super::judge::{self, Before, Court, Namespace, Updates};
+use super::judge::{self, Before, Namespace, SimulationContext, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
-use super::olds::Coming;
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
-use crate::input::shelf::Shelf;
+use crate::input::temp_store::TempStore;
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
-use crate::kubectl::update::{self, Way};
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::update::{self, RequestKind};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Remark, Verdict};
 use crate::server::{ResponseBody, Server};
@@ -24,42 +24,42 @@ use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
 
-/// What a run is told.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The namespace of objects that name none.
+    /// The namespace of objects that do not name one.
     pub namespace: String,
-    /// How creates are sent.
-    pub manner: Manner,
-    /// Whether results keep the last-applied annotation.
+    /// The options of requests.
+    pub request_options: RequestOptions,
+    /// Whether results include the last-applied annotation.
     pub show_bookkeeping: bool,
-    /// Whether a missing CRD makes a kind one to skip.
+    /// Whether objects without a CRD are skipped.
     pub ignore_missing: bool,
-    /// How objects of built-in kinds are judged.
+    /// The options for built-in kinds.
     pub builtin: builtin::Rules,
-    /// The cluster to ask for missing CRDs, if any may be asked.
+    /// The cluster to ask for missing CRDs, if allowed.
     pub cluster: Option<Arc<Live>>,
 }
 
-/// What needs no order: judging an object whose CRD is known, as one release does.
+/// Simulates objects with a known CRD on one release; the order does not matter.
 #[derive(Debug)]
-pub struct Judge {
-    /// What the run was told.
+pub struct Simulator {
+    /// The settings of the run.
     pub settings: Settings,
     /// The server.
     pub server: Server,
-    /// Which request is sent, and the existing objects.
+    /// The request to send, and the existing objects.
     pub updates: Updates,
-    /// What objects left behind for later inputs of their name: it does not stay in the server, where memory would grow.
-    pub shelf: Shelf,
+    /// Stored objects for later inputs with the same name. They are not kept in the server, whose memory would grow.
+    pub temp_store: TempStore,
     /// The policies that admit objects, if there are any.
     pub admission: OnceLock<Admission>,
 }
 
-impl Judge {
-    /// What the server would do with an object.
+impl Simulator {
+    /// Simulates an object.
     pub fn judge(&self, ready: Ready) -> Item {
-        let Ready { mut object, route, turn, coming } = ready;
+        let Ready { mut object, route, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
@@ -67,10 +67,10 @@ impl Judge {
         let value = object.take_value();
         let finder = object.finder();
         let known = identity.clone();
-        // One object must never take the others with it.
-        let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), coming };
+        // A panic about one object must not lose the others.
+        let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), pending };
         let judged = panic::catch_unwind(AssertUnwindSafe(|| {
-            judge::judge(self.court(), &route, value, identity, before, &finder)
+            judge::judge(self.context(), &route, value, identity, before, &finder)
         }));
         let (mut item, stored) = judged.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -86,7 +86,7 @@ impl Judge {
         item
     }
 
-    /// What the server's decoder makes of an object of a built-in kind.
+    /// Decodes an object of a built-in kind.
     pub fn decode(&self, object: Object, kind: &Kind) -> Item {
         let identity = judge::identity(object.value(), Namespace::Own);
         let spot = judge::Places::start(&object.finder());
@@ -99,11 +99,11 @@ impl Judge {
         })
     }
 
-    fn court(&self) -> Court<'_> {
-        Court {
+    fn context(&self) -> SimulationContext<'_> {
+        SimulationContext {
             server: &self.server,
-            manner: self.settings.manner,
-            shelf: &self.shelf,
+            request_options: self.settings.request_options,
+            temp_store: &self.temp_store,
             updates: &self.updates,
             show_bookkeeping: self.settings.show_bookkeeping,
             namespace: &self.settings.namespace,
@@ -112,48 +112,49 @@ impl Judge {
     }
 }
 
-/// What needs order: the CRDs, and names that come again.
+/// State that depends on the order of the input: the CRDs, and names that occur again.
 #[derive(Debug, Default)]
 pub struct Known {
     definitions: Definitions,
-    /// By group and kind: where the first error of a CRD is that the server would refuse.
+    /// By group and kind: the location of the first error of a CRD that the server would refuse.
     invalid: BTreeMap<(String, String), Spot>,
-    /// Why the cluster did not give the CRD of a group and kind.
+    /// By group and kind: why the CRD could not be read from the cluster.
     refused: BTreeMap<(String, String), cluster::Error>,
     turns: Turns,
 }
 
-/// An object that is to be judged.
+/// An object ready to be simulated.
 #[derive(Debug)]
 pub struct Ready {
     object: Object,
     route: Arc<Route>,
-    /// Its turn among the inputs of its name, if there may be several.
+    /// Its turn among the inputs with its name, if there may be several.
     turn: Option<Turn>,
-    /// The object as it is in the cluster, on its way.
-    coming: Option<Coming>,
+    /// The object requested from the cluster.
+    pending: Option<PendingObject>,
 }
 
-/// Where an object goes.
+/// How an object is processed.
 pub enum Destination {
-    /// Judged already.
+    /// Simulated already.
     Item(Box<Item>),
-    /// To the server.
-    Judge(Box<Object>, Arc<Route>),
-    /// To the decoder of built-in kinds.
+    /// It is sent to the server.
+    Simulator(Box<Object>, Arc<Route>),
+    /// It is decoded as a built-in kind.
     Builtin(Box<Object>, Kind),
     /// Its CRD is not known.
     Unknown(Box<Object>, Kind),
 }
 
 impl Known {
-    /// Where an object goes; a CRD is created on the way.
-    pub fn destination(&mut self, judge: &Judge, object: Object) -> Destination {
+    /// Decides how an object is processed; a CRD is created here.
+    pub fn destination(&mut self, judge: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
             let identity = judge::identity(object.value(), Namespace::None);
-            let update = judge::judge_definition(judge.court(), object.value(), &identity, &object.finder());
-            // Also one that is there already has to be known for the objects behind it.
-            let mut item = self.install(judge, object, Some(&judge.updates.way), judge.settings.manner.level);
+            let update = judge::judge_definition(judge.context(), object.value(), &identity, &object.finder());
+            // An existing CRD is created, too, because later objects need it.
+            let mut item =
+                self.install(judge, object, Some(&judge.updates.request_kind), judge.settings.request_options.level);
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
@@ -167,7 +168,7 @@ impl Known {
             Err(item) => return Destination::Item(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            return Destination::Judge(Box::new(object), Arc::clone(route));
+            return Destination::Simulator(Box::new(object), Arc::clone(route));
         }
         if builtin::owns(&kind.0) {
             return Destination::Builtin(Box::new(object), kind);
@@ -175,8 +176,8 @@ impl Known {
         Destination::Unknown(Box::new(object), kind)
     }
 
-    /// Leaves an object out; a CRD still defines its kind. What is reported of it, if anything is.
-    pub fn leave_out(&mut self, judge: &Judge, mut object: Object, why: Unwanted) -> Option<Item> {
+    /// Leaves an object out; a CRD still defines its kind. Returns an item if the omission is reported.
+    pub fn leave_out(&mut self, judge: &Simulator, mut object: Object, why: Unwanted) -> Option<Item> {
         let identity = judge::identity(object.value(), Namespace::Own);
         let item = match why {
             Unwanted::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
@@ -192,24 +193,30 @@ impl Known {
     }
 
     /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update, unless
-    /// that is `coming` already. One whose name is yet to be made needs neither.
-    pub fn ready(&mut self, judge: &Judge, object: Object, route: Arc<Route>, coming: &mut Option<Coming>) -> Ready {
+    /// that is `pending` already. One whose name is yet to be made needs neither.
+    pub fn ready(
+        &mut self,
+        judge: &Simulator,
+        object: Object,
+        route: Arc<Route>,
+        pending: &mut Option<PendingObject>,
+    ) -> Ready {
         let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
         let identity = judge::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return Ready { object, route, turn: None, coming: None };
+            return Ready { object, route, turn: None, pending: None };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
-        // Who comes later mostly finds what the first leaves behind.
-        let coming = turn.is_first().then(|| {
-            if coming.is_none() {
-                *coming = judge.updates.olds.ask(&identity, &route.plural);
+        // Later inputs usually find the object that the first one stored.
+        let pending = turn.is_first().then(|| {
+            if pending.is_none() {
+                *pending = judge.updates.existing.ask(&identity, &route.plural);
             }
-            coming.clone()
+            pending.clone()
         });
-        let coming = coming.flatten();
-        Ready { object, route, turn: Some(turn), coming }
+        let pending = pending.flatten();
+        Ready { object, route, turn: Some(turn), pending }
     }
 
     /// The CRDs.
@@ -232,13 +239,13 @@ impl Known {
         self.definitions.route(&kind.0, &kind.2).is_some()
     }
 
-    /// Remembers why the cluster did not give a CRD.
+    /// Records why the CRD could not be read from the cluster.
     pub fn refuse(&mut self, kind: &Kind, error: cluster::Error) {
         self.refused.insert((kind.0.clone(), kind.2.clone()), error);
     }
 
-    /// What is said of an object whose CRD did not come.
-    pub fn without_definition(&self, judge: &Judge, mut object: Object, kind: &Kind) -> Item {
+    /// The item of an object whose CRD is not known.
+    pub fn without_definition(&self, judge: &Simulator, mut object: Object, kind: &Kind) -> Item {
         let identity = judge::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if let Some(spot) = self.invalid.get(&(group.clone(), name.clone())) {
@@ -277,7 +284,13 @@ impl Known {
     }
 
     /// Creates a CRD of the input; without a way the cluster is taken to have it already.
-    pub fn install(&mut self, judge: &Judge, mut object: Object, way: Option<&Way>, level: FieldValidation) -> Item {
+    pub fn install(
+        &mut self,
+        judge: &Simulator,
+        mut object: Object,
+        request_kind: Option<&RequestKind>,
+        level: FieldValidation,
+    ) -> Item {
         let identity = judge::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let reason = format!("CRDs of {} cannot be read", identity.api_version);
@@ -285,15 +298,15 @@ impl Known {
             item.help = Some("write it as apiextensions.k8s.io/v1".to_owned());
             return item;
         }
-        let manner = Manner { level, dry_run: false, table: false, ..judge.settings.manner };
-        // The finder needs to see that this is a CRD, so the value stays.
+        let request_options = RequestOptions { level, dry_run: false, table: false, ..judge.settings.request_options };
+        // The finder checks whether this is a CRD, so the value is not moved out.
         let crd = object.value().clone();
         let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let spot = judge::Places::start(&finder);
-        let mut item = match self.definitions.install(&judge.server, crd, &spot, way, manner) {
+        let mut item = match self.definitions.install(&judge.server, crd, &spot, request_kind, request_options) {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item = judge::answered(*response, identity, &finder);
@@ -327,10 +340,15 @@ impl Known {
     }
 
     /// Creates a CRD of the cluster.
-    pub fn install_from_cluster(&mut self, judge: &Judge, kind: &Kind, crd: Value) {
+    pub fn install_from_cluster(&mut self, judge: &Simulator, kind: &Kind, crd: Value) {
         let spot = Spot::source(&Arc::from("the cluster"));
-        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, ..judge.settings.manner };
-        let message = match self.definitions.install(&judge.server, crd, &spot, None, manner) {
+        let request_options = RequestOptions {
+            level: FieldValidation::Ignore,
+            dry_run: false,
+            table: false,
+            ..judge.settings.request_options
+        };
+        let message = match self.definitions.install(&judge.server, crd, &spot, None, request_options) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => match &response.body {

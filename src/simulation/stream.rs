@@ -1,16 +1,16 @@
-//! The way of the documents: read once, judged on several threads by every simulated release, shown in order.
+//! Reads documents once, simulates them on several threads and releases, and shows the items in order.
 //!
-//! An object whose CRD is not known yet may find it later in the stream. From the first such object on, everything waits
-//! in a temporary file, CRDs are still taken in as they pass, and at the end what waits is judged in order. So the output
-//! is in the order of the input, and no more than a few documents are in memory at a time.
+//! The CRD of an object may come later in the stream. From the first object without a CRD on, objects wait in a
+//! temporary file while CRDs are still created; at the end the waiting objects are simulated in order. The output is
+//! thus in the order of the input, and only a few documents are in memory at a time.
 
 use super::admission::Admission;
 use super::filter::Filter;
 use super::judge::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{Destination, Judge, Known, Ready};
-use crate::input::spool::Spool;
+use super::shared::{Destination, Known, Ready, Simulator};
+use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::output::report::{Item, Problem, Verdict, merged};
@@ -18,23 +18,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
 
-/// What does not change during a run.
+/// The constants of a run.
 pub struct Run<'a> {
-    /// The judge of each simulated release, oldest first.
-    pub judges: &'a [Judge],
-    /// Which objects are wanted.
+    /// The simulator of each release, oldest first.
+    pub judges: &'a [Simulator],
+    /// Selects objects.
     pub filter: Filter,
-    /// How many threads judge.
+    /// The number of threads.
     pub jobs: NonZeroUsize,
 }
 
 impl Run<'_> {
-    /// What each release makes of an object, in the order of the judges.
+    /// Calls `make` for each release, in the order of the simulators.
     fn each<T>(
         &self,
         known: &mut [Known],
         object: Object,
-        mut make: impl FnMut(&Judge, &mut Known, Object) -> T,
+        mut make: impl FnMut(&Simulator, &mut Known, Object) -> T,
     ) -> Vec<T> {
         let last = self.judges.len().saturating_sub(1);
         let mut object = Some(object);
@@ -46,13 +46,13 @@ impl Run<'_> {
         made.collect()
     }
 
-    /// One item of those of the judges, given in their order.
+    /// Merges the items of all releases, given in their order.
     fn merged(&self, items: Vec<Item>) -> Option<Item> {
         merged(self.judges.iter().map(|judge| judge.server.release()).zip(items).collect())
     }
 }
 
-/// Takes in the CRDs among `entries`; what else is there is not looked at. What cannot be used is shown.
+/// Creates the CRDs among `entries` and ignores other objects. Passes problems to `show`.
 pub fn take_definitions(
     run: &Run<'_>,
     known: &mut [Known],
@@ -67,7 +67,7 @@ pub fn take_definitions(
                     continue;
                 }
                 let items = run.each(known, object, |judge, known, object| {
-                    // Unknown fields in it do not matter for the objects.
+                    // Unknown fields of a CRD do not affect its objects.
                     let mut item = known.install(judge, object, None, FieldValidation::Ignore);
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
@@ -114,13 +114,13 @@ pub fn take_policies(
     for ((judge, known), admission) in run.judges.iter().zip(known).zip(admissions) {
         let Some(mut admission) = admission else { continue };
         known.define_params(&mut admission);
-        admission.store(&judge.server, judge.settings.manner.now, &judge.settings.namespace, &mut show);
+        admission.store(&judge.server, judge.settings.request_options.now, &judge.settings.namespace, &mut show);
         // It is set here only.
         let _ = judge.admission.set(admission);
     }
 }
 
-/// Judges every document and shows the items in the order of the documents.
+/// Simulates every document and passes the items to `show` in order.
 pub fn judge_all(
     run: &Run<'_>,
     known: &mut [Known],
@@ -134,21 +134,22 @@ pub fn judge_all(
     failed.map_or(Ok(()), Err)?;
     let Some(mut wait) = wait else { return Ok(()) };
     fetch(run, known, &wait.missing);
-    let mut last = Last { run, known, documents: wait.spool.replay()?, wait, at: 0, ready: Vec::new(), failed: None };
+    let mut last =
+        Last { run, known, documents: wait.pending_documents.replay()?, wait, at: 0, ready: Vec::new(), failed: None };
     in_order(run.jobs, last.by_ref(), |task| task.done(run), &mut show)?;
     last.failed.map_or(Ok(()), Err)
 }
 
-/// What a thread is given: a document and what every release has to do with it.
+/// The work for one document: a step for each release.
 struct Task(Vec<Step>);
 
-/// What one release has to do.
+/// The work for one release.
 enum Step {
-    /// Nothing.
+    /// Nothing: the item is known.
     Item(Box<Item>),
-    /// To judge an object.
-    Judge(Box<Ready>),
-    /// To decode an object of a built-in kind.
+    /// Simulate an object.
+    Simulator(Box<Ready>),
+    /// Decode an object of a built-in kind.
     Builtin(Box<Object>, Kind),
 }
 
@@ -161,31 +162,31 @@ impl Task {
     fn done(self, run: &Run<'_>) -> Option<Item> {
         let each = self.0.into_iter().zip(run.judges).map(|(step, judge)| match step {
             Step::Item(item) => *item,
-            Step::Judge(ready) => judge.judge(*ready),
+            Step::Simulator(ready) => judge.judge(*ready),
             Step::Builtin(object, kind) => judge.decode(*object, &kind),
         });
         run.merged(each.collect())
     }
 }
 
-/// What waits for CRDs that may still come.
+/// Documents that wait for a CRD that may still come.
 #[derive(Default)]
 struct Wait {
-    spool: Spool,
-    /// What was said of the text of a document, by its number.
+    pending_documents: PendingDocuments,
+    /// The warnings about the text of a document, by its number.
     warnings: BTreeMap<usize, Vec<Problem>>,
-    /// Items that came between documents, by the number of the next: CRDs, inputs that could not be read.
+    /// Items between documents, by the number of the next document: CRDs, and inputs that could not be read.
     between: BTreeMap<usize, Vec<Item>>,
     /// Kinds without a CRD.
     missing: BTreeSet<Kind>,
 }
 
-/// The tasks of the input, until something waits.
+/// The tasks of the input, until a document has to wait.
 struct Feed<'a, 'r, I> {
     run: &'a Run<'r>,
     known: &'a mut [Known],
     entries: I,
-    /// Warnings about the document that comes next.
+    /// Warnings about the next document.
     notes: Vec<Note>,
     wait: Option<Wait>,
     failed: Option<io::Error>,
@@ -205,7 +206,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
                     self.document(Object { document, warnings })
                 }
                 Entry::Problem(note) => self.item(object::problem(note)),
-                // Of a whole source there is only to say that nothing is in it.
+                // A warning about a whole source means that it holds no object.
                 Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
                 Entry::Warning(note) => {
                     self.notes.push(note);
@@ -245,12 +246,13 @@ impl<I> Feed<'_, '_, I> {
     fn item(&mut self, item: Item) -> Option<Task> {
         match &mut self.wait {
             None => return Some(Task::item(item)),
-            Some(wait) => wait.between.entry(wait.spool.len()).or_default().push(item),
+            Some(wait) => wait.between.entry(wait.pending_documents.len()).or_default().push(item),
         }
         None
     }
 
-    /// The task of an object, unless it has to wait: for a CRD that any release does not know yet, or behind others.
+    /// The task of an object, unless it has to wait because a release does not know its CRD yet, or others already
+    /// wait.
     fn task(&mut self, all: Vec<Destination>) -> Option<Task> {
         if all.iter().all(|one| matches!(one, Destination::Item(_))) {
             let items =
@@ -267,7 +269,7 @@ impl<I> Feed<'_, '_, I> {
             return Some(steps(self.run, self.known, all));
         }
         let object = all.into_iter().find_map(|one| match one {
-            Destination::Judge(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
+            Destination::Simulator(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
                 Some(object)
             }
             Destination::Item(_) => None,
@@ -281,28 +283,30 @@ impl<I> Feed<'_, '_, I> {
     fn put_off(&mut self, object: Object) {
         let wait = self.wait.get_or_insert_default();
         if !object.warnings.is_empty() {
-            wait.warnings.insert(wait.spool.len(), object.warnings);
+            wait.warnings.insert(wait.pending_documents.len(), object.warnings);
         }
-        if let Err(error) = wait.spool.push(&object.document) {
+        if let Err(error) = wait.pending_documents.push(&object.document) {
             self.failed = Some(error);
         }
     }
 }
 
-/// The task of an object whose destinations are known.
+/// The task of an object that does not wait.
 fn steps(run: &Run<'_>, known: &mut [Known], all: Vec<Destination>) -> Task {
-    let mut coming = None;
+    let mut pending = None;
     let lanes = run.judges.iter().zip(known).zip(all);
     let steps = lanes.map(|((judge, known), one)| match one {
         Destination::Item(item) => Step::Item(item),
-        Destination::Judge(object, route) => Step::Judge(Box::new(known.ready(judge, *object, route, &mut coming))),
+        Destination::Simulator(object, route) => {
+            Step::Simulator(Box::new(known.ready(judge, *object, route, &mut pending)))
+        }
         Destination::Builtin(object, kind) => Step::Builtin(object, kind),
         Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(judge, *object, &kind))),
     });
     Task(steps.collect())
 }
 
-/// The tasks of what waited.
+/// The tasks of the documents that waited.
 struct Last<'a, 'r, D> {
     run: &'a Run<'r>,
     known: &'a mut [Known],
@@ -310,7 +314,7 @@ struct Last<'a, 'r, D> {
     wait: Wait,
     /// The number of the next document.
     at: usize,
-    /// Items to give first, the next one last.
+    /// Items to show before the next document, in reverse order.
     ready: Vec<Item>,
     failed: Option<io::Error>,
 }
@@ -340,7 +344,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
     }
 }
 
-/// Asks the cluster for CRDs that the input did not bring.
+/// Reads missing CRDs from the cluster.
 fn fetch(run: &Run<'_>, known: &mut [Known], missing: &BTreeSet<Kind>) {
     let Some(live) = run.judges.first().and_then(|judge| judge.settings.cluster.as_ref()) else { return };
     let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.iter().all(|known| known.knows(kind))).collect();

@@ -1,45 +1,45 @@
-//! Inputs with the same kind, namespace and name are simulated in their order although several threads work: each waits for
-//! the one before, and continues with the object that it stored.
+//! Orders inputs with the same kind, namespace and name while several threads work: each waits for the one before it
+//! and continues with the object that it stored.
 //!
-//! Turns are given out in the order of the inputs and threads take inputs in that order, so the input that a thread waits for
-//! is already in work, or done.
+//! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the input that a thread
+//! waits for is already in progress or done.
 
-use crate::input::shelf::Place;
+use crate::input::temp_store::Place;
 use crate::output::excerpt::Spot;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Gives out turns.
+/// Assigns turns.
 #[derive(Debug, Default)]
 pub struct Turns {
     last: HashMap<String, Arc<Gate>>,
 }
 
-/// The turn of one input among those of its name. Dropping it lets the next one start.
+/// The turn of one input among those with its name. Dropping it lets the next one start.
 #[derive(Debug)]
 pub struct Turn {
     before: Option<Arc<Gate>>,
     own: Arc<Gate>,
 }
 
-/// What the inputs of one name did so far.
+/// The results of the inputs with one name so far.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Where the first of them is.
+    /// The location of the first one.
     pub first: Spot,
-    /// The object as it is stored now, if it is.
+    /// The object as it is stored now, if any.
     pub stored: Option<Place>,
 }
 
 #[derive(Debug, Default)]
 struct Gate {
-    /// Whether it is open, and what was done until then.
+    /// Whether the turn has begun, and the results before it.
     state: Mutex<(bool, Option<Done>)>,
     opened: Condvar,
 }
 
 impl Turns {
-    /// The next turn of the inputs whose name is `key`.
+    /// The next turn of the inputs with the name `key`.
     pub fn next(&mut self, key: String) -> Turn {
         let own = Arc::new(Gate::default());
         let before = self.last.insert(key, Arc::clone(&own));
@@ -48,12 +48,12 @@ impl Turns {
 }
 
 impl Turn {
-    /// Whether no input of this name came before.
+    /// Whether this is the first input with its name.
     pub fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Waits until the inputs before are done; `None` for the first one.
+    /// Waits until the inputs before this one are done; `None` for the first one.
     pub fn wait(&self) -> Option<Done> {
         let before = self.before.as_ref()?;
         let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Turn {
         state.1.clone()
     }
 
-    /// Tells the next input what was done.
+    /// Passes the results on to the next input.
     pub fn done(&self, done: Done) {
         self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(done);
     }
@@ -84,15 +84,15 @@ mod tests {
 
     #[test]
     fn the_next_input_gets_the_stored_object() {
-        let shelf = crate::input::shelf::Shelf::default();
+        let temp_store = crate::input::temp_store::TempStore::default();
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
-        let stored = Some(shelf.put(&crate::value::Value::Int(7)).unwrap());
+        let stored = Some(temp_store.put(&crate::value::Value::Int(7)).unwrap());
         first.done(Done { first: Spot::line(&"a.yaml".into(), 3), stored });
         drop(first);
         let done = second.wait().unwrap();
         assert_eq!(done.first.to_string(), "a.yaml:3");
-        assert_eq!(shelf.get(done.stored.unwrap()).unwrap(), crate::value::Value::Int(7));
+        assert_eq!(temp_store.get(done.stored.unwrap()).unwrap(), crate::value::Value::Int(7));
         assert!(other.wait().is_none());
     }
 

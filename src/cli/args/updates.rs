@@ -1,6 +1,6 @@
 //! Which request an input becomes, and what it meets.
 
-use crate::kubectl::update::Way;
+use crate::kubectl::update::RequestKind;
 use crate::kubectl::{self, Verb};
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -35,14 +35,14 @@ pub struct Updates {
 
 impl Updates {
     /// The request that is asked for.
-    pub fn way(&self) -> Way {
+    pub fn request_kind(&self) -> RequestKind {
         let verb = match (self.server_side, self.replace, self.create) {
             (true, ..) => Verb::ServerSide,
             (_, true, _) => Verb::Replace,
             (_, _, true) => Verb::Create,
             _ => Verb::Apply,
         };
-        Way {
+        RequestKind {
             verb,
             subresource: self.subresource.map(Into::into),
             force: self.force_conflicts,

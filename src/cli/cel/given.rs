@@ -1,5 +1,5 @@
-//! What `cel` is given: an object, what it replaces, and the schema of its kind. Object and old object are decoded and
-//! defaulted first, as rules see them.
+//! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted
+//! first, because rules see them so.
 
 use crate::cli::args;
 use crate::cli::terminal;
@@ -7,7 +7,7 @@ use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Input, Note, Options};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
 use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool};
@@ -15,17 +15,17 @@ use crate::server::{ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Why nothing can be told.
+/// Why the expression cannot be evaluated.
 #[derive(Debug)]
 pub struct Wrong {
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// What can be done.
+    /// A help line.
     pub help: Option<String>,
 }
 
 impl Wrong {
-    /// A message alone.
+    /// An error without a help line.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
@@ -35,16 +35,16 @@ impl Wrong {
     }
 }
 
-/// What there is to look at.
+/// The value of `self`.
 #[derive(Debug)]
 pub enum Given {
-    /// No object.
+    /// None.
     Nothing,
     /// An object without a schema.
     Untyped {
         /// The object.
         new: Value,
-        /// What it replaces.
+        /// The old object.
         old: Option<Value>,
     },
     /// An object and the schema of its kind and version.
@@ -53,16 +53,15 @@ pub enum Given {
         schema: Arc<Schema>,
         /// The object.
         new: Value,
-        /// What it replaces.
+        /// The old object.
         old: Option<Value>,
     },
 }
 
-/// Reads the files that the arguments name. `needed` says whether the expression uses `self`: without it, no object is
-/// needed.
+/// Reads the files that the arguments name. `needed`: whether the expression uses `self`; if not, no object is needed.
 pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, Wrong> {
     let Some(filename) = &args.filename else {
-        // Without any of these the expression stands alone, and `self` is an undeclared name.
+        // Without any of these flags `self` is undeclared.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
         if needed && about_object {
             return Err(Wrong::with_help("the expression uses self, and no object is given", "give one with -f"));
@@ -104,7 +103,7 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, W
     })
 }
 
-/// The documents of a file or of standard input; `self` may be any YAML or JSON, not only an object.
+/// The documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
 fn one_file(path: &str) -> Result<Vec<Value>, Wrong> {
     documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
 }
@@ -125,7 +124,7 @@ fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, Wrong> 
     Ok(found)
 }
 
-/// The CRDs, and everything else.
+/// Splits CRDs from other objects.
 fn parts(documents: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
     documents.into_iter().partition(|value| {
         value.str_at(&["kind"]) == Some("CustomResourceDefinition")
@@ -133,17 +132,17 @@ fn parts(documents: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
     })
 }
 
-/// The old object: the only one, or else that of the same kind, namespace and name.
-fn old_of(new: &Value, mut olds: Vec<Value>, path: &str) -> Result<Value, Wrong> {
+/// The old object: the only one given, or the one with the same kind, namespace and name.
+fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, Wrong> {
     let namespace = |object: &Value| object.str_at(&["metadata", "namespace"]).unwrap_or("default").to_owned();
-    if olds.len() > 1 {
-        olds.retain(|old| {
+    if existing.len() > 1 {
+        existing.retain(|old| {
             let same = |at: &[&str]| old.str_at(at) == new.str_at(at);
             same(&["kind"]) && same(&["metadata", "name"]) && namespace(old) == namespace(new)
         });
     }
     let none = || Wrong::new(format!("there is no old object of that kind, namespace and name in {path}"));
-    olds.into_iter().next().ok_or_else(none)
+    existing.into_iter().next().ok_or_else(none)
 }
 
 /// The compiled version of the CRD that defines the object's kind.
@@ -163,7 +162,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     let stored_as = |crd| stored(crd, release);
     let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,
-        // Its rules may be broken, which is when expressions are tried.
+        // The CRD's own rules may be broken; that must not prevent trying an expression.
         Err(why) => match without_rules(crd).map(stored_as) {
             Some(Ok(stored)) => {
                 eprintln!("warning: {}", refused(why));
@@ -192,7 +191,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     ))
 }
 
-/// The CRD without any `x-kubernetes-validations`.
+/// The CRD without `x-kubernetes-validations`.
 fn without_rules(crd: &Value) -> Option<Value> {
     let mut crd = crd::decode(crd).ok()?.crd;
     let versions = crd.spec.versions.iter_mut().filter_map(|version| version.schema.as_mut());
@@ -215,11 +214,15 @@ fn remove_rules(schema: &mut Schema) {
     }
 }
 
-/// A CRD as the server stores it, or why it would not.
+/// A CRD as the server stores it.
+///
+/// # Errors
+/// The server's refusal.
 fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
     request::forget_its_past(&mut crd);
-    let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, manner));
+    let request_options =
+        RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
+    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
         ResponseBody::Json(status) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),

@@ -1,4 +1,4 @@
-//! Objects printed whole (`printGeneric` of `get.go`).
+//! Prints whole objects (`printGeneric` of `get.go`).
 
 use super::order::Ordered;
 use super::{Found, Get, print};
@@ -8,7 +8,7 @@ use crate::output::objects::{Form, Objects};
 use crate::value::Value;
 use std::io::Write;
 
-/// Prints all objects of some resources, as one list.
+/// Prints all objects of some resources as one list.
 pub fn of_types(
     get: &mut Get<'_>,
     resources: &[Resource],
@@ -52,7 +52,7 @@ fn add(
     Ok(())
 }
 
-/// Prints objects by name: one for itself, several as a list.
+/// Prints objects by name: a single one alone, several as a list.
 pub fn of_names(get: &mut Get<'_>, found: Found, single: bool, form: Form) -> Result<(), Failure> {
     if found.is_empty() && get.args.ignore_not_found {
         return Ok(());

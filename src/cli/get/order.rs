@@ -1,25 +1,25 @@
-//! `--sort-by`: objects in the order of a field. They are kept in a temporary file until the keys of all are known.
+//! `--sort-by`: sorts objects by a field. They are kept in a temporary file until all keys are known.
 
 use crate::cli::failure::Failure;
 use crate::cli::source::problem;
-use crate::input::shelf::{Place, Shelf};
+use crate::input::temp_store::{Place, TempStore};
 use crate::output::sort::Sorter;
 use crate::value::Value;
 use std::io;
 
-/// Objects that are put in order.
+/// Collects and sorts objects.
 pub struct Ordered {
     sorter: Result<Sorter, String>,
-    shelf: Shelf,
+    temp_store: TempStore,
     places: Vec<Place>,
-    /// Fewer objects than this have no order, and nothing that is wrong with the field is reported.
+    /// With fewer objects nothing is sorted, and problems with the field are not reported.
     least: usize,
 }
 
 impl Ordered {
-    /// No objects yet; with fewer than `least` of them the field does not matter.
+    /// An empty collection; with fewer than `least` objects the field does not matter.
     pub fn new(field: &str, least: usize) -> Self {
-        Self { sorter: Sorter::new(field), shelf: Shelf::default(), places: Vec::new(), least }
+        Self { sorter: Sorter::new(field), temp_store: TempStore::default(), places: Vec::new(), least }
     }
 
     /// Adds an object.
@@ -29,20 +29,20 @@ impl Ordered {
         {
             self.sorter = Err(message);
         }
-        self.places.push(self.shelf.put(object).map_err(|error| unkept(&error))?);
+        self.places.push(self.temp_store.put(object).map_err(|error| unkept(&error))?);
         Ok(())
     }
 
-    /// The objects in their order.
+    /// The sorted objects.
     pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
-        let Self { sorter, shelf, places, least } = self;
+        let Self { sorter, temp_store, places, least } = self;
         let order = if places.len() < least {
             (0..places.len()).collect()
         } else {
             sorter.and_then(Sorter::order).map_err(Failure::message)?
         };
         let places = order.into_iter().filter_map(move |index| places.get(index).copied());
-        Ok(places.map(move |place| shelf.get(place).map_err(|error| unkept(&error))))
+        Ok(places.map(move |place| temp_store.get(place).map_err(|error| unkept(&error))))
     }
 }
 

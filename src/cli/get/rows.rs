@@ -1,4 +1,4 @@
-//! Tables, computed here from the CRDs, and objects as another CRD would show them.
+//! Computes Tables from the CRDs, and objects as another CRD would show them.
 
 use crate::cli::args;
 use crate::cli::failure::Failure;
@@ -11,20 +11,20 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// A server of our own with the CRDs at hand.
+/// A simulated server with the CRDs that were needed so far.
 pub struct Rows {
-    /// Made when it is needed: a cluster is then asked for its version.
+    /// Created on first use, because a cluster is asked for its version.
     server: Option<Server>,
     kubernetes: args::KubernetesVersion,
     known: HashSet<String>,
-    /// CRDs that stand in for those of the source.
+    /// CRDs that replace those of the source.
     tomorrow: HashSet<String>,
-    /// A watch lasts, and ages are of when a row is printed.
+    /// A watch lasts long, so ages are computed when a row is printed.
     clock: fn() -> Timestamp,
 }
 
 impl Rows {
-    /// No CRDs yet but those in the files at `tomorrow`.
+    /// Starts with the CRDs in the files at `tomorrow`.
     pub fn new(
         tomorrow: &[String],
         source: &Source,
@@ -36,7 +36,7 @@ impl Rows {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
                 Entry::Problem(note) => return Err(Failure::message(note.text())),
-                // Other objects may be beside the CRDs.
+                // Files with CRDs may contain other objects.
                 Entry::Document(_) | Entry::Warning(_) => continue,
             };
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
@@ -54,7 +54,7 @@ impl Rows {
         self.server.get_or_insert_with(|| Server::new(source.release(kubernetes), 0))
     }
 
-    /// An object as it is read; with another CRD as it would be.
+    /// An object as it is read; with another CRD, as it would be read.
     pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if !self.tomorrow.contains(&name) {
@@ -75,7 +75,7 @@ impl Rows {
         }
     }
 
-    /// A page of objects, each as [`Self::read`] has it.
+    /// A page of objects, each as [`Self::read`] returns it.
     pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, Error>) -> Result<Vec<Value>, Failure> {
         page?.into_iter().map(|object| self.read(resource, object)).collect()
     }

@@ -9,7 +9,7 @@ use crate::output::table::{TableText, View};
 use crate::value::Value;
 use std::io::Write;
 
-/// As many objects become rows at once when they are sorted.
+/// The number of objects converted to rows at once when they are sorted.
 const PAGE: usize = 500;
 
 /// Prints all objects of some resources.
@@ -23,7 +23,7 @@ pub fn of_types(
     let Get { args, source, rows, query, progress, out, .. } = get;
     let lists = resources.iter().zip(&places).map(|(resource, place)| source.list(resource, place.as_deref(), query));
     let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
-    // Names have their kind before them when there are lists of several kinds, not when they are asked for.
+    // Names are prefixed with their kind in lists of several kinds, not when objects are selected by name.
     let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok()).count();
     let mut tables = Tables::new(answered > 1, wide);
     for (resource, mut list) in resources.iter().zip(lists) {
@@ -47,7 +47,7 @@ pub fn of_types(
             };
             in_pages(held.finish(), &mut add)
         } else {
-            // A page becomes text before the next one is read.
+            // A page is formatted before the next one is read.
             list.into_iter().try_for_each(|page| {
                 let page = rows.page(resource, page)?;
                 progress.add_many(page.len());
@@ -72,7 +72,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
     let mut tables = Tables::new(several, wide);
     let Get { args, source, rows, progress, out, .. } = get;
     let mut objects = found.read(source).peekable();
-    // Objects of one resource that follow one another are in one table.
+    // Consecutive objects of one resource share a table.
     while let Some(named) = objects.next() {
         let Named { resource, object } = named?;
         let mut table = TableText::new(tables.view(args, &resource));
@@ -80,7 +80,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
             std::iter::from_fn(|| objects.next_if(|next| next.as_ref().map_or(true, |next| next.resource == resource)));
         let objects = std::iter::once(Ok(object)).chain(rest.map(|named| named.map(|named| named.object)));
         let objects = progress.count(objects);
-        // Each comes in a Table of its own.
+        // Each object has a Table of its own.
         let mut add = |object| {
             table.add(&rows.table(source, &resource, &[object])?, &[], &[]);
             Ok::<_, Failure>(())
@@ -103,7 +103,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
     Ok(())
 }
 
-/// Hands on objects in pages.
+/// Collects objects into pages.
 fn in_pages(
     objects: Result<impl Iterator<Item = Result<Value, Failure>>, Failure>,
     add: &mut impl FnMut(Vec<Value>) -> Result<(), Failure>,
@@ -118,12 +118,12 @@ fn in_pages(
     }
 }
 
-/// Tables one below the other.
+/// Prints tables one below the other.
 struct Tables {
-    /// Whether names have their kind before them.
+    /// Whether names are prefixed with their kind.
     kinds: bool,
     wide: bool,
-    /// Whether there is a column with the namespace; kubectl never takes it away again, whatever comes after.
+    /// Whether there is a namespace column; once shown, kubectl keeps it for all later tables.
     namespaces: bool,
     printed: bool,
 }
@@ -161,7 +161,7 @@ impl Tables {
     }
 }
 
-/// How a table is shown.
+/// The options of a table.
 pub fn view(args: &args::Get, wide: bool) -> View {
     View {
         wide,
@@ -173,7 +173,7 @@ pub fn view(args: &args::Get, wide: bool) -> View {
     }
 }
 
-/// `kind.group`, as kubectl writes it before names.
+/// `kind.group`, the prefix that kubectl puts before names.
 fn kind(resource: &Resource) -> String {
     let kind = resource.kind.to_lowercase();
     if resource.group.is_empty() { kind } else { format!("{kind}.{}", resource.group) }

@@ -1,4 +1,4 @@
-//! `-w`: what is there now, then what changes.
+//! `-w`: prints the existing objects, then every change.
 
 use super::tables;
 use super::{Get, Output};
@@ -90,7 +90,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     Ok(())
 }
 
-/// What is there now, and the revision from which to watch.
+/// The existing objects, and the resourceVersion to watch from.
 fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Failure> {
     if let Some(name) = name {
         let object = get.one(resource, name)?;

@@ -1,4 +1,5 @@
-//! `lint --convert`: CRDs of v1beta1 as v1 on standard output, what changes and what is still wrong on standard error.
+//! `lint --convert`: prints v1beta1 CRDs as v1 to standard output, and the changes and remaining errors to standard
+//! error.
 
 use super::{given_paths, judge, read};
 use crate::cli::{Exit, args, terminal};
@@ -53,7 +54,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Prints what the releases refuse in the converted CRD.
+/// Prints the errors of the releases that refuse the converted CRD.
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     let input = Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())));
     let mut exit = Exit::Fine;

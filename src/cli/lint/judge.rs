@@ -1,9 +1,9 @@
-//! One CRD: sent to a server of its own, as new or over the old one.
+//! Sends one CRD to a separate server, as a new CRD or as an update of the old one.
 
 use super::Old;
 use crate::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
 use crate::lint::{formats, place};
@@ -15,24 +15,24 @@ use crate::simulation::judge::{Namespace, Places, answered, identity};
 use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
-/// All that is known of a CRD.
+/// The findings about a CRD.
 pub struct Linted {
-    /// What the server says.
+    /// The server's response.
     pub item: Item,
-    /// Its schemas with rules, and the place of each of their expressions.
+    /// Its schemas with rules, and the source location of each expression.
     pub costs: Vec<(SchemaCost, Vec<Spot>)>,
-    /// What it breaks.
+    /// Its breaking changes.
     pub breaking: Vec<(Change, Spot)>,
 }
 
 impl Linted {
-    /// What could not be judged.
+    /// Why it could not be checked.
     pub fn untold(item: Item) -> Self {
         Self { item, costs: Vec::new(), breaking: Vec::new() }
     }
 }
 
-/// Judges a CRD on each of `releases`, as an update of `old` where there is one.
+/// Checks a CRD on each of `releases`, as an update of `old` if there is one.
 pub fn judge(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let places = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
@@ -97,16 +97,20 @@ fn is_beta(crd: &Value) -> bool {
     crd.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
 }
 
-/// Sends it as kubectl would.
+/// Sends the CRD as kubectl would.
 fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Item {
-    let manner = Manner { level: FieldValidation::Strict, dry_run: true, table: false, now };
+    let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let places = new.finder();
     let identity = identity(new.value(), Namespace::None);
     let server = Server::new(release, 0).without_managed_fields();
     let mut value = new.value().clone();
     request::forget_its_past(&mut value);
     let Some(old) = old else {
-        return answered(server.handle(&request::create(request::DEFINITIONS, value, manner)), identity, &places);
+        return answered(
+            server.handle(&request::create(request::DEFINITIONS, value, request_options)),
+            identity,
+            &places,
+        );
     };
     if let Err(why) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {why}");
@@ -115,7 +119,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
         return item;
     }
     let path = request::object(request::DEFINITIONS, &identity.name);
-    let stored = server.handle(&request::read(&path, manner));
+    let stored = server.handle(&request::read(&path, request_options));
     if let crate::server::ResponseBody::Json(stored) = &stored.body
         && let Some(revision) = stored.at(&["metadata", "resourceVersion"])
         && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
@@ -123,13 +127,13 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
         metadata.insert("resourceVersion".to_owned(), revision.clone());
     }
     let by = "fieldManager=kubectl-replace";
-    let request = request::write(Method::Put, &path, "application/json", by, value, manner);
+    let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
     let mut item = answered(server.handle(&request), identity, &places);
     item.action = Action::Update;
     item
 }
 
-/// A CRD of v1beta1: no server takes it today, so what is told is what the release makes of one that is there since before.
+/// A v1beta1 CRD: current servers refuse to create it, so this reports how the release treats a stored one.
 fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Item {
     let places = new.finder();
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
@@ -144,7 +148,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         ..Problem::default()
     });
     let place = |path: &str| {
-        // The old form may have it at the top.
+        // In v1beta1 the field may be at the top level.
         let above = path.strip_prefix("spec.versions[0].schema").map(|rest| format!("spec.validation{rest}"));
         let given = new.value().at(&["spec", "validation"]).is_some();
         places.field(above.filter(|_| given).as_deref().unwrap_or(path))

@@ -1,4 +1,4 @@
-//! What `lint` prints.
+//! Prints the results of `lint`.
 
 use super::judge::Linted;
 use crate::cli::Exit;
@@ -34,7 +34,7 @@ const COSTS: &[Column] = &[
     Column::text("RULE"),
 ];
 
-/// Shows CRDs as they come.
+/// Prints the results for CRDs one by one.
 pub struct Show<'a> {
     form: Form,
     look: Look,
@@ -46,17 +46,17 @@ pub struct Show<'a> {
 enum Form {
     Text,
     Json,
-    /// A page of these CRDs.
+    /// An HTML page of these CRDs.
     Html {
         details: Held,
         counts: html::lint::Counts,
     },
-    /// What pipelines read.
+    /// A report for pipelines.
     Cases(Cases),
 }
 
 impl<'a> Show<'a> {
-    /// Shows on `out`.
+    /// Prints to `out`.
     pub fn new(format: Option<LintFormat>, look: Look, out: &'a mut dyn Write) -> Self {
         let form = match format {
             None | Some(LintFormat::Table) => Form::Text,
@@ -69,7 +69,7 @@ impl<'a> Show<'a> {
         Self { form, look, out, count: 0, exit: Exit::Fine }
     }
 
-    /// The next CRD.
+    /// Prints the next CRD.
     pub fn add(&mut self, linted: &Linted) -> io::Result<()> {
         let exit = match linted.item.verdict {
             Verdict::CannotTell => Exit::CannotTell,
@@ -91,7 +91,7 @@ impl<'a> Show<'a> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// The end.
+    /// Ends the output.
     pub fn finish(self, releases: &ReleaseSet) -> io::Result<Exit> {
         match self.form {
             Form::Text => {}
@@ -222,7 +222,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// A CRD that breaks stored objects is a case that fails, as the exit code says.
+/// A CRD that breaks stored objects is a failed case, as in the exit code.
 fn case(linted: &Linted) -> Case {
     let mut case = Case::of(&linted.item);
     if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
@@ -239,7 +239,7 @@ fn case(linted: &Linted) -> Case {
     case
 }
 
-/// The limits that help.
+/// The limits that would make a rule cheap enough.
 fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
     let bounds: Vec<String> = bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path())).collect();
     match bounds.as_slice() {
@@ -248,7 +248,7 @@ fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
     }
 }
 
-/// A verdict and the releases that give it.
+/// A verdict with its releases.
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
         Verdict::CannotTell => format!("cannot be told for {releases}"),
@@ -256,7 +256,7 @@ fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     }
 }
 
-/// What each release estimates, where they differ.
+/// The estimate of each release, where they differ.
 fn estimates(cost: &ExpressionCost, spot: &Spot) -> String {
     let estimates = cost.estimates();
     if estimates.len() < 2 {
@@ -270,7 +270,7 @@ fn estimates(cost: &ExpressionCost, spot: &Spot) -> String {
     format!("{}:{}: `{}`: {}\n", spot.source, spot.line, name(cost), each.join(", "))
 }
 
-/// How an expression is called.
+/// The name of an expression in the report.
 fn name(cost: &ExpressionCost) -> String {
     let text = shortened(cost.text.trim());
     if cost.message { format!("messageExpression: {text}") } else { text }
@@ -317,7 +317,7 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], spot: &Spot) -> Value 
     value
 }
 
-/// What one of several releases estimates.
+/// The estimate of one of several releases.
 fn estimate_value(one: &Estimate) -> Value {
     let mut value = object([
         ("version", Value::from(one.release.to_string())),

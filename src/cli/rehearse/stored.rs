@@ -1,4 +1,4 @@
-//! What the cluster stores, one object at a time, with a bar on a terminal that says how far it is.
+//! Reads the stored objects of the cluster one by one, with a progress bar on a terminal.
 
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::output::excerpt::Spot;
@@ -7,7 +7,7 @@ use crate::simulation::judge::Places;
 use crate::value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The place of what stands in no file.
+/// The source name of objects that are not in a file.
 pub struct InCluster;
 
 impl Places for InCluster {
@@ -24,7 +24,7 @@ impl Places for InCluster {
     }
 }
 
-/// The objects of a collection; last, if the cluster does not give all of them, why.
+/// The objects of a collection; the last item is an error if the list could not be read to its end.
 pub struct Stored<'a> {
     pages: Pages<'a>,
     page: std::vec::IntoIter<Value>,
@@ -34,9 +34,9 @@ pub struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// Begins to read the objects at `path`.
+    /// Starts to read the objects at `path`.
     pub fn of(connection: &'a Connection, path: &str) -> Self {
-        // It draws on standard error, and on nothing that is no terminal.
+        // The bar is drawn on standard error, and only on a terminal.
         let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} objects, {eta} left");
         if let Ok(style) = style {
@@ -46,7 +46,7 @@ impl<'a> Stored<'a> {
         Self { pages, page: Vec::new().into_iter(), read: 0, broken: false, bar }
     }
 
-    /// What is to be said of the list as a whole, when all of it was read.
+    /// Notes about the list as a whole, once it was read.
     pub fn note(&self) -> Option<Note> {
         self.bar.finish_and_clear();
         let note = |kind, message: String| Some(Note { kind, message });

@@ -1,4 +1,5 @@
-//! What a server begins with: files, as if they were applied, or a cluster's CRDs and objects, as they are stored there.
+//! Loads the initial objects of a server: files, as if applied, or a cluster's CRDs and objects as they are stored
+//! there.
 
 use crate::cli::args;
 use crate::cli::progress::Progress;
@@ -6,10 +7,10 @@ use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
 use crate::input::required::{Required, Sources};
-use crate::input::shelf::{Place, Shelf};
+use crate::input::temp_store::{Place, TempStore};
 use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::convert;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server, Timestamp};
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// The release of the cluster that is loaded, or else the newest. A note about the choice goes to standard error.
+/// The release of the cluster that is loaded, or the newest. A note about the choice goes to standard error.
 pub fn release(args: &args::Serve) -> Release {
     if !args.load_from_cluster || args.cluster.offline {
         return Release::NEWEST;
@@ -33,7 +34,7 @@ pub fn release(args: &args::Serve) -> Release {
     simulated.release
 }
 
-/// Reads the files and applies what they hold, CRDs first. What cannot be read or is refused is reported and left out.
+/// Reads files and applies their objects, CRDs first. Problems are reported, and the rest is loaded.
 ///
 /// # Errors
 /// All problems: those of whole files, and with `--strict-load` those of single documents.
@@ -42,7 +43,8 @@ pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), 
         return Ok(());
     }
     let options = args.reading.options();
-    let mut load = Load { server, args, now, shelf: Shelf::default(), pending: Vec::new(), problems: Vec::new() };
+    let mut load =
+        Load { server, args, now, temp_store: TempStore::default(), pending: Vec::new(), problems: Vec::new() };
     let entries = Sources::open(&args.load, options.clone(), Required::Object, "--load");
     let progress = Progress::new(true);
     for entry in progress.count(entries.and_kustomizations(&args.kustomize)) {
@@ -63,18 +65,18 @@ pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), 
     if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }
 
-/// Applies documents: CRDs at once, everything else when all CRDs are there.
+/// Applies documents: CRDs at once, other objects once all CRDs exist.
 struct Load<'a> {
     server: &'a Server,
     args: &'a args::Serve,
     now: Timestamp,
-    shelf: Shelf,
+    temp_store: TempStore,
     pending: Vec<Pending>,
     /// Problems that stop the server.
     problems: Vec<String>,
 }
 
-/// An object that is still to be applied.
+/// An object that has not been applied yet.
 struct Pending {
     place: Place,
     source: Arc<str>,
@@ -82,8 +84,8 @@ struct Pending {
 }
 
 impl Load<'_> {
-    fn manner(&self) -> Manner {
-        Manner { level: FieldValidation::Strict, dry_run: false, table: false, now: self.now }
+    fn request_options(&self) -> RequestOptions {
+        RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now: self.now }
     }
 
     /// A problem with one document.
@@ -98,12 +100,12 @@ impl Load<'_> {
     fn document(&mut self, document: Document) -> Result<(), Vec<String>> {
         let (source, position) = (Arc::clone(&document.source), document.position());
         if !document.is_definition() {
-            let place = self.shelf.put(&document.value).map_err(|error| vec![unkept(&error)])?;
+            let place = self.temp_store.put(&document.value).map_err(|error| vec![unkept(&error)])?;
             self.pending.push(Pending { place, source, position });
             return Ok(());
         }
-        let applied =
-            definition(document.value).and_then(|crd| apply(self.server, request::DEFINITIONS, crd, self.manner()));
+        let applied = definition(document.value)
+            .and_then(|crd| apply(self.server, request::DEFINITIONS, crd, self.request_options()));
         if let Err(problem) = applied {
             self.leave_out(format!("{source}:{position}: {problem}"));
         }
@@ -111,9 +113,9 @@ impl Load<'_> {
     }
 
     fn objects(&mut self) -> Result<(), Vec<String>> {
-        let plurals = plurals(self.server, self.manner());
+        let plurals = plurals(self.server, self.request_options());
         for Pending { place, source, position } in std::mem::take(&mut self.pending) {
-            let object = self.shelf.get(place).map_err(|error| vec![unkept(&error)])?;
+            let object = self.temp_store.get(place).map_err(|error| vec![unkept(&error)])?;
             let place = format!("{source}:{position}");
             if let Err(problem) = self.object(object, &plurals, &place) {
                 self.leave_out(format!("{place}: {problem}"));
@@ -136,7 +138,7 @@ impl Load<'_> {
         let own = object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
         let namespace = own.or(self.args.cluster.namespace.as_deref()).unwrap_or("default").to_owned();
         let path = request::collection(group, version, plural, namespaced.then_some(namespace.as_str()));
-        apply(self.server, &path, object, self.manner())
+        apply(self.server, &path, object, self.request_options())
     }
 }
 
@@ -144,7 +146,7 @@ fn unkept(error: &io::Error) -> String {
     format!("objects cannot be kept in a temporary file: {error}: make room for it, or name a directory with TMPDIR")
 }
 
-/// A CRD as v1: one of v1beta1 is converted, for no server takes it any more.
+/// A CRD as v1: one of v1beta1 is converted, because current servers refuse it.
 fn definition(crd: Value) -> Result<Value, String> {
     if crd.str_at(&["apiVersion"]) != Some("apiextensions.k8s.io/v1beta1") {
         return Ok(crd);
@@ -152,18 +154,24 @@ fn definition(crd: Value) -> Result<Value, String> {
     Ok(convert::convert(&crd::decode(&crd)?.crd).crd)
 }
 
-/// Creates an object, or applies it where there is one already.
-fn apply(server: &Server, collection: &str, mut object: Value, manner: Manner) -> Result<(), String> {
+/// Creates an object, or applies it if it exists.
+fn apply(server: &Server, collection: &str, mut object: Value, request_options: RequestOptions) -> Result<(), String> {
     request::forget_identity(&mut object);
-    let response = server.handle(&request::create(collection, object.clone(), manner));
+    let response = server.handle(&request::create(collection, object.clone(), request_options));
     if response.code != 409 {
         return judged(&response);
     }
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let path = request::object(collection, &name);
     let query = "fieldManager=kubectl-create&force=true";
-    let apply =
-        request::write(crate::server::Method::Patch, &path, "application/apply-patch+yaml", query, object, manner);
+    let apply = request::write(
+        crate::server::Method::Patch,
+        &path,
+        "application/apply-patch+yaml",
+        query,
+        object,
+        request_options,
+    );
     judged(&server.handle(&apply))
 }
 
@@ -177,12 +185,12 @@ fn judged(response: &Response) -> Result<(), String> {
     })
 }
 
-/// By group and kind, the plural and whether objects are in namespaces.
+/// The plural and the scope of each kind, by group and kind.
 type Plurals = HashMap<(String, String), (String, bool)>;
 
-/// What serves which kind: by group and kind the plural, and whether its objects are in namespaces.
-fn plurals(server: &Server, manner: Manner) -> Plurals {
-    let list = server.handle(&request::read(request::DEFINITIONS, manner));
+/// The plural and the scope of each kind, by group and kind.
+fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
+    let list = server.handle(&request::read(request::DEFINITIONS, request_options));
     let ResponseBody::Json(list) = &list.body else { return HashMap::new() };
     let crds = list.get("items").and_then(Value::as_array).unwrap_or_default();
     let of = |crd: &Value| {
@@ -193,12 +201,12 @@ fn plurals(server: &Server, manner: Manner) -> Plurals {
     crds.iter().map(of).collect()
 }
 
-/// Copies a cluster's CRDs and their objects. What may not be read is told and left out.
+/// Copies a cluster's CRDs and their objects. Objects that may not be read are reported and left out.
 pub fn cluster(server: &Server, target: &Target, now: Timestamp) -> Result<(), String> {
     let cluster = Connection::open(target, terminal::warn).map_err(|e| e.text())?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {
-        // Items of a typed list do not say what they are.
+        // The items of a typed list have no apiVersion and kind.
         if let Some(members) = crd.as_object_mut() {
             members.insert("apiVersion".to_owned(), "apiextensions.k8s.io/v1".into());
             members.insert("kind".to_owned(), "CustomResourceDefinition".into());
@@ -230,7 +238,7 @@ pub fn cluster(server: &Server, target: &Target, now: Timestamp) -> Result<(), S
     Ok(())
 }
 
-/// Hands on every object of a list.
+/// Passes on every object of a list.
 fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result<(), Error> {
     let mut pages = cluster.pages(path, Query::default(), cluster::JSON);
     for page in pages.by_ref() {
@@ -242,7 +250,7 @@ fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result
     Ok(())
 }
 
-/// Where a CRD's objects can be read: in the version they are stored in, or the first that is served.
+/// The path of a CRD's objects: in the storage version, or the first served one.
 fn readable(crd: &Value) -> Option<Resource> {
     let versions = crd.at(&["spec", "versions"])?.as_array()?;
     let is = |version: &Value, what: &str| version.get(what).and_then(Value::as_bool) == Some(true);

@@ -1,15 +1,15 @@
-//! Objects of files, read as if a server had stored them. They are kept in a temporary file, and are in the server only
-//! while it answers a request for them.
+//! Reads objects from files as if a server had stored them. They are kept in a temporary file and loaded into the
+//! server only while it answers a request for them.
 
 use super::problem;
 use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
-use crate::input::shelf::{Place, Shelf};
+use crate::input::temp_store::{Place, TempStore};
 use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, Manner};
+use crate::kubectl::request::{self, RequestOptions};
 use crate::release::Release;
 use crate::server::{Request, ResponseBody, Server};
 use crate::simulation::builtin;
@@ -21,7 +21,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// As many objects are in the server at once.
+/// The most objects loaded into the server at once.
 const PAGE: usize = 500;
 
 /// The arguments that name files.
@@ -29,11 +29,11 @@ const PAGE: usize = 500;
 pub struct Given<'a> {
     /// Files and directories with objects.
     pub filenames: &'a [String],
-    /// Directories with objects, which kustomize builds.
+    /// Directories with kustomizations.
     pub kustomizations: &'a [PathBuf],
     /// Files and directories with CRDs.
     pub crds: &'a [String],
-    /// How they are read.
+    /// How files are read.
     pub options: &'a Options,
 }
 
@@ -44,23 +44,23 @@ impl Given<'_> {
     }
 }
 
-/// The objects of files, and a server with their CRDs.
+/// Objects from files, and a server with their CRDs.
 pub struct Files {
     server: Server,
     resources: Arc<Vec<Resource>>,
-    shelf: Shelf,
-    /// The objects of each definition (`plural.group`), by their keys in the store.
+    temp_store: TempStore,
+    /// The objects of each CRD (`plural.group`), by their keys in the store.
     objects: HashMap<String, BTreeMap<String, Stored>>,
     /// The objects in the order of the files.
     order: Vec<Named>,
-    manner: Manner,
+    request_options: RequestOptions,
 }
 
-/// An object that was stored.
+/// A stored object.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     place: Place,
-    /// Whether it came with a resourceVersion; one that our server gave it is not shown.
+    /// Whether it had a resourceVersion; one assigned by this program's server is not shown.
     versioned: bool,
 }
 
@@ -83,15 +83,17 @@ struct Pending {
 }
 
 impl Files {
-    /// Reads objects and CRDs for a server of `release`. `namespace` is for objects without one. What cannot be read is handed to `report`.
+    /// Reads objects and CRDs for a server of `release`. Objects without a namespace get `namespace`. Problems are
+    /// passed to `report`.
     pub fn read(
         given: Given<'_>,
         release: Release,
         namespace: &str,
         report: &mut dyn FnMut(String),
     ) -> Result<Self, Error> {
-        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-        let (server, shelf) = (Server::new(release, 0), Shelf::default());
+        let request_options =
+            RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
+        let (server, temp_store) = (Server::new(release, 0), TempStore::default());
         let mut pending = Vec::new();
         let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");
@@ -109,25 +111,25 @@ impl Files {
             let spot = object.finder().start();
             if object.is_definition() {
                 let crd = object.take_value();
-                if let Err(why) = server.seed_definition(&crd, manner.now) {
+                if let Err(why) = server.seed_definition(&crd, request_options.now) {
                     report(format!("error: {spot}: {why}"));
                 }
                 continue;
             }
-            // Built-in kinds are skipped, as by `validate`.
+            // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
             if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
-                let place = shelf.put(object.value()).map_err(|error| unkept(&error))?;
+                let place = temp_store.put(object.value()).map_err(|error| unkept(&error))?;
                 pending.push(Pending { place, source: Arc::clone(&spot.source), line: spot.line });
             }
         }
         let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());
-        let mut files = Self { server, resources, shelf, objects, order, manner };
-        let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", manner) };
+        let mut files = Self { server, resources, temp_store, objects, order, request_options };
+        let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", request_options) };
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
         for Pending { place, source, line } in pending {
-            let object = files.shelf.get(place).map_err(|error| unkept(&error))?;
+            let object = files.temp_store.get(place).map_err(|error| unkept(&error))?;
             if let Err(why) = files.store(&resources, object, namespace)? {
                 report(format!("error: {source}:{line}: {why}"));
             }
@@ -135,7 +137,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Stores an object as a server would. The inner error says why that is not possible.
+    /// Stores an object as a server would. The inner error is the reason why the server refuses it.
     fn store(
         &mut self,
         resources: &[Arc<Resource>],
@@ -164,7 +166,7 @@ impl Files {
         }
         let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
         self.server.withdraw(&definition, &namespace, &name);
-        let place = self.shelf.put(&stored).map_err(|error| unkept(&error))?;
+        let place = self.temp_store.put(&stored).map_err(|error| unkept(&error))?;
         let key = key(&namespace, &name);
         self.objects.entry(definition).or_default().insert(key, Stored { place, versioned });
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
@@ -183,14 +185,14 @@ impl Files {
 
     /// The CRD with a name.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
-        match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.manner)) {
+        match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.request_options)) {
             Ok(crd) => Ok(Some(crd)),
             Err(error) if error.code == Some(404) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The pages of a list, in the order of the store; there is at least one.
+    /// The pages of a list, in the order of the store; at least one.
     pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, query: &Query) -> Pages<'a> {
         let definition = super::definition_name(resource);
         let prefix = namespace.map_or_else(String::new, |namespace| key(namespace, ""));
@@ -213,7 +215,7 @@ impl Files {
         Ok(shown(found, stored.is_some_and(|stored| stored.versioned)))
     }
 
-    /// Asks while the server has some objects.
+    /// Calls the server while some objects are loaded.
     fn with<T>(
         &self,
         definition: &str,
@@ -221,7 +223,7 @@ impl Files {
         ask: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         for (key, stored) in keys {
-            let object = self.shelf.get(stored.place).map_err(|error| unkept(&error))?;
+            let object = self.temp_store.get(stored.place).map_err(|error| unkept(&error))?;
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)
@@ -236,7 +238,7 @@ impl Files {
     }
 
     fn ask(&self, path: &str) -> Result<Value, Error> {
-        self.answer(&request::read(path, self.manner))
+        self.answer(&request::read(path, self.request_options))
     }
 
     fn answer(&self, request: &Request) -> Result<Value, Error> {
@@ -290,7 +292,7 @@ impl Iterator for Pages<'_> {
     }
 }
 
-/// An object without the resourceVersion that only our server gave it.
+/// The object without a resourceVersion that only this program's server assigned.
 fn shown(mut object: Value, versioned: bool) -> Value {
     if !versioned && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
@@ -298,7 +300,7 @@ fn shown(mut object: Value, versioned: bool) -> Value {
     object
 }
 
-/// The key of an object in the store, which gives the order of lists.
+/// The key of an object in the store, which determines the order of lists.
 fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }

@@ -1,4 +1,4 @@
-//! Where the items of a run go: each `-o` in its own way, as they come where that is possible.
+//! Prints the items of a run in the requested format, as they arrive where the format allows it.
 
 use crate::cli::args::ValidateFormat;
 use crate::cli::cases::Cases;
@@ -19,7 +19,7 @@ use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::io;
 
-/// Shows items.
+/// Prints items.
 pub struct Show<'a> {
     out: &'a mut Writer,
     messages: &'a mut Writer,
@@ -27,7 +27,7 @@ pub struct Show<'a> {
     form: Form,
     text: TextReport,
     summary: Summary,
-    /// The first failure to write; nothing is written after it.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
     /// Whether a message was written.
     messaged: bool,
@@ -36,24 +36,24 @@ pub struct Show<'a> {
 }
 
 enum Form {
-    /// The rows of the table, then these details.
+    /// The rows of the table, followed by details.
     Text { rows: Held, details: Held },
-    /// A JSON document; whether an item was written.
+    /// A JSON document; whether an item was already written.
     Json { begun: bool },
-    /// YAML documents; whether one was written.
+    /// YAML documents; whether one was already written.
     Yaml { begun: bool },
     /// Names.
     Name,
     /// Tables.
     Wide(Wide),
-    /// A page: rows, then details, of so many items.
+    /// An HTML page with the number of items.
     Html { rows: Box<Ranked>, details: Box<Ranked>, count: usize },
-    /// What pipelines read.
+    /// A report for pipelines.
     Cases(Cases),
 }
 
 impl<'a> Show<'a> {
-    /// Shows on `out`; what is said beside it goes to `messages`. `releases` are those that are asked for, if any are.
+    /// Prints to `out`, and messages to `messages`. `releases` are those given on the command line, if any.
     pub fn new(
         format: Option<ValidateFormat>,
         style: Style,
@@ -90,7 +90,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// The next item.
+    /// Prints the next item.
     pub fn item(&mut self, item: &Item) {
         self.progress.add();
         self.summary.add(item);
@@ -156,7 +156,7 @@ impl<'a> Show<'a> {
         self.message(&details)
     }
 
-    /// Writes a message, with an empty line before all but the first.
+    /// Writes a message, with an empty line between messages.
     fn message(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -166,7 +166,7 @@ impl<'a> Show<'a> {
         self.progress.suspend(|| messages.write_all(before).and_then(|()| messages.write_all(text.as_bytes())))
     }
 
-    /// Something to know of the run as a whole.
+    /// Prints a note about the run as a whole.
     pub fn note(&mut self, note: Note) {
         if !self.style.quiet
             && self.failed.is_none()
@@ -177,7 +177,7 @@ impl<'a> Show<'a> {
         self.notes.push(note);
     }
 
-    /// Writes what is left and gives the counts.
+    /// Finishes the output and returns the counts.
     pub fn finish(mut self, releases: &ReleaseSet) -> io::Result<Summary> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -234,7 +234,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// The place of an object on the page: what is rejected comes first.
+/// The rank of an object on the page: rejected objects come first.
 fn rank(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Rejected => 0,
@@ -244,7 +244,7 @@ fn rank(verdict: Verdict) -> usize {
     }
 }
 
-/// The unified diff of what would be stored, without what the server and kubectl note in the metadata.
+/// The unified diff of the stored object, without metadata written by the server and kubectl.
 fn change(item: &Item) -> Option<String> {
     let after = without_books(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
     let before = item.before.clone().map(without_books);
@@ -263,7 +263,7 @@ fn change(item: &Item) -> Option<String> {
     difference::unified(&sides, false)
 }
 
-/// The tables of `-o wide`: one for each kind and version, in the order in which they come, as `kubectl get` prints them.
+/// The tables of `-o wide`: one per kind and version, in order of appearance, as `kubectl get` prints them.
 #[derive(Default)]
 struct Wide {
     groups: Vec<Group>,
@@ -273,7 +273,7 @@ struct Wide {
 struct Group {
     kind: String,
     namespaced: bool,
-    /// Tables of one object, each with what stands behind its columns.
+    /// Tables of one object, each with the cells after its columns.
     rows: Vec<(Value, [String; 2])>,
 }
 
@@ -307,7 +307,7 @@ impl Wide {
     }
 }
 
-/// `3 (now 2)`, and the selector if there is one.
+/// `3 (now 2)`, followed by the selector if there is one.
 fn scale(scale: &Value) -> String {
     let number = |path: &[&str]| scale.at(path).and_then(Value::as_int).unwrap_or(0);
     let replicas = format!("{} (now {})", number(&["spec", "replicas"]), number(&["status", "replicas"]));

@@ -1,10 +1,10 @@
-//! `validate --watch`: judges again whenever a file changes, until Ctrl-C.
+//! `validate --watch`: validates again whenever a file changes, until Ctrl-C.
 
 use crate::cli::{Exit, args, watching};
 use crate::input::watch::Watched;
 use std::io;
 
-/// Judges again and again with `judge`; ends when nobody reads any more, or with the last exit code at Ctrl-C.
+/// Calls `judge` again and again; returns when the output is closed, or on Ctrl-C with the last exit code.
 pub fn run(args: &args::Validate, judge: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let others = args.inputs.crds.iter().chain(&args.updates.old).cloned();
     let paths: Vec<String> = args.inputs.paths.all().into_iter().chain(others).collect();

@@ -1,4 +1,5 @@
-//! The page of `lint`: for each CRD what the server says, what its rules cost as bars, and what breaks.
+//! The HTML page of `lint`: for each CRD the server's response, the cost of its rules as bars, and its breaking
+//! changes.
 
 use super::{Page, Tone, badge, by_release, dedented, escaped, message, plural, problems};
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
@@ -11,21 +12,21 @@ use crate::output::report::{Item, Verdict};
 use crate::release::ReleaseSet;
 use std::fmt::Write as _;
 
-/// How many CRDs met which fate.
+/// The number of CRDs by result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// The server would take them and nothing breaks.
+    /// Accepted, without breaking changes.
     pub fine: usize,
-    /// The server would take them, and they break stored objects.
+    /// Accepted, with breaking changes.
     pub breaking: usize,
-    /// The server would refuse them.
+    /// Rejected.
     pub rejected: usize,
-    /// Not judged.
+    /// Not validated.
     pub cannot_tell: usize,
 }
 
 impl Counts {
-    /// Counts a CRD, which breaks `breaking` things.
+    /// Counts a CRD with `breaking` breaking changes.
     pub fn add(&mut self, item: &Item, breaking: usize) {
         let count = match item.verdict {
             Verdict::CannotTell => &mut self.cannot_tell,
@@ -37,7 +38,7 @@ impl Counts {
     }
 }
 
-/// What the page says first.
+/// The head of the page.
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { fine, breaking, rejected, cannot_tell } = *counts;
     let total = plural(fine + breaking + rejected + cannot_tell, "CRD");
@@ -56,7 +57,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     Page { command: "lint", releases, headline: &headline, tone, shares: &shares, facts: &[] }.head()
 }
 
-/// A CRD.
+/// The section of a CRD.
 pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Change, Spot)]) -> String {
     let name = if item.identity.name.is_empty() { "A CRD" } else { &item.identity.name };
     let tone =
@@ -97,7 +98,7 @@ pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Chan
     text
 }
 
-/// What all rules of a schema cost.
+/// The cost of all rules of a schema.
 fn together(schema: &SchemaCost) -> String {
     let (share, limit) = (schema.percent(), cost::count(SCHEMA_COST_LIMIT));
     let words = format!("All of them, of the {limit} that a schema may cost");
@@ -105,7 +106,7 @@ fn together(schema: &SchemaCost) -> String {
     format!("<div class=\"bars together\">\n{}</div>\n", track(&words, share, &facts, &schema.bounds))
 }
 
-/// An expression and what it costs.
+/// The cost of an expression.
 fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
     let kind = if rule.message { "messageExpression: " } else { "" };
     let words = format!("<code>{kind}{}</code>", escaped(&dedented(rule.text.trim())));
@@ -130,7 +131,7 @@ fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
     track(&words, rule.percent(), &facts, &rule.bounds)
 }
 
-/// A bar as long as the share, in percent, with what is to be said of it; `words` is markup.
+/// A bar for a share in percent, with a text, which is markup.
 fn track(words: &str, share: f64, facts: &[String], bounds: &[Bound]) -> String {
     let tone = match share {
         p if p > 100.0 => Tone::Bad,

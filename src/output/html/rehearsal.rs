@@ -1,4 +1,5 @@
-//! The page of `rehearse`: what the server says of the new CRD, a table of the objects to which anything happens, then each.
+//! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, then their
+//! details.
 
 use super::{Page, Tone, badge, escaped, message, number, plural, problems};
 use crate::output::excerpt::Grade;
@@ -11,10 +12,10 @@ use std::fmt::Write as _;
 
 /// The titles of the table.
 pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Place"];
-/// More paths are not shown as bars.
+/// The most paths shown as bars.
 const MOST_BARS: usize = 20;
 
-/// What the page says first, and what is said of the CRD.
+/// The head of the page, with the response about the CRD.
 pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
     let refused = said.verdict != Verdict::Accepted;
@@ -25,7 +26,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
         (false, 0) => (format!("Nothing breaks in {total}"), Tone::Good),
         (false, _) => (format!("The upgrade harms some of {total}"), Tone::Bad),
     };
-    // An object may meet several.
+    // An object may be counted several times.
     let fates = [
         (counts.untouched(), "untouched", Tone::Good),
         (counts.losing(), "losing fields", Tone::Bad),
@@ -52,7 +53,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     text
 }
 
-/// How often each path is lost.
+/// The number of objects that lose each path.
 fn lost(counts: &Counts) -> String {
     let lost = counts.most_lost();
     let objects = counts.objects().max(1);
@@ -100,7 +101,7 @@ fn next_write(entry: &Entry) -> (String, Tone) {
     }
 }
 
-/// The place of an object on the page: what is wrong comes first, then what is not certain, then the rest.
+/// The rank of an object on the page: invalid first, then uncertain, then the rest.
 pub fn rank(entry: &Entry) -> usize {
     match next_write(entry).1 {
         Tone::Bad => 0,
@@ -135,7 +136,7 @@ pub fn row(entry: &Entry, n: usize) -> String {
     )
 }
 
-/// All of the `n`th object.
+/// The details of the `n`th object.
 pub fn details(entry: &Entry, n: usize) -> String {
     let (words, tone) = next_write(entry);
     let mut text = format!(

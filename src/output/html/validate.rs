@@ -1,4 +1,4 @@
-//! The page of `validate`: a table of the objects, then each with what is wrong, what would change and what would be stored.
+//! The HTML page of `validate`: a table of the objects, then for each its errors, its changes and the stored object.
 
 use super::{Page, Tone, badge, by_release, diff, escaped, number, plural, problems};
 use crate::output::report::{Action, Item, Summary, Verdict};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// The titles of the table.
 pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Place"];
 
-/// What the page says first.
+/// The head of the page.
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
@@ -52,12 +52,12 @@ pub fn row(item: &Item, n: usize) -> String {
     )
 }
 
-/// Whether there is more to say than the row does.
+/// Whether an item has details besides its row.
 fn has_details(item: &Item) -> bool {
     item.verdict != Verdict::Skipped || !item.warnings.is_empty()
 }
 
-/// All of the `n`th item; `change` is the unified diff of what would be stored.
+/// The details of the `n`th item; `change` is the unified diff of the stored object.
 pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     if !has_details(item) {
         return String::new();
@@ -86,7 +86,7 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
             Action::Create => ("What would be stored, defaults marked", " class=\"stored\""),
             _ => ("What would change", ""),
         };
-        // A change is what one looks for; a whole object is long.
+        // With a diff, the whole object is not shown.
         let open = if item.action == Action::Create { "" } else { " open=\"open\"" };
         let _ = writeln!(text, "<details{open}{class}><summary>{words}</summary>{}</details>", diff(change));
     }
@@ -94,7 +94,7 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     text
 }
 
-/// What would be dropped and what would be set.
+/// The pruned and the defaulted fields.
 fn paths(item: &Item) -> String {
     let mut lines = String::new();
     for pruned in &item.pruned {

@@ -1,4 +1,4 @@
-//! Apply configurations: merged into the object by the types of the published schema (`mutating/patch/smd.go`).
+//! Apply configurations: merges them into the object with the types of the published schema (`mutating/patch/smd.go`).
 
 use super::native::{self, Foreign, Step};
 use crate::apply::path::PathElement;
@@ -7,10 +7,10 @@ use crate::apply::types::{Choice, ListRelation, Scalar, Type};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::value::{Value, quote};
 
-/// The object with the configuration applied.
+/// Applies the configuration to the object.
 ///
 /// # Errors
-/// The server's words for a configuration that cannot be applied.
+/// The server's text for a configuration that cannot be applied.
 pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type) -> Result<Value, String> {
     let CelValue::Message(message) = value else {
         return Err(format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name()));
@@ -23,7 +23,7 @@ pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type) -> Result<Value
     merged(message, object, types)
 }
 
-/// `CheckTypeNamesMatchFieldPathNames`: the name of a type is that of the way to it.
+/// `CheckTypeNamesMatchFieldPathNames`: the name of a type must match the path to it.
 pub fn check_names(value: &CelValue<'_>, path: &mut Vec<String>, errors: &mut Vec<String>) {
     match value {
         CelValue::Message(message) if message.is_object() => {
@@ -84,7 +84,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
     merge(types, object, &patch).map_err(|errors| failed("failed to merge patch", errors_text(&errors)))
 }
 
-/// The error of a Go value that JSON has no word for, where the schema wants a value of a type.
+/// The error for a Go value without a JSON form where the schema requires a type.
 fn foreign_error(types: &Type, patch: &Value, foreign: &Foreign) -> Option<crate::apply::typed::TypeError> {
     let mut path = String::new();
     let (mut at, mut value) = (types, patch);
@@ -115,7 +115,7 @@ fn foreign_error(types: &Type, patch: &Value, foreign: &Foreign) -> Option<crate
     Some(crate::apply::typed::TypeError { path, message })
 }
 
-/// The paths of atomic lists, maps and structs that a configuration sets: it would remove what it does not name.
+/// The paths of atomic lists, maps and structs that a configuration sets: applying it would remove their other members.
 fn find_atomics(types: &Type, value: &Value, path: String, found: &mut Vec<String>) {
     match (types.choice_for(value), value) {
         (Some(Choice::Map(map)), Value::Object(members)) => {

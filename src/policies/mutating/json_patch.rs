@@ -1,4 +1,4 @@
-//! JSON patches that expressions make (`mutating/patch/json_patch.go`).
+//! JSON patches made by expressions (`mutating/patch/json_patch.go`).
 
 use super::native;
 use super::{Failure, apply::check_names};
@@ -7,10 +7,10 @@ use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::policies::denial::Refused;
 use crate::value::{Value, json as json_text, quote};
 
-/// The object with the operations applied; unchanged if one of them is a test that fails.
+/// Applies the operations; the object is unchanged if a test operation fails.
 ///
 /// # Errors
-/// The server's words for an operation that cannot be read or applied, or for what is left being no object.
+/// The server's text for an invalid operation, or for a result that is not an object.
 pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
     let CelValue::List(list) = value else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned().into());
@@ -68,7 +68,7 @@ fn operation(message: &Message<'_>) -> Result<Operation, String> {
     Ok(Operation { op, path: through_go(text("path")), from, value })
 }
 
-/// The text as JSON reads what Go quoted: some of Go's escapes are none of JSON's.
+/// The text that JSON reads from a Go-quoted string: some of Go's escapes are not valid in JSON.
 fn through_go(text: String) -> Result<String, String> {
     let quoted = quote::go_quote(&text);
     let mut chars = quoted.chars();
@@ -83,7 +83,7 @@ fn through_go(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// A value may begin anywhere in the object.
+/// A value may refer to any part of the object.
 fn own_name(value: &CelValue<'_>) -> String {
     match value {
         CelValue::Message(message) => message.type_name.to_string(),

@@ -1,12 +1,12 @@
-//! CEL values as the Go values and the JSON that patches make of them (`cel/mutation/dynamic`, `structpb`).
+//! Converts CEL values to the Go values and JSON of patches (`cel/mutation/dynamic`, `structpb`).
 
 use crate::cel::value::{List, Message, Opaque, Value as CelValue};
 use crate::value::{Map, Value, quote};
 
-/// A Go value that JSON has no word for, where an apply configuration holds one.
+/// A Go value without a JSON form inside an apply configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The keys and indexes that lead there.
+    /// The keys and indexes on the path to it.
     pub path: Vec<Step>,
     /// `%v` of the value.
     pub shown: String,
@@ -25,10 +25,11 @@ pub enum Step {
     Index(usize),
 }
 
-/// The object of an apply configuration (`ObjectVal.ConvertToNative`), with a null in place of each foreign value.
+/// The object of an apply configuration (`ObjectVal.ConvertToNative`), with null in place of values without a JSON
+/// form.
 ///
 /// # Errors
-/// A key of a map that is no string.
+/// A map key that is not a string.
 pub fn object(message: &Message<'_>, foreign: &mut Vec<Foreign>) -> Result<Map, String> {
     let mut path = Vec::new();
     members(message, &mut path, foreign)
@@ -52,7 +53,7 @@ fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -
 fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
     match value {
         CelValue::Optional(Some(inner)) => field(inner, path, foreign),
-        // The items of a list that an expression made become what Go has behind them; other lists are walked.
+        // The items of a list made by an expression become their Go values; other lists are converted recursively.
         CelValue::List(list) => {
             let shallow = matches!(list, List::Shared(_) | List::Constant(_));
             let mut out = Vec::new();
@@ -83,7 +84,7 @@ fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> R
     }
 }
 
-/// `Value()` of a value: lists and maps that an expression made stay Go's own.
+/// `Value()` of a value: lists and maps made by an expression stay Go values.
 fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
     let (shown, sharp, go_type) = match value {
         CelValue::Bool(b) => return Ok(Value::Bool(*b)),
@@ -97,7 +98,7 @@ fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Res
         CelValue::List(List::Untyped(items)) => return Ok(Value::Array(items.to_vec())),
         CelValue::Map(crate::cel::value::Map::Untyped(members)) => return Ok(Value::Object((*members).clone())),
         CelValue::List(list) if matches!(list, List::Joined(_)) => {
-            // The elements of joined lists are taken out of them.
+            // Concatenated lists are flattened.
             let mut out = Vec::new();
             for (index, item) in list.iter().enumerate() {
                 path.push(Step::Index(index));
@@ -190,10 +191,10 @@ fn go_type(value: &CelValue<'_>) -> &'static str {
     }
 }
 
-/// The value of a JSON patch operation (`ConvertToNative` to `structpb.Value`, and that as JSON).
+/// The value of a JSON patch operation (`ConvertToNative` to `structpb.Value`, then to JSON).
 ///
 /// # Errors
-/// The server's words for a value that JSON has no word for.
+/// The server's text for a value without a JSON form.
 pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
     match value {
         CelValue::Null => Ok(Value::Null),
@@ -259,7 +260,7 @@ fn wrong_key(key: &CelValue<'_>) -> String {
     }
 }
 
-/// The largest integer that JSON numbers carry exactly.
+/// The largest integer that a JSON number represents exactly.
 const SAFE: u64 = (1 << 53) - 1;
 
 /// A double as JSON writes and reads it: an integral one becomes an integer.
@@ -274,7 +275,7 @@ fn double(d: f64) -> Value {
     whole.map_or(Value::Float(d), Value::Int)
 }
 
-/// The numbers of objects go through doubles.
+/// The numbers of objects pass through doubles.
 fn through_doubles(value: Value) -> Value {
     match value {
         Value::Int(i) => double(i as f64),

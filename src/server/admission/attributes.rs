@@ -1,11 +1,11 @@
-//! What admission knows of a request besides its object: `admission.Attributes`.
+//! The attributes of a request that admission sees besides the object: `admission.Attributes`.
 
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::options::WriteOptions;
 use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
 
-/// What a request does with an object.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Operation {
     /// A POST, or an apply of an object that does not exist.
@@ -17,7 +17,7 @@ pub(in crate::server) enum Operation {
 }
 
 impl Operation {
-    /// The word of policies and of `request.operation`.
+    /// The word in policies and in `request.operation`.
     #[cfg_attr(not(test), expect(dead_code, reason = "webhooks match by it"))]
     pub fn as_str(self) -> &'static str {
         match self {

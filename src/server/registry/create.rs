@@ -19,7 +19,7 @@ use std::sync::Arc;
 const NAME_ATTEMPTS: usize = 8;
 
 impl<S: Strategy> Registry<S> {
-    /// Answers a POST.
+    /// Handles a POST.
     pub(super) fn create(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let input = self.strategy.input(ctx.request.content_type.as_deref())?;
         body::check_size(&ctx.request.body)?;
@@ -56,7 +56,7 @@ impl<S: Strategy> Registry<S> {
         Ok(mutation)
     }
 
-    /// Completes, validates and stores a new object; `decoded` as for [`Strategy::written`].
+    /// Completes, validates and stores a new object; `decoded` as in [`Strategy::written`].
     pub(super) fn store_new(
         &self,
         ctx: &mut Context<'_>,
@@ -95,7 +95,7 @@ impl<S: Strategy> Registry<S> {
         written.check_size(body::length(&ctx.request.body))?;
         ctx.server.enter_namespace(&ctx.target.namespace, ctx.request.now);
         self.commit(ctx.server, &key, None, written).map_err(|_| {
-            // Another thread took the name meanwhile.
+            // Another thread took the name.
             let existing = objects.get(&key).map(|stored| stored.raw());
             name_taken(self.strategy.resource(), existing.as_deref(), &name, generated)
         })

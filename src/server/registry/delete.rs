@@ -15,7 +15,7 @@ use crate::value::Value;
 use std::sync::Arc;
 
 impl<S: Strategy> Registry<S> {
-    /// Answers a DELETE of one object.
+    /// Handles a DELETE of one object.
     pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
         let options = DeleteOptions::read(ctx)?;
@@ -35,7 +35,7 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// Answers a DELETE of a collection: the list as it was before.
+    /// Handles a DELETE of a collection; the response is the list as it was before.
     pub(super) fn delete_collection(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
         let delete = DeleteOptions::read(ctx)?;
@@ -53,7 +53,8 @@ impl<S: Strategy> Registry<S> {
         Ok(Answer { code: 200, content: Content::List(page) })
     }
 
-    /// Objects that can be read are not deleted blindly, and here all can.
+    /// An object that can be read is not deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`, and here all
+    /// objects can.
     fn refuse_ignoring(&self, ctx: &Context<'_>, name: &str) -> Refusal {
         let resource = self.strategy.resource();
         let key = store::key(&ctx.target.namespace, name);
@@ -116,7 +117,7 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// The object marked as being deleted; `None` for one that nothing keeps.
+    /// The object marked as being deleted; `None` when nothing delays the deletion.
     fn marked(
         &self,
         existing: &Existing<S::Object>,
@@ -139,19 +140,19 @@ impl<S: Strategy> Registry<S> {
     }
 }
 
-/// How an object comes to be deleted. A strategy may replace what a DELETE of one object does (`REST.Delete`), but not what
-/// a DELETE of a collection does (`Store.DeleteCollection`).
+/// Which request deletes an object. A strategy may replace a DELETE of one object (`REST.Delete`), but not a DELETE of
+/// a collection (`Store.DeleteCollection`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deletion {
     OfOne,
     OfCollection,
 }
 
-/// What came of a deletion.
+/// The result of a deletion.
 enum Removal {
     /// Finalizers keep the object.
     Kept(Arc<Value>),
-    /// It is gone, or would be.
+    /// The object is gone, or would be in a dry run.
     Gone(Arc<Value>),
 }
 

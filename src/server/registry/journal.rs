@@ -1,4 +1,4 @@
-//! What outlives a server: every commit is told to a [`Journal`], and [`Server::keep_in`] puts back what one kept.
+//! Persistence: every commit is passed to a [`Journal`], and [`Server::keep_in`] restores what a journal kept.
 
 use crate::server::registry::store::notifier::WatchNotifier;
 use crate::server::{Server, Timestamp};
@@ -8,14 +8,14 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// Keeps what is committed.
+/// Persists commits.
 pub trait Journal: Debug + Send + Sync {
-    /// Writes a commit down, before anyone can see it: commits of one key come in their order, others in any. It is called
-    /// with the lock of the definition's objects held, so it must be quick.
+    /// Persists a commit before any client can see it. The commits of one key arrive in order. Called with the lock of
+    /// the definition's objects held, so it must be fast.
     fn commit(&self, commit: &Commit<'_>);
 }
 
-/// Something that was written or removed.
+/// A write or a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit<'a> {
     /// The resource and group, as a CRD is named; that of CRDs themselves is
@@ -23,13 +23,13 @@ pub struct Commit<'a> {
     pub definition: &'a str,
     /// `namespace/name` or `name`.
     pub key: &'a str,
-    /// The resourceVersion it got.
+    /// Its resourceVersion.
     pub revision: u64,
-    /// The object as JSON; its resourceVersion is missing or old. `None` when it was removed.
+    /// The object as JSON; its resourceVersion is missing or outdated. `None` when it was removed.
     pub object: Option<&'a str>,
 }
 
-/// An object that was kept.
+/// A restored object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// As in [`Commit`].
@@ -42,12 +42,12 @@ pub struct Kept {
     pub object: Value,
 }
 
-/// How a server keeps what it stores: all its collections share it.
+/// How a server stores objects; shared by all collections.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Keeping {
     /// The journal, once there is one.
     pub journal: OnceLock<Arc<dyn Journal>>,
-    /// Wakes watches when many are waiting; without it, the thread that commits does.
+    /// Wakes watches when many are waiting; without it, the committing thread does.
     pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
     /// Whether objects that were not written for a while are kept as compressed JSON.
     pub packs: bool,
@@ -55,24 +55,24 @@ pub(in crate::server) struct Keeping {
 }
 
 impl Keeping {
-    /// The one that keeps objects as compressed JSON.
+    /// Keeps objects as compressed JSON.
     pub fn compact() -> Self {
         Self { packs: true, ..Self::default() }
     }
 
-    /// A number that this server gave to nothing else: of a compiled version or of a watch. Never 0.
+    /// A number unique in this server, for a compiled version or a watch. Never 0.
     pub fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
-/// The name under which CRDs themselves are kept.
+/// The name of the collection of CRDs.
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
-    /// Puts back what `journal` kept of an earlier server, whose last resourceVersion was `revision`, and tells it of every
-    /// commit from now on. Only the first journal counts. Objects without a CRD are left out, as they are when one is
-    /// deleted; the names of those are returned.
+    /// Restores the objects that `journal` kept of an earlier server, whose last resourceVersion was `revision`, and
+    /// passes it every commit from now on. Only the first journal is used. Objects without a CRD are dropped, as when a
+    /// CRD is deleted; their names are returned.
     pub fn keep_in(&self, journal: Arc<dyn Journal>, kept: Vec<Kept>, revision: u64, now: Timestamp) -> Vec<String> {
         let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (crds, objects): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|k| k.definition == DEFINITIONS);
@@ -91,7 +91,7 @@ impl Server {
             }
         }
         self.revision.reach(revision);
-        // What happened before was not kept: who watched then must look anew.
+        // Earlier events are not persisted, so older watches must list again.
         self.definitions.objects.forget_past(self.revision.current());
         for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
             serving.objects.forget_past(self.revision.current());
@@ -107,7 +107,7 @@ impl Server {
     }
 }
 
-/// A stored object's text, for a journal.
+/// The text of a stored object, for a journal.
 pub(in crate::server) fn text(object: &Value) -> String {
     crate::value::json::to_string(object)
 }
@@ -121,7 +121,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 
-    /// What counts, by definition and key, and the last revision.
+    /// The last commit of each definition and key, and the last revision.
     #[derive(Debug, Default)]
     struct Memory(Mutex<(Live, u64)>);
 

@@ -1,6 +1,6 @@
 //! GET of a collection: selectors, pages (`endpoints/handlers/get.go`, `storage/etcd3/store.go`, `storage/continue.go`).
 //!
-//! A list of the past, which the pages after the first are, is made by going back along the collection's log.
+//! A list at an old revision, such as every page but the first, is computed by undoing the collection's log.
 
 use super::Registry;
 use crate::field::names;
@@ -17,14 +17,14 @@ use crate::value::{Value, json};
 use std::sync::Arc;
 
 impl<S: ReadStrategy> Registry<S> {
-    /// Answers a list.
+    /// Handles a list.
     pub(super) fn list(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
         let page = self.select(ctx, &options)?;
         Ok(Answer { code: 200, content: Content::List(page) })
     }
 
-    /// The options of a list, with the name of the URL as a field selector.
+    /// The options of a list, with the name in the URL as a field selector.
     pub(super) fn list_options(&self, ctx: &Context<'_>) -> Result<ListOptions, Refusal> {
         let mut options = list_options(&ctx.query, ctx.release())?;
         self.strategy.check_fields(&options.fields)?;
@@ -39,7 +39,7 @@ impl<S: ReadStrategy> Registry<S> {
         Ok(options)
     }
 
-    /// The objects that are selected, one page of them.
+    /// The selected objects, one page of them.
     pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
         let strategy = &self.strategy;
         let scope = Scope::of(ctx, strategy.is_namespaced(), options);
@@ -78,7 +78,7 @@ impl<S: ReadStrategy> Registry<S> {
     }
 }
 
-/// What of the keys is listed.
+/// The range of keys of a list.
 #[derive(Debug)]
 pub(in crate::server) struct Scope {
     prefix: String,
@@ -105,17 +105,17 @@ impl Scope {
         Self { prefix, name }
     }
 
-    /// What all keys begin with.
+    /// The prefix of all keys.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Whether a key is listed, as far as the key tells.
+    /// Whether the list includes a key.
     pub fn contains(&self, key: &str) -> bool {
         self.name.as_ref().map_or_else(|| key.starts_with(&self.prefix), |name| name == key)
     }
 
-    /// A key as continue tokens have it.
+    /// A key in the form used in continue tokens.
     fn relative<'k>(&self, key: &'k str) -> &'k str {
         key.strip_prefix(self.prefix.as_str()).unwrap_or(key)
     }
@@ -137,18 +137,19 @@ impl Page {
     }
 }
 
-/// Where the page begins.
+/// The first object of a page.
 struct Pages {
-    /// The first key that may be on it, without the prefix of all.
+    /// The first key that may be on the page, without the prefix.
     start: String,
-    /// The revision of the past that is listed, if it is not the present.
+    /// The old revision of the list; `None` for the current one.
     at: Option<u64>,
-    /// How many objects are on it at most.
+    /// The maximum number of objects on the page.
     pub limit: Option<usize>,
 }
 
 impl Pages {
-    /// Reads and checks what the options say of pages and revisions (`storage.ValidateListOptions`, `shouldDelegateList`).
+    /// Parses and validates the options about pages and revisions (`storage.ValidateListOptions`,
+    /// `shouldDelegateList`).
     pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
             let text = invalid_revision(&options.resource_version, &e);
@@ -162,22 +163,22 @@ impl Pages {
                 let text = "specifying resource version is not allowed when using continue";
                 return Err(Refusal::bad_request(text));
             }
-            // Less than 0 goes on in the present.
+            // A negative revision continues with the current objects.
             return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
         }
         check_not_ahead(ctx, wanted)?;
-        // Old clients that ask for pages mean exactly the revision they name.
+        // Old clients that request pages expect exactly the revision they name.
         let exactly = match options.resource_version_match.as_str() {
             "Exact" => true,
             "" => wanted > 0 && limit.is_some(),
             _ => false,
         };
-        // What comes from the server's cache, as this does, comes all at once.
+        // The real server answers this from its watch cache, which returns all objects at once.
         let limit = limit.filter(|_| options.resource_version != "0");
         Ok(Self { start: String::new(), at: exactly.then_some(wanted), limit })
     }
 
-    /// The objects from the beginning of the page on, with the revision at which they are so.
+    /// The objects from the start of the page on, and their revision.
     pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Found, u64), Refusal> {
         let start = format!("{prefix}{}", self.start);
         match self.at {
@@ -198,7 +199,7 @@ fn token(revision: u64, last: &str) -> String {
     encode_token(i64::try_from(revision).unwrap_or(i64::MAX), &format!("{last}\0"))
 }
 
-/// The token that goes on at a key, in Go's order.
+/// The continue token of a key, with the fields in Go's order.
 fn encode_token(revision: i64, start: &str) -> String {
     let mut body = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{revision},\"start\":");
     json::write_string(&mut body, &format!("/{start}"));
@@ -206,7 +207,7 @@ fn encode_token(revision: i64, start: &str) -> String {
     base64(body.as_bytes())
 }
 
-/// The key a token goes on at, without its slash, and its revision.
+/// The key of a continue token without its slash, and its revision.
 fn read_token(text: &str) -> Result<(String, i64), String> {
     let bytes =
         unbase64(text).map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;

@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: who owns which field after a write (`endpoints/handlers/fieldmanager`).
+//! `metadata.managedFields`: field ownership after a write (`endpoints/handlers/fieldmanager`).
 
 use crate::apply::field_manager::{self, FieldManager};
 use crate::apply::identity::{conflict_message, manager_text};
@@ -36,7 +36,7 @@ pub(in crate::server) fn update<S: Strategy>(
     });
 }
 
-/// The object that an apply of `patch` makes of `live`, or of nothing.
+/// Applies `patch` to `live`, or creates the object.
 pub(in crate::server) fn apply<S: Strategy>(
     strategy: &S,
     ctx: &Context<'_>,
@@ -52,7 +52,7 @@ pub(in crate::server) fn apply<S: Strategy>(
     applied.map_err(refused)
 }
 
-/// Lets the field manager of a resource act at a time (RFC 3339).
+/// Runs the field manager of a resource with a time (RFC 3339).
 pub(in crate::server) fn with_manager<S: Strategy, T>(
     strategy: &S,
     now: &str,
@@ -70,7 +70,7 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
     })
 }
 
-/// The field manager's name: the one that is told, or what the user agent begins with.
+/// The name of the field manager: the one in the options, or the beginning of the user agent.
 fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
     const MOST: usize = 128;
     if !options.field_manager.is_empty() {
@@ -107,7 +107,7 @@ fn conflict(conflicts: &[Conflict]) -> Refusal {
     Refusal::apply_conflict(conflict_message(conflicts), details)
 }
 
-/// Takes back new times of managedFields where nothing else changed, so that such a write is none (`equality.go`).
+/// Restores the old times of managedFields if nothing else changed, so that the write changes nothing (`equality.go`).
 pub(in crate::server) fn keep_times(object: &mut Value, existing: &Value) {
     let (Some(new), Some(old)) = (entries(object), entries(existing)) else { return };
     if new.is_empty() || new == old || !same_but_times(new, old) {

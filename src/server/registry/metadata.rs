@@ -1,24 +1,24 @@
-//! `metadata` of objects: what the server reads and sets through `metav1.Object`.
+//! `metadata` of objects: the fields that the server reads and sets through `metav1.Object`.
 //!
-//! Decoding has already made it what a typed ObjectMeta writes, so wrong types do not occur; where they do, they read as
-//! absent.
+//! Decoding has already normalized metadata to what a typed ObjectMeta encodes, so wrong types do not occur; they would
+//! read as absent.
 
 use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value};
 use std::sync::Arc;
 
-/// Anything with `metadata`.
+/// An object with `metadata`.
 pub(in crate::server) trait HasMetadata {
     /// The members of `metadata`; `None` when there is none.
     fn metadata(&self) -> Option<&Map>;
 }
 
-/// An object that a request writes: a [`Value`], or a type of its own.
+/// The object of a write: a [`Value`] or a typed object.
 pub(in crate::server) trait Object: HasMetadata + Clone {
-    /// The members of `metadata`, which is added where it is missing; `None` for a value that is not an object.
+    /// The members of `metadata`, which is added if missing; `None` for a value that is not an object.
     fn metadata_mut(&mut self) -> Option<&mut Map>;
 
-    /// The object itself where it is a value, which admission plugins can change.
+    /// The object as a value that admission plugins can change; `None` if it is typed.
     fn as_value_mut(&mut self) -> Option<&mut Value>;
 
     /// The object as JSON.
@@ -75,7 +75,7 @@ impl<T: HasMetadata> HasMetadata for Arc<T> {
     }
 }
 
-/// The members of `ObjectMeta`, in the order in which Go writes them.
+/// The fields of `ObjectMeta` in Go's order.
 pub(in crate::server) const MEMBERS: [&str; 15] = [
     "name",
     "generateName",
@@ -94,12 +94,12 @@ pub(in crate::server) const MEMBERS: [&str; 15] = [
     "managedFields",
 ];
 
-/// A text of `metadata`, empty when absent.
+/// A string of `metadata`; empty when absent.
 pub(in crate::server) fn text<'a>(object: &'a impl HasMetadata, key: &str) -> &'a str {
     get(object, key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Sets a text of `metadata`; an empty one removes it.
+/// Sets a string of `metadata`; an empty one removes it.
 pub(in crate::server) fn set_text(object: &mut impl Object, key: &str, text: &str) {
     set(object, key, (!text.is_empty()).then(|| Value::from(text)));
 }
@@ -126,7 +126,7 @@ pub(in crate::server) fn finalizers(object: &impl HasMetadata) -> Vec<&str> {
     get(object, "finalizers").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
-/// Whether deletion was asked for.
+/// Whether the object is being deleted.
 pub(in crate::server) fn is_deleting(object: &impl HasMetadata) -> bool {
     get(object, "deletionTimestamp").is_some_and(|v| !v.is_null())
 }
@@ -149,7 +149,7 @@ pub(in crate::server) fn fill_system_fields(object: &mut impl Object, uid: &str,
     set_text(object, "uid", uid);
 }
 
-/// Removes repeated owner references; the UIDs of the removed ones.
+/// Removes duplicate owner references and returns the UIDs of the removed ones.
 pub(in crate::server) fn dedup_owner_references(object: &mut impl Object) -> Vec<String> {
     let Some(references) = get(object, "ownerReferences").and_then(Value::as_array) else { return Vec::new() };
     let mut kept: Vec<Value> = Vec::with_capacity(references.len());

@@ -1,4 +1,4 @@
-//! UIDs and generated names, from a seed: the edge decides how random they are.
+//! UIDs and generated names, computed from a seed; the caller decides how random it is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(in crate::server) struct Random(AtomicU64);
 
-/// The characters of generated names: no vowels, nothing that looks like another.
+/// The characters of generated names: no vowels and no look-alikes.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// How much of `generateName` is kept, so that the name stays within 63 characters.
+/// The length to which `generateName` is cut, so that the name has at most 63 characters.
 const MAX_PREFIX: usize = 58;
 
 impl Random {
-    /// The sequence of `seed`.
+    /// The sequence that starts with `seed`.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -37,7 +37,7 @@ impl Random {
         )
     }
 
-    /// `prefix` with five characters behind it (`names.SimpleNameGenerator`).
+    /// `prefix` followed by five characters (`names.SimpleNameGenerator`).
     pub fn name(&self, prefix: &str) -> String {
         let mut out = String::new();
         for c in prefix.chars() {

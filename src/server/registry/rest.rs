@@ -1,4 +1,4 @@
-//! What the verbs share: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
+//! Shared by the verbs: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
 
 use crate::field::{BadValue, FieldError, FieldPath};
 use crate::release::Release;
@@ -12,14 +12,14 @@ use crate::value::Value;
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// `metadata.generation`, which is left out when 0.
+/// `metadata.generation`, omitted when 0.
 pub(in crate::server) fn set_generation(object: &mut impl Object, generation: i64) {
     metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
 }
 
 const GRACE: &str = "deletionGracePeriodSeconds";
 
-/// What an update can never change.
+/// Fields that an update cannot change.
 pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: &impl HasMetadata) {
     if metadata::text(object, "uid").is_empty() {
         metadata::set_text(object, "uid", metadata::text(existing, "uid"));
@@ -36,14 +36,14 @@ pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: 
     }
 }
 
-/// `ShouldDeleteDuringUpdate`: the last finalizer went while the object was being deleted.
+/// `ShouldDeleteDuringUpdate`: the last finalizer was removed while the object was being deleted.
 pub(in crate::server) fn should_delete(object: &impl HasMetadata, existing: &impl HasMetadata) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_deleting(existing)
         && metadata::get(existing, "deletionGracePeriodSeconds").and_then(Value::as_int).unwrap_or_default() == 0
 }
 
-/// `markAsDeleting`, with the finalizers the object then has.
+/// `markAsDeleting`, with the finalizers that the object then has.
 pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec<String>, now: &str) {
     let finalizers = finalizers.into_iter().map(Value::from).collect();
     metadata::set(object, "finalizers", Some(Value::Array(finalizers)));
@@ -57,8 +57,8 @@ pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec
     metadata::set(object, "deletionGracePeriodSeconds", Some(Value::Int(0)));
 }
 
-/// `deletionFinalizersForGarbageCollection`: the finalizers an object has once its deletion began. An explicit wish wins
-/// over what is there already.
+/// `deletionFinalizersForGarbageCollection`: the finalizers of an object once its deletion begins. An explicit option
+/// takes precedence over existing finalizers.
 pub(in crate::server) fn deletion_finalizers(object: &impl HasMetadata, options: &DeleteOptions) -> Vec<String> {
     let have = metadata::finalizers(object);
     let first_of_ours = have.iter().find(|f| matches!(**f, ORPHAN | FOREGROUND)).copied();
@@ -81,7 +81,7 @@ pub(in crate::server) fn deletion_finalizers(object: &impl HasMetadata, options:
     chosen.into_iter().map(str::to_owned).collect()
 }
 
-/// The object must be the one that the options of a deletion name (`rest.BeforeDelete`).
+/// The object must match the preconditions of a deletion (`rest.BeforeDelete`).
 ///
 /// # Errors
 /// 409, headed by the kind.
@@ -114,7 +114,7 @@ pub(in crate::server) fn check_uid(
     Err(Refusal::conflict(resource, name, &why))
 }
 
-/// An update must name the revision it was made from.
+/// An update must name the resourceVersion it is based on.
 ///
 /// # Errors
 /// A conflict when it is another one, and 422 when it is missing.

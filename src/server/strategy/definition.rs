@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions and their status (`registry/customresourcedefinition/{etcd,strategy}.go`). What follows from a
-//! write is the work of [`crate::server::controllers`].
+//! CustomResourceDefinitions and their status (`registry/customresourcedefinition/{etcd,strategy}.go`).
+//! [`crate::server::controllers`] do the work that follows a write.
 
 mod decode;
 mod managed_fields;
@@ -38,19 +38,19 @@ const KIND: &str = "CustomResourceDefinition";
 pub(in crate::server) struct Definitions {
     /// The objects by name.
     pub objects: Arc<Collection>,
-    /// Held while a definition is written: writes are rare and touch other definitions too.
+    /// Held while a definition is written: writes are rare and affect other definitions, too.
     pub writing: Mutex<()>,
 }
 
 impl Definitions {
-    /// None yet, at a revision.
+    /// An empty collection at a revision.
     pub fn new(keeping: &Arc<journal::Keeping>, revision: u64) -> Self {
         let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
         Self { objects: Arc::new(objects), writing: Mutex::default() }
     }
 }
 
-/// A stored definition, typed.
+/// A stored definition, decoded.
 pub(in crate::server) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
     crd::decode(&stored.raw()).ok().map(|d| d.crd)
 }
@@ -122,7 +122,7 @@ impl ReadStrategy for Definition {
         }
     }
 
-    /// A definition of nothing but this metadata, as Go writes it.
+    /// A definition with only this metadata, as Go encodes it.
     fn bookmark(&self, metadata: Map) -> Value {
         let names = || object([("plural", ""), ("kind", "")]);
         let spec = [("group", Value::from("")), ("names", names()), ("scope", "".into()), ("versions", Value::Null)];
@@ -243,7 +243,7 @@ impl Strategy for Definition {
         Ok(())
     }
 
-    /// The first DELETE adds the cleanup finalizer, which keeps the definition until its objects are gone.
+    /// The first DELETE adds the cleanup finalizer, which keeps the definition until its objects are deleted.
     fn mark_deleting(&self, existing: &CustomResourceDefinition, now: &str) -> Option<CustomResourceDefinition> {
         if metadata::is_deleting(existing) {
             return None;

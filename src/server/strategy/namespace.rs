@@ -1,8 +1,8 @@
-//! Enough of the core group that clients are at ease: namespaces.
+//! Namespaces, as far as clients of custom resources need them.
 //!
-//! Their resource is compiled from a definition of its own, so that reads, writes, tables and watches are those of any
-//! other object; only what a namespace means is here. A namespace exists once something is created in it or, where the
-//! namespaces are given, when it is one of them.
+//! Their resource is compiled from a definition, so that reads, writes, tables and watches work as for any other
+//! object; this module has only what is specific to namespaces. A namespace exists once an object is created in it or,
+//! if namespaces were given, when it is one of them.
 
 use super::built_in::BuiltIn;
 use super::custom_resource::serving::Serving;
@@ -16,14 +16,14 @@ use crate::text::json;
 use crate::value::{Value, object, time};
 use std::sync::{Arc, PoisonError};
 
-/// Under which name they are served.
+/// The name of their definition.
 const NAME: &str = "namespaces.";
 /// The resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
-/// The namespace that is always there.
+/// The namespace that always exists.
 const DEFAULT: &str = "default";
 
-/// What the API says of them.
+/// The definition of the resource.
 const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"namespaces."},
     "spec":{"group":"","scope":"Cluster","names":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList",
     "shortNames":["ns"]},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
@@ -37,19 +37,19 @@ const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"Cust
     "status":{"acceptedNames":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList","shortNames":["ns"]},
     "conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}],"storedVersions":["v1"]}}"#;
 
-/// Which namespaces there are.
+/// Which namespaces exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Namespaces {
-    /// Each once it is used.
+    /// Every namespace exists once it is used.
     OnDemand,
-    /// Those that were created, and no others: nothing can be created elsewhere.
+    /// Only those that were created; objects cannot be created in others.
     Created,
-    /// Those that were created; objects may be in others, too, and stay when theirs is deleted.
+    /// Those that were created. Objects may be in others, too, and are not deleted with their namespace.
     Unchecked,
 }
 
 impl Server {
-    /// The server with a core group that has namespaces: `default`, and `names`.
+    /// The server with a core group that has the namespaces `default` and `names`.
     #[must_use]
     pub fn with_namespaces(mut self, rule: Namespaces, names: &[String], now: Timestamp) -> Self {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
@@ -72,7 +72,7 @@ impl Server {
         self.serving_of(NAME)?.objects.get(name).map(|stored| stored.raw())
     }
 
-    /// Lets a namespace be there, in which something is created.
+    /// Creates the namespace of a new object, if it does not exist.
     pub(in crate::server) fn enter_namespace(&self, namespace: &str, now: Timestamp) {
         if self.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
             self.create_namespace(namespace, now);
@@ -94,7 +94,7 @@ impl Server {
             ),
         ]);
         complete(&mut namespace);
-        // Whoever was faster made the same.
+        // Another thread created the same namespace first.
         let _ = serving.objects.put(name, None, namespace, &self.revision);
     }
 }
@@ -117,7 +117,7 @@ impl BuiltIn for Namespace {
         true
     }
 
-    /// All that is in the namespace is deleted, too, except what finalizers keep.
+    /// Deletes all objects in the namespace, except those with finalizers.
     fn removed(&self, server: &Server, name: &str, now: Timestamp) {
         if server.namespaces == Some(Namespaces::Unchecked) {
             return;

@@ -1,5 +1,5 @@
-//! The scale subresource (`ScaleREST` of `registry/customresource/etcd.go`). A Scale is made of the object at the paths that
-//! the definition names; writing one is an update of the object.
+//! The scale subresource (`ScaleREST` of `registry/customresource/etcd.go`). A Scale is a view of the object at the
+//! paths in the definition; writing it updates the object.
 
 mod managed_fields;
 pub(in crate::server) mod object;
@@ -97,7 +97,7 @@ impl ReadStrategy for ScaleOf {
     }
 }
 
-/// Fields of a Scale have owners of their own; `autoscaling/v1` is one more version of the object.
+/// The fields of a Scale have owners of their own; `autoscaling/v1` counts as another version of the object.
 impl Versions for ScaleOf {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
         if api_version == API_VERSION { Some(types::of_scale()) } else { self.parent.type_of(api_version) }
@@ -148,7 +148,7 @@ impl Strategy for ScaleOf {
         field_manager::bare(API_VERSION, "Scale")
     }
 
-    /// A Scale as the server's type writes it: zero replicas are left out.
+    /// A Scale as the server's Go type encodes it: zero replicas are omitted.
     fn managed_form(&self, scale: &Value) -> Option<Value> {
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
@@ -235,7 +235,7 @@ impl Strategy for ScaleOf {
         Ok(Arc::new(scale.to_value()))
     }
 
-    /// The replicas did not pass the decoder of the object, whose schema may not have their path.
+    /// The replicas did not pass the object's decoder, whose schema may lack their path.
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
         self.parent.written(object, false)
     }

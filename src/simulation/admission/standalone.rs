@@ -2,7 +2,7 @@
 
 use super::{Admission, Objects, Reading};
 use crate::kubectl::FieldValidation;
-use crate::kubectl::request::Manner;
+use crate::kubectl::request::RequestOptions;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Note};
 use crate::release::Release;
@@ -25,10 +25,10 @@ impl Admission {
         let mut admission = Self::new(&objects, reading, release, notes)?;
         let server = Server::new(release, 0);
         let mut known = Definitions::default();
-        let manner = Manner { level: FieldValidation::Ignore, dry_run: false, table: false, now };
+        let request_options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };
         let mut install = |crd: Value| {
             // One that is refused leaves its kind unknown, which is reported where a policy needs it.
-            let _ = known.install(&server, crd, &Spot::default(), None, manner);
+            let _ = known.install(&server, crd, &Spot::default(), None, request_options);
         };
         let own = admission.definitions().iter().map(|object| object.value().clone());
         own.chain(definitions).for_each(&mut install);

@@ -1,4 +1,5 @@
-//! The object of a request: text, pruning, defaulting, strictness (`create.go`, `update.go`, `transformDecodeError`).
+//! Decodes the object of a request: parsing, pruning, defaulting, strict errors (`create.go`, `update.go`,
+//! `transformDecodeError`).
 
 use super::serving::{Serving, Version};
 use crate::pipeline::{self, Source};
@@ -12,15 +13,15 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
-/// Why an object could not be made of a body.
+/// Why a body cannot be decoded.
 enum Fault {
-    /// It could not be read: the decoder's text, and the kind and version if they were known by then.
+    /// Parsing failed: the decoder's text, and the kind and version if they were already known.
     Unreadable(String, Option<(String, String)>),
-    /// It breaks strictness.
+    /// Strict validation failed.
     Strict(String, (String, String)),
 }
 
-/// Reads the body of a write, with defaults; its apiVersion may still be another one.
+/// Decodes the body of a write, with defaults; its apiVersion may still differ from the URL's.
 pub(super) fn request_object(
     ctx: &mut Context<'_>,
     serving: &Serving,
@@ -54,7 +55,7 @@ pub(super) fn request_object(
     })
 }
 
-/// Prunes and defaults a value as the decoder of requests does; `strict` are the duplicates found in its text.
+/// Prunes and defaults a value as the request decoder does; `strict` are the duplicate fields found in its text.
 fn decode(
     ctx: &mut Context<'_>,
     serving: &Serving,
@@ -69,7 +70,7 @@ fn decode(
     let api_version = value.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
     let version_name = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
     if kind.is_empty() {
-        // The lenient decoder misses the kind after defaults for it were set, the strict one before.
+        // The lenient decoder reports a missing kind after defaulting, the strict one before.
         let known = (options.field_validation == FieldValidation::Ignore).then(|| {
             let v = if version_name.is_empty() { version.name.clone() } else { version_name };
             (serving.kind.clone(), v)
@@ -92,7 +93,7 @@ fn decode(
     }
 }
 
-/// The apiVersion of the body must be that of the URL.
+/// The apiVersion of the body must equal that of the URL.
 pub(super) fn check_group_version(object: &Value, serving: &Serving, version: &Version) -> Result<(), Refusal> {
     let have = object.str_at(&["apiVersion"]).unwrap_or_default();
     let have = if have == "/" { "" } else { have };
@@ -105,7 +106,7 @@ pub(super) fn check_group_version(object: &Value, serving: &Serving, version: &V
     )))
 }
 
-/// The patched object as the request decoder reads it; refusals are about the field `patch` and show the object.
+/// Decodes the patched object as the request decoder does; refusals name the field `patch` and show the object.
 pub(super) fn patched_object(
     ctx: &mut Context<'_>,
     serving: &Serving,

@@ -1,7 +1,7 @@
-//! Who owns which field of custom resources (the field managers that `apiserver/customresource_handler.go` gives its scopes).
+//! Field ownership of custom resources (the field managers of the scopes in `apiserver/customresource_handler.go`).
 //!
-//! Surprising: conversion does not prune here. Where an owner's version does not know a field of the object, ownership
-//! cannot be worked out: a write then leaves managedFields as they were, an apply is a 500.
+//! Surprising: conversion does not prune here. If an owner's version lacks a field of the object, ownership cannot be
+//! computed: a write then leaves managedFields unchanged, and an apply is a 500.
 
 use super::{CustomResource, Part};
 use crate::apply::set::Set;

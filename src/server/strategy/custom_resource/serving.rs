@@ -1,4 +1,4 @@
-//! What is served for one definition, compiled once and shared: `getOrCreateServingInfoFor` of
+//! The compiled form of a definition, shared by all requests: `getOrCreateServingInfoFor` in
 //! `apiserver/customresource_handler.go`.
 
 use crate::apply::types::{self, Type, TypeRef};
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A definition, compiled.
+/// A compiled definition.
 #[derive(Debug)]
 pub(in crate::server) struct Serving {
     /// The definition as it is stored.
@@ -32,13 +32,13 @@ pub(in crate::server) struct Serving {
     pub list_kind: String,
     /// Whether objects are in namespaces.
     pub namespaced: bool,
-    /// Whether the definition is going away.
+    /// Whether the definition is being deleted.
     pub terminating: bool,
     /// The versions, in the definition's order.
     pub versions: Vec<Arc<Version>>,
     /// The objects.
     pub objects: Arc<Collection>,
-    /// What its kind does that custom resources do not.
+    /// Behaviour of a built-in kind that custom resources lack.
     pub built_in: &'static dyn BuiltIn,
     retired: Arc<AtomicBool>,
 }
@@ -52,15 +52,15 @@ pub(in crate::server) struct Version {
     pub served: bool,
     /// Whether objects are stored in it.
     pub storage: bool,
-    /// The stages' view of it.
+    /// The pipeline's view of the version.
     pub stages: Arc<ResourceVersion>,
-    /// The table.
+    /// The columns of its tables.
     pub columns: Columns,
-    /// Names of selectable fields (without the leading dot) and where they are; `None` for a path that does not parse.
+    /// Selectable fields: their names (without the leading dot) and paths; `None` for a path that cannot be parsed.
     pub selectable: Vec<(String, Result<JsonPath, String>)>,
     /// The warning of a deprecated version.
     pub deprecation: Option<String>,
-    /// Marks what was read through this very compilation.
+    /// Identifies objects that were read through this compilation.
     tag: u64,
     merge_type: OnceLock<TypeRef>,
 }
@@ -87,7 +87,7 @@ impl Serving {
         }
     }
 
-    /// The same for a definition in which nothing changed that concerns objects.
+    /// The compiled form of a definition whose change does not affect objects.
     pub fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
         Self {
             terminating: is_terminating(&crd),
@@ -104,13 +104,13 @@ impl Serving {
         }
     }
 
-    /// The same for a kind of Kubernetes.
+    /// The compiled form of a built-in kind's definition.
     pub fn built_in(mut self, built_in: &'static dyn BuiltIn) -> Self {
         self.built_in = built_in;
         self
     }
 
-    /// Ends the watches that follow this compilation: objects look different from now on, or are gone.
+    /// Ends the watches of this compilation, because objects now look different or are gone.
     pub fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
         self.objects.wake();
@@ -121,7 +121,7 @@ impl Serving {
         self.retired.load(Ordering::SeqCst)
     }
 
-    /// Whether requests are answered at all.
+    /// Whether the resource is served.
     pub fn is_served(&self) -> bool {
         self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
     }
@@ -141,12 +141,12 @@ impl Serving {
         GroupResource { group: &self.group, resource: &self.plural }
     }
 
-    /// The stages that an object of this `apiVersion` passes: those of its own version if there is one.
+    /// The pipeline of an object with this `apiVersion`: that of its own version if it exists.
     pub fn stages_for<'a>(&'a self, api_version: &str, asked: &'a Version) -> &'a ResourceVersion {
         self.version_of(api_version).map_or(&*asked.stages, |v| &*v.stages)
     }
 
-    /// A stored object as `version` shows it: decoded and defaulted as what it was stored, then converted.
+    /// A stored object as `version` shows it: decoded and defaulted in its stored version, then converted.
     pub fn read(&self, stored: &Stored, version: &Version) -> Result<Arc<Value>, Refusal> {
         if let Some(object) = stored.remembered(version.tag) {
             return Ok(object);
@@ -159,7 +159,7 @@ impl Serving {
         Ok(object)
     }
 
-    /// What reading `raw` at `version` gives, `None` when that is `raw` itself.
+    /// The object that a read of `raw` at `version` returns; `None` when that is `raw` itself.
     pub fn decode_stored(&self, raw: &Value, version: &Version) -> Result<Option<Value>, Refusal> {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
@@ -170,8 +170,7 @@ impl Serving {
         Ok((object != *raw).then_some(object))
     }
 
-    /// An object of any version as one of `version`: the apiVersion is rewritten, then what that version does not know
-    /// goes.
+    /// Converts an object to `version`: sets the apiVersion, then prunes fields that the version does not declare.
     pub fn convert(&self, mut object: Value, version: &Version) -> Result<Value, Refusal> {
         let wanted = self.api_version(version);
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
@@ -242,22 +241,22 @@ impl Version {
         }
     }
 
-    /// Marks this very compilation.
+    /// Identifies this compilation.
     pub fn tag(&self) -> u64 {
         self.tag
     }
 
-    /// Remembers what this version shows of a stored object.
+    /// Caches how this version shows a stored object.
     pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
         stored.remember(self.tag, shown);
     }
 
-    /// How objects are merged and their owners told; made when first asked for.
+    /// Merges objects and computes ownership; built on first use.
     pub fn merge_type(&self) -> &Type {
         self.merge_type_ref().resolve()
     }
 
-    /// The same, to be kept.
+    /// The same, as a shared pointer.
     pub fn merge_type_ref(&self) -> &TypeRef {
         let facts = &self.stages.facts;
         let compile =
@@ -275,7 +274,7 @@ impl Version {
         self.stages.facts.status_subresource
     }
 
-    /// The value of a selectable field as selectors compare it; `Err` when the path does not lead to one value.
+    /// The value of a selectable field as selectors compare it; `Err` when the path does not select a single value.
     pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, String> {
         match field {
             "metadata.name" => return Ok(metadata::text(object, "name").into()),
@@ -295,7 +294,7 @@ impl Version {
     }
 }
 
-/// A result as selectors compare it: `fmt.Sprint`, and nothing for a null.
+/// A value as selectors compare it: `fmt.Sprint`, and empty for a null.
 fn field_text(item: Item<'_>) -> String {
     match item {
         Item::Missing | Item::Value(Value::Null) => String::new(),

@@ -1,7 +1,8 @@
-//! From an object to what is stored, and to what the writer sees of it: encode for the storage version, decode again.
+//! Converts an object to its stored form and to the form that the writer sees: encodes it in the storage version and
+//! decodes it again.
 //!
-//! The server answers a write with what it reads back from etcd, so that a write at another version loses what the storage
-//! version does not know, and numbers such as `1.0` come back as `1`.
+//! The server returns what it reads back from etcd, so a write at another version loses fields that the storage version
+//! lacks, and numbers such as `1.0` become `1`.
 
 use super::serving::{Serving, Version};
 use crate::pipeline;
@@ -12,8 +13,8 @@ use crate::value::{Value, number};
 use std::sync::Arc;
 
 impl Serving {
-    /// What becomes of `object`, which was written at `version`. `decoded` tells that it came from a request's decoder
-    /// and nothing was added since, so that decoding it again changes nothing but defaults.
+    /// The stored form of `object`, which was written at `version`. `decoded`: it came from a request's decoder and
+    /// nothing was added since, so decoding it again only sets defaults.
     pub fn written(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Written, Refusal> {
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
@@ -31,7 +32,7 @@ impl Serving {
         Ok(Written { raw, shown })
     }
 
-    /// What a dry run answers, for which nothing is stored.
+    /// The response to a dry run, which stores nothing.
     pub fn shown(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Arc<Value>, Refusal> {
         if !(version.storage && decoded) {
             return Ok(self.written(object, version, decoded)?.shown());
@@ -45,7 +46,7 @@ impl Serving {
     }
 }
 
-/// Floats that JSON writes without fraction or exponent are integers when they are read again.
+/// A float that JSON writes without fraction and exponent becomes an integer when it is read again.
 pub(in crate::server) fn integral_floats(value: &mut Value) {
     match value {
         Value::Float(x) => {

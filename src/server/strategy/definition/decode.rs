@@ -1,4 +1,4 @@
-//! A definition from a body or a patch: typed, with defaults and strictness.
+//! Decodes a definition from a body or a patch, with defaults and strict errors.
 
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::Body;
@@ -48,8 +48,8 @@ pub(super) fn request(
     Ok(definition)
 }
 
-/// Reads a value; the error is the text of the decoder. With `from_json` the value is that of a body of JSON, whose
-/// faults are told in the order of the text.
+/// Decodes a value; the error is the decoder's text. With `from_json` the value comes from a JSON body, whose errors
+/// are reported in the order of the text.
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
@@ -89,13 +89,13 @@ pub(super) fn read(
     Ok(decoded.crd)
 }
 
-/// Whether an error tells of a duplicate key below `path`.
+/// Whether an error reports a duplicate key below `path`.
 fn is_duplicate_below(error: &str, path: &str) -> bool {
     let rest = error.strip_prefix("duplicate field \"").and_then(|rest| rest.strip_prefix(path));
     rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// Kind and apiVersion, with the defaults of a body that does not tell them.
+/// Kind and apiVersion, with defaults for a body without them.
 fn types(value: &Value) -> (&str, &str) {
     let kind = value.str_at(&["kind"]).filter(|k| !k.is_empty()).unwrap_or(KIND);
     let api_version = value.str_at(&["apiVersion"]).filter(|v| !v.is_empty()).unwrap_or(VERSION);

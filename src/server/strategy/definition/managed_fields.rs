@@ -1,5 +1,5 @@
-//! Who owns which field of a definition. Only v1 is known: owners of other versions are forgotten, as the server forgets
-//! those of versions it does not have.
+//! Field ownership of definitions. Only v1 exists: owners of other versions are dropped, as the server does for unknown
+//! versions.
 
 use super::Definition;
 use crate::apply::definition::of_definition;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
-/// The name under which the server's controllers write.
+/// The field manager of the server's controllers.
 const CONTROLLERS: &str = "kube-apiserver";
 
 impl Versions for Definition {
@@ -25,7 +25,7 @@ impl Versions for Definition {
     }
     fn ignored(&self, api_version: &str) -> Option<&Set> {
         static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
-        // Not metadata, although the server once meant to: its status writes can change it.
+        // metadata is not reset, although the server's code intends to: a status write can change it.
         static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
         (api_version == VERSION).then_some(if self.is_status { &*SPEC } else { &*STATUS })
     }

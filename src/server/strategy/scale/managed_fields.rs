@@ -1,4 +1,4 @@
-//! The managedFields of an object as its Scale shows them, and back.
+//! Converts between the managedFields of an object and those of its Scale.
 
 use crate::apply::managed::Managed;
 use crate::apply::scale;
@@ -8,7 +8,7 @@ use crate::server::registry::metadata;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::value::Value;
 
-/// The managedFields of a parent as its Scale has them, and back.
+/// The managedFields of an object and of its Scale.
 pub(super) struct ScaleFields<'a> {
     serving: &'a Serving,
     api_version: String,
@@ -22,13 +22,13 @@ impl<'a> ScaleFields<'a> {
         Ok(Self { serving, api_version: serving.api_version(version), parent })
     }
 
-    /// Shows them on the Scale.
+    /// The managedFields of the Scale.
     pub fn show(&self, scale: &mut Value) {
         let managed = scale::to_scale(&self.parent, &|v| self.path(v));
         metadata::set(scale, FIELD, managed.write());
     }
 
-    /// Carries those of a written Scale over to the parent.
+    /// Applies the managedFields of a written Scale to the object.
     pub fn carry(self, scale: &Value, parent: &mut Value) -> Result<(), Refusal> {
         let written = Managed::read(metadata::get(scale, FIELD)).map_err(Refusal::unclassified)?;
         let managed = scale::to_parent(&self.parent, written, &self.api_version, &|v| self.path(v));

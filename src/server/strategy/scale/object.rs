@@ -1,4 +1,4 @@
-//! The Scale of an object, read at the paths that the definition names (`scaleFromCustomResource` of
+//! Reads the Scale of an object at the paths in the definition (`scaleFromCustomResource` in
 //! `registry/customresource/etcd.go`).
 
 use crate::pipeline::ScalePaths;
@@ -22,7 +22,7 @@ pub(in crate::server) struct Scale {
 }
 
 impl Scale {
-    /// Reads it. The error is that of a field with another type.
+    /// Reads the Scale; the error is that of a field with a wrong type.
     pub fn of(object: &Value, paths: &ScalePaths) -> Result<Self, String> {
         let spec = nested_int(object, &paths.spec_replicas)?;
         let status = nested_int(object, &paths.status_replicas)?;

@@ -1,6 +1,6 @@
-//! A Scale from text: a typed object, so wrong types and other kinds are refused.
+//! Decodes a Scale, a typed object: wrong types and other kinds are refused.
 //!
-//! Surprising: whatever is wrong with the body of a PUT, the server only says that it does not know the type.
+//! Surprising: for any mistake in the body of a PUT, the server only reports that it does not know the type.
 
 use crate::release::Release;
 use crate::server::http::body::{self, go_kind};
@@ -12,7 +12,7 @@ use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
-/// The Scale of a PUT.
+/// Decodes the Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
     let read = body::object(&ctx.request.body, input, options.field_validation);
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
@@ -25,7 +25,7 @@ pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &Write
     read.map_err(|_| Refusal::bad_request(format!("no kind is registered for the type v1.Scale in scheme {scheme}")))
 }
 
-/// The Scale that a patch makes.
+/// Decodes the Scale that a patch produced.
 pub(super) fn patched_scale(
     ctx: &mut Context<'_>,
     patched: Value,
@@ -48,7 +48,7 @@ struct Read {
     unknown: Vec<String>,
 }
 
-/// The type must be Scale of autoscaling/v1, or not be told, and so must be the types of the fields.
+/// The type must be autoscaling/v1 Scale or be missing; the fields must have their types.
 fn check(mut scale: Value, release: Release) -> Result<Read, String> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Documents that wait for their CRD, kept in a temporary file: memory stays flat however many there are.
+//! Keeps documents that wait for their CRD in a temporary file, so that memory does not grow.
 //!
-//! A chunk is written once, with the indexes of those of its items that wait, and read again when it is replayed.
+//! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 
 use super::{Chunked, Document, Unfolded};
 use crate::text::documents::Chunk;
@@ -9,35 +9,35 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::sync::Arc;
 
-/// The index of an object that is no item.
+/// The index of an object that is not a list item.
 const WHOLE: u64 = u64::MAX;
 
-/// A place for documents to wait in.
+/// Waiting documents.
 #[derive(Debug, Default)]
-pub struct Spool {
+pub struct PendingDocuments {
     file: Option<BufWriter<File>>,
-    /// The chunk written last.
+    /// The chunk that was written last.
     last: Option<Arc<Chunk>>,
     count: usize,
 }
 
-impl Spool {
-    /// An empty one; the file is made when it is needed.
+impl PendingDocuments {
+    /// An empty store; the file is created on first use.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many documents wait.
+    /// The number of waiting documents.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether none waits.
+    /// Whether no document waits.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Puts a document behind the others.
+    /// Appends a document.
     pub fn push(&mut self, document: &Document) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -59,7 +59,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives the documents back in order; the spool is empty then.
+    /// Returns the documents in order and empties the store.
     pub fn replay(&mut self) -> io::Result<Replay> {
         self.last = None;
         self.count = 0;
@@ -75,7 +75,7 @@ impl Spool {
     }
 }
 
-/// The documents of a spool, in order.
+/// Reads the documents in order.
 pub struct Replay {
     file: Option<BufReader<File>>,
     chunk: Unfolded,
@@ -108,7 +108,7 @@ impl Replay {
     }
 }
 
-/// The document with an index, which is behind those taken before.
+/// The document with an index, which follows those already taken.
 fn document(chunk: &mut Unfolded, wanted: u64) -> Option<Document> {
     if let Unfolded::List(items) = chunk {
         return items.find(|d| d.item.is_some_and(|i| i as u64 == wanted));
@@ -155,14 +155,14 @@ mod tests {
             .filter(|d| d.item != Some(1))
             .collect();
         assert_eq!(wanted.len(), 4);
-        let mut spool = Spool::new();
-        assert!(spool.replay().unwrap().next().is_none());
+        let mut pending_documents = PendingDocuments::new();
+        assert!(pending_documents.replay().unwrap().next().is_none());
         for document in &wanted {
-            spool.push(document).unwrap();
+            pending_documents.push(document).unwrap();
         }
-        assert_eq!(spool.len(), 4);
-        let got: Vec<Document> = spool.replay().unwrap().map(Result::unwrap).collect();
-        assert!(spool.is_empty());
+        assert_eq!(pending_documents.len(), 4);
+        let got: Vec<Document> = pending_documents.replay().unwrap().map(Result::unwrap).collect();
+        assert!(pending_documents.is_empty());
         let show = |d: &Document| {
             (d.source.clone(), d.origin.clone(), d.item, d.value.clone(), d.chunk.start, d.chunk.text.clone())
         };

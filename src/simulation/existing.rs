@@ -1,70 +1,70 @@
-//! The objects as they are now: from files, or live from the cluster. Each waits here for the new object of its kind,
-//! namespace and name.
+//! The existing objects, from files or from the live cluster. Each is looked up by the kind, namespace and name of the
+//! new object.
 
 use super::identity::{Namespace, Places as _, identity};
 use super::live::Live;
 use super::object::Object;
 use crate::cluster::{self, Asked};
 use crate::input::Entry;
-use crate::input::shelf::{Place, Shelf};
+use crate::input::temp_store::{Place, TempStore};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where old objects come from.
+/// The source of existing objects.
 #[derive(Debug)]
-pub enum Olds {
-    /// Files, and nothing else is there.
+pub enum ExistingObjects {
+    /// Files; the cluster is not asked.
     Given(Mutex<Given>),
     /// The cluster.
     Live(Arc<Live>),
 }
 
-/// The objects of files. They may be many, so only their places are in memory.
+/// Existing objects from files. They may be many, so only their positions are in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// By group, kind and name; several namespaces may have the name.
-    olds: HashMap<(String, String, String), Vec<Old>>,
-    shelf: Arc<Shelf>,
+    /// By group, kind and name; several namespaces may have an object with the name.
+    existing: HashMap<(String, String, String), Vec<Old>>,
+    temp_store: Arc<TempStore>,
 }
 
-/// An object in a file.
+/// An existing object from a file.
 #[derive(Clone, Debug)]
 struct Old {
     place: Place,
     spot: Spot,
-    /// Which of all it is.
+    /// Its position among all of them.
     number: usize,
     namespace: String,
     used: bool,
 }
 
-/// What is known of an object as it is now.
+/// The result of a lookup.
 #[derive(Debug)]
 pub enum Found {
-    /// It is not there, or another input of its name took its old object before.
+    /// No object, or an earlier input with the same name already used it.
     Nothing,
-    /// This.
+    /// The object and its source location.
     Object(Box<Value>, Spot),
-    /// Two of them were given.
+    /// Two matching objects were given.
     Two(Spot, Spot),
-    /// The cluster did not tell, or a file cannot be read again.
+    /// The cluster did not answer, or the file cannot be read again.
     Error(cluster::Error),
 }
 
-/// Old objects that were not asked for.
+/// Existing objects from files that were not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// How many.
+    /// The number of objects.
     pub count: usize,
-    /// The first of them.
+    /// The location of the first one.
     pub first: Spot,
 }
 
 impl Left {
-    /// What a person is told.
+    /// A note about them.
     pub fn words(&self) -> String {
         match self.count {
             1 => format!("the old object at {} has no new one", self.first),
@@ -73,27 +73,27 @@ impl Left {
     }
 }
 
-/// Which object is asked for.
+/// The object to look up.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// What the new object calls itself.
+    /// The identity of the new object.
     pub identity: &'a Identity,
-    /// The namespace of objects that name none.
+    /// The namespace of objects that do not name one.
     pub namespace: &'a str,
 }
 
-/// An object that the cluster was asked for, once for all simulated releases.
+/// An object requested from the cluster, once for all simulated releases.
 #[derive(Clone, Debug)]
-pub struct Coming(Arc<Mutex<State>>);
+pub struct PendingObject(Arc<Mutex<State>>);
 
-/// An answer on its way, or there.
+/// A response that is pending or has arrived.
 #[derive(Debug)]
 enum State {
     Asked(Option<Asked>),
     Answered(Result<Option<Value>, cluster::Error>),
 }
 
-impl Coming {
+impl PendingObject {
     fn new(asked: Result<Option<Asked>, cluster::Error>) -> Self {
         let state = match asked {
             Ok(asked) => State::Asked(asked),
@@ -102,7 +102,7 @@ impl Coming {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Waits for it.
+    /// Waits for the response.
     pub fn wait(self) -> Found {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Asked(asked) = &mut *state {
@@ -122,8 +122,8 @@ impl Coming {
     }
 }
 
-impl Olds {
-    /// The old objects in files; what cannot be one is shown.
+impl ExistingObjects {
+    /// Reads existing objects from files; passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = Given::default();
         for (number, entry) in entries.enumerate() {
@@ -142,12 +142,12 @@ impl Olds {
             let mut object = Object { document, warnings: Vec::new() };
             match object.kind() {
                 Err(item) => show(*item),
-                Ok((group, _, kind)) => match given.shelf.put(object.value()) {
+                Ok((group, _, kind)) => match given.temp_store.put(object.value()) {
                     Ok(place) => {
                         let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
                         let (name, namespace) = (text("name"), text("namespace"));
                         let old = Old { place, spot: object.finder().start(), number, namespace, used: false };
-                        given.olds.entry((group, kind, name)).or_default().push(old);
+                        given.existing.entry((group, kind, name)).or_default().push(old);
                     }
                     Err(why) => {
                         let identity = identity(object.value(), Namespace::Own);
@@ -160,7 +160,7 @@ impl Olds {
         Self::Given(Mutex::new(given))
     }
 
-    /// The same old objects for another server: none of them is used yet.
+    /// The same existing objects for another server, none of them used.
     pub fn again(&self) -> Self {
         match self {
             Self::Given(given) => Self::Given(Mutex::new(given.lock().unwrap_or_else(PoisonError::into_inner).clone())),
@@ -168,28 +168,28 @@ impl Olds {
         }
     }
 
-    /// Asks the cluster for the old object of a new one; `None` where files say what is there.
-    pub fn ask(&self, identity: &Identity, plural: &str) -> Option<Coming> {
+    /// Requests the existing object from the cluster; `None` if existing objects come from files.
+    pub fn ask(&self, identity: &Identity, plural: &str) -> Option<PendingObject> {
         match self {
             Self::Given(_) => None,
-            Self::Live(live) => Some(Coming::new(live.ask(identity, plural))),
+            Self::Live(live) => Some(PendingObject::new(live.ask(identity, plural))),
         }
     }
 
-    /// The old object for a new one in the files; it is given once.
+    /// The existing object for a new one; each is returned once.
     pub fn find(&self, wanted: Wanted<'_>) -> Found {
         let Self::Given(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let Given { olds, shelf } = &mut *given;
+        let Given { existing, temp_store } = &mut *given;
         let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
-        let olds = olds.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
+        let existing = existing.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
         let fits = |old: &&mut Old| match &identity.namespace {
             None => true,
             Some(namespace) if old.namespace.is_empty() => namespace == wanted.namespace,
             Some(namespace) => old.namespace == *namespace,
         };
-        let mut fitting = olds.iter_mut().filter(fits);
+        let mut fitting = existing.iter_mut().filter(fits);
         match (fitting.next(), fitting.next()) {
             (Some(first), Some(second)) => {
                 (first.used, second.used) = (true, true);
@@ -198,7 +198,7 @@ impl Olds {
             }
             (Some(old), None) if !old.used => {
                 old.used = true;
-                match shelf.get(old.place) {
+                match temp_store.get(old.place) {
                     Ok(object) => Found::Object(Box::new(object), old.spot.clone()),
                     Err(why) => {
                         let message = format!("the old object at {} cannot be read again: {why}", old.spot);
@@ -210,11 +210,11 @@ impl Olds {
         }
     }
 
-    /// What of the files nobody asked for.
+    /// The existing objects from files that were not used.
     pub fn left(&self) -> Option<Left> {
         let Self::Given(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused: Vec<&Old> = given.olds.values().flatten().filter(|old| !old.used).collect();
+        let unused: Vec<&Old> = given.existing.values().flatten().filter(|old| !old.used).collect();
         let first = unused.iter().min_by_key(|old| old.number)?;
         Some(Left { count: unused.len(), first: first.spot.clone() })
     }
@@ -225,39 +225,39 @@ mod tests {
     use super::*;
     use crate::input::documents;
 
-    fn olds(text: &str) -> Olds {
-        Olds::given(documents("old.yaml", text).into_iter(), &mut |item| panic!("{item:?}"))
+    fn existing(text: &str) -> ExistingObjects {
+        ExistingObjects::given(documents("old.yaml", text).into_iter(), &mut |item| panic!("{item:?}"))
     }
 
-    fn find(olds: &Olds, namespace: Option<&str>, name: &str) -> Found {
+    fn find(existing: &ExistingObjects, namespace: Option<&str>, name: &str) -> Found {
         let identity = Identity {
             api_version: "g/v2".to_owned(),
             kind: "K".to_owned(),
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         };
-        olds.find(Wanted { identity: &identity, namespace: "default" })
+        existing.find(Wanted { identity: &identity, namespace: "default" })
     }
 
     #[test]
     fn an_old_object_is_found_by_kind_namespace_and_name() {
-        let olds = olds(
+        let existing = existing(
             "{apiVersion: g/v1, kind: K, metadata: {name: a}}\n---\n{apiVersion: g/v1, kind: K, metadata: {name: a, namespace: other}}\n---\n{apiVersion: h/v1, kind: K, metadata: {name: b}}\n",
         );
-        assert!(matches!(find(&olds, Some("default"), "b"), Found::Nothing));
-        assert!(matches!(find(&olds, Some("default"), "a"), Found::Object(_, spot) if spot.line == 1));
-        // It is given once: what comes next finds it in the store.
-        assert!(matches!(find(&olds, Some("default"), "a"), Found::Nothing));
-        assert_eq!(olds.left().map(|left| (left.count, left.first.line)), Some((2, 3)));
+        assert!(matches!(find(&existing, Some("default"), "b"), Found::Nothing));
+        assert!(matches!(find(&existing, Some("default"), "a"), Found::Object(_, spot) if spot.line == 1));
+        // Each is returned once: a later input finds the object in the store.
+        assert!(matches!(find(&existing, Some("default"), "a"), Found::Nothing));
+        assert_eq!(existing.left().map(|left| (left.count, left.first.line)), Some((2, 3)));
     }
 
     #[test]
     fn two_old_objects_for_one_are_named() {
-        let olds = olds(
+        let existing = existing(
             "{apiVersion: g/v1, kind: K, metadata: {name: a}}\n---\n{apiVersion: g/v2, kind: K, metadata: {name: a, namespace: default}}\n",
         );
-        let Found::Two(first, second) = find(&olds, Some("default"), "a") else { panic!() };
+        let Found::Two(first, second) = find(&existing, Some("default"), "a") else { panic!() };
         assert_eq!((first.to_string(), second.to_string()), ("old.yaml:1".to_owned(), "old.yaml:3".to_owned()));
-        assert_eq!(olds.left(), None);
+        assert_eq!(existing.left(), None);
     }
 }

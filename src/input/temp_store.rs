@@ -1,4 +1,4 @@
-//! Objects that are seldom wanted again, out of memory: a little there, more in a temporary file.
+//! Stores objects outside of memory: small amounts in memory, more in a temporary file.
 
 use crate::text;
 use crate::value::{Value, json};
@@ -6,12 +6,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 use tempfile::SpooledTempFile;
 
-/// Up to here it stays in memory.
+/// The size up to which it stays in memory.
 const IN_MEMORY: usize = 4 << 20;
 
-/// Objects in the order in which they were put.
+/// Objects in the order in which they were stored.
 #[derive(Debug)]
-pub struct Shelf(Mutex<Inner>);
+pub struct TempStore(Mutex<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -19,21 +19,21 @@ struct Inner {
     end: u64,
 }
 
-/// Where an object lies.
+/// The position of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     start: u64,
     length: usize,
 }
 
-impl Default for Shelf {
+impl Default for TempStore {
     fn default() -> Self {
         Self(Mutex::new(Inner { file: SpooledTempFile::new(IN_MEMORY), end: 0 }))
     }
 }
 
-impl Shelf {
-    /// Puts an object there.
+impl TempStore {
+    /// Stores an object.
     pub fn put(&self, object: &Value) -> io::Result<Place> {
         let text = json::to_string(object);
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,7 @@ impl Shelf {
         Ok(Place { start, length: text.len() })
     }
 
-    /// The object at a place.
+    /// Reads the object at a position.
     pub fn get(&self, place: Place) -> io::Result<Value> {
         let mut bytes = vec![0; place.length];
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn objects_are_found_again() {
-        let shelf = Shelf::default();
+        let temp_store = TempStore::default();
         let make = |n: i64| object([("n", Value::Int(n)), ("pad", "x".repeat(1 << 16).into())]);
-        let places: Vec<Place> = (0..100).map(|n| shelf.put(&make(n)).unwrap()).collect();
+        let places: Vec<Place> = (0..100).map(|n| temp_store.put(&make(n)).unwrap()).collect();
         for n in [99, 0, 50] {
-            assert_eq!(shelf.get(places[n]).unwrap(), make(n as i64));
+            assert_eq!(temp_store.get(places[n]).unwrap(), make(n as i64));
         }
     }
 }

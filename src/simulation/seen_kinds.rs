@@ -1,4 +1,4 @@
-//! What kinds a run met, and what is to be said of them that the simulation cannot know.
+//! Collects the kinds seen in a run and reports cluster behaviour that is not simulated.
 
 use super::definitions::Definitions;
 use super::live::Live;
@@ -8,12 +8,12 @@ use crate::kubectl::Subresource;
 use crate::output::report::{Action, Item, Note, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was met so far.
+/// The kinds seen so far.
 #[derive(Debug, Default)]
-pub struct Met {
-    /// By group and kind; what is not known of them before the end is left empty.
+pub struct SeenKinds {
+    /// By group and kind; fields that are known only at the end are empty.
     kinds: BTreeMap<(String, String), Written>,
-    /// Namespaces among the inputs.
+    /// The Namespaces among the inputs.
     namespaces: BTreeSet<String>,
     /// Parts of policies that were not evaluated and do not leave a verdict open: what they depend on and how it can be
     /// given, with the number of objects.
@@ -22,8 +22,8 @@ pub struct Met {
     decoded: usize,
 }
 
-impl Met {
-    /// Takes note of an item.
+impl SeenKinds {
+    /// Records an item.
     pub fn add(&mut self, item: &Item, subresource: Option<Subresource>) {
         for undecided in item.admission.iter().flat_map(|admission| &admission.undecided).filter(|u| !u.decides) {
             *self.undecided.entry((undecided.message.clone(), undecided.help.clone())).or_default() += 1;
@@ -43,7 +43,7 @@ impl Met {
             kind.versions.insert(version.to_owned());
         }
         kind.creates |= item.action == Action::Create && subresource.is_none();
-        // kubectl sends nothing that changes nothing.
+        // kubectl sends no request when nothing would change.
         kind.updates |= item.action == Action::Update;
         kind.subresource = match subresource {
             Some(Subresource::Status) => "status",
@@ -71,22 +71,22 @@ impl Met {
     pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
-        for ((group, kind), mut met) in self.kinds {
+        for ((group, kind), mut seen_kinds) in self.kinds {
             if group == crd::GROUP {
-                met.served = vec!["v1".to_owned()];
-                "customresourcedefinitions".clone_into(&mut met.plural);
+                seen_kinds.served = vec!["v1".to_owned()];
+                "customresourcedefinitions".clone_into(&mut seen_kinds.plural);
             } else if let Some(route) = definitions.iter().find_map(|known| known.route(&group, &kind)) {
-                met.plural.clone_from(&route.plural);
-                met.served.clone_from(&route.versions);
-                if route.converts_by_webhook && met.versions.iter().any(|v| *v != route.storage) {
+                seen_kinds.plural.clone_from(&route.plural);
+                seen_kinds.served.clone_from(&route.versions);
+                if route.converts_by_webhook && seen_kinds.versions.iter().any(|v| *v != route.storage) {
                     converted.push(format!("{}.{group}", route.plural));
                 }
             } else {
                 continue;
             }
-            met.group = group;
-            if met.creates || met.updates {
-                written.push(met);
+            seen_kinds.group = group;
+            if seen_kinds.creates || seen_kinds.updates {
+                written.push(seen_kinds);
             }
         }
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {
