@@ -1,14 +1,14 @@
 //! What the server does with one custom resource, as a list of stages in the server's order:
 //!
 //! 1. [`decode`]: type meta and metadata are set aside, unknown fields pruned, nulls dropped, embedded metadata coerced
-//! 2. [`default`]
+//! 2. [`mod@default`]
 //! 3. [`prepare_create`], [`prepare_update`], [`prepare_status_update`]: status and generation
 //! 4. [`validate_create`], [`validate_update`], [`validate_status_update`]: metadata, schema (with ratcheting), scale
 //!    paths, embedded metadata, list types, rules
 //!
 //! Each stage is pure; a version of a CRD is compiled once into a [`ResourceVersion`]. Verdicts are data.
 //!
-//! An object read from storage goes through [`decode`] and [`default`] with the stored version, then through [`decode`] with
+//! An object read from storage goes through [`decode`] and [`mod@default`] with the stored version, then through [`decode`] with
 //! [`Source::Conversion`] for every other version. That is also what a write answers: a default of `status` appears in the
 //! answer to a create though [`prepare_create`] has just dropped the status.
 //!

@@ -1,4 +1,4 @@
-//! The simulated server on a loopback port: HTTP around [`Server`](crate::server::Server). Other machines cannot reach
+//! The simulated server on a loopback port: HTTP around [`Server`]. Other machines cannot reach
 //! it.
 //!
 //! ```

@@ -2,7 +2,7 @@
 //! compared with what the case expects.
 //!
 //! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] reads a
-//! file, [`variant`] chooses among the CRDs of one name, [`bench`] installs one of them and runs cases. Nothing here reads
+//! file, [`variant`] chooses among the CRDs of one name, [`mod@bench`] installs one of them and runs cases. Nothing here reads
 //! a file: texts and CRDs come in as values.
 
 pub mod bench;

@@ -1,6 +1,6 @@
 //! Finds changes of a CRD that existing objects may not survive.
 //!
-//! [`compare`](self::compare) compares two schemas of one version; this module compares the rest. A change is
+//! [`mod@compare`] compares two schemas of one version; this module compares the rest. A change is
 //! *softened* when ratcheting lets an update pass as long as a value stays unchanged: the server drops errors about a
 //! node that equals its old value. Items of atomic lists and sets are not correlated, so there the whole list must stay
 //! unchanged. Duplicates in sets and maps are an exception: an object with duplicates may get other duplicates.

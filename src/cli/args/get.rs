@@ -21,6 +21,8 @@ use std::path::PathBuf;
   # Without a cluster
   kubectl crdx get -f objects/ --crds crds/ --offline")]
 pub struct Get {
+    // The brackets are those of the help text, not of a link.
+    #[allow(rustdoc::broken_intra_doc_links)]
     /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
     #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "files")]
     pub words: Vec<String>,
