@@ -10,9 +10,10 @@ pub use columns::ColumnChange;
 pub use difference::Difference;
 
 use crate::field::ErrorList;
+use crate::kubectl;
 use crate::release::{Release, ReleaseSet};
 use crate::server::http::address;
-use crate::server::{Body, Method, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, object};
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ impl Plan {
         {
             return Err(format!("the new CRD is {name}, the old one {}", text(old, &["metadata", "name"])));
         }
-        forget_life(&mut new);
+        kubectl::request::remove_cluster_state(&mut new);
         let (_, answer) = update(old.as_ref(), &new, releases, now)?;
         let columns = old.as_ref().map(|old| columns::changes(old, &new)).unwrap_or_default();
         Ok(Self {
@@ -254,18 +255,6 @@ fn update(old: Option<&Value>, new: &Value, releases: Releases, now: Timestamp) 
     Ok((server, answer))
 }
 
-/// Removes what a cluster wrote into a CRD.
-fn forget_life(crd: &mut Value) {
-    if let Some(members) = crd.as_object_mut() {
-        members.remove("status");
-    }
-    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
-        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
-            metadata.remove(key);
-        }
-    }
-}
-
 /// The served versions of a CRD, the storage version first.
 fn served(crd: &Value) -> Vec<String> {
     let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
@@ -282,15 +271,11 @@ fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
         _ => Some("application/json"),
     };
     Request {
-        method,
-        path: path.to_owned(),
         content_type: content_type.map(str::to_owned),
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
-        user: None,
-        skips_admission: false,
-        body: if body.is_null() { Body::Empty } else { Body::Value(body) },
         now,
+        ..Request::new(method, path, body)
     }
 }
 
@@ -299,8 +284,7 @@ fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
     let response = server.handle(&request(Method::Get, path, Value::Null, now));
     match (response.code, response.body) {
         (200, ResponseBody::Json(object)) => Ok(Arc::unwrap_or_clone(object)),
-        (_, ResponseBody::Json(status)) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),
-        (_, ResponseBody::Text(text)) => Err(text.trim().to_owned()),
+        (_, body) => Err(body.message().to_owned()),
     }
 }
 

@@ -33,6 +33,7 @@ mod state;
 mod stream;
 
 use crate::server::Server;
+use crate::value::STACK_SIZE;
 use record::Record;
 pub use state::State;
 use std::fs::File;
@@ -42,8 +43,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Runtime;
 
-/// The stack size of each thread. Only pages that are touched use memory.
-const STACK: usize = 256 << 20;
 /// The most requests handled at the same time.
 const THREADS: usize = 64;
 
@@ -115,7 +114,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(THREADS)
-        .thread_stack_size(STACK)
+        .thread_stack_size(STACK_SIZE)
         .enable_all()
         .build()?;
     server.notify_with(Arc::new(bell::InTurns(runtime.handle().clone())));

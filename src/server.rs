@@ -186,6 +186,16 @@ pub enum ResponseBody {
     Text(String),
 }
 
+impl ResponseBody {
+    /// The message of an error: that of its Status, or the text.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
+            Self::Text(text) => text.trim(),
+        }
+    }
+}
+
 /// The server. It may be shared between threads: every method takes `&self`, and locks are held only to look up and
 /// commit.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ mod definitions;
 mod existing;
 pub mod filter;
 mod hints;
-mod identity;
+pub mod identity;
 pub mod judge;
 pub mod live;
 pub mod object;

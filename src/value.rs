@@ -15,6 +15,10 @@ pub mod url;
 
 use std::collections::BTreeMap;
 
+/// The stack size of threads that handle values, in bytes. Values may nest 10,000 levels deep and the code recurses into
+/// them. Only pages of the stack that are touched use memory.
+pub const STACK_SIZE: usize = 256 << 20;
+
 /// An object's members, sorted by key.
 pub type Map = BTreeMap<String, Value>;
 

@@ -32,7 +32,7 @@ impl PatchError {
         Self { message, failed_test: false }
     }
 
-    /// Whether a `test` found another value.
+    /// True if a `test` operation found another value.
     pub fn is_failed_test(&self) -> bool {
         self.failed_test
     }

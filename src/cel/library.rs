@@ -68,48 +68,6 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// A function or operator that has always been there.
-    pub const fn global(
-        function: &'static str,
-        id: &'static str,
-        signature: &'static str,
-        price: Price,
-        call: Function,
-    ) -> Self {
-        Self {
-            function,
-            id,
-            member: false,
-            signature,
-            introduced: Minor::ALWAYS,
-            servers: (Minor::ALWAYS, Minor::NEVER),
-            price,
-            call: Some(call),
-            guarded: true,
-        }
-    }
-
-    /// A member function that has always been there.
-    pub const fn member(
-        function: &'static str,
-        id: &'static str,
-        signature: &'static str,
-        price: Price,
-        call: Function,
-    ) -> Self {
-        Self {
-            function,
-            id,
-            member: true,
-            signature,
-            introduced: Minor::ALWAYS,
-            servers: (Minor::ALWAYS, Minor::NEVER),
-            price,
-            call: Some(call),
-            guarded: true,
-        }
-    }
-
     /// An operator the evaluator computes itself.
     pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
         Self {
@@ -123,6 +81,28 @@ impl Overload {
             call: None,
             guarded: false,
         }
+    }
+
+    /// A function or operator of every release.
+    pub const fn global(
+        function: &'static str,
+        id: &'static str,
+        signature: &'static str,
+        price: Price,
+        call: Function,
+    ) -> Self {
+        Self { call: Some(call), guarded: true, ..Self::planned(function, id, signature, price) }
+    }
+
+    /// A member function of every release.
+    pub const fn member(
+        function: &'static str,
+        id: &'static str,
+        signature: &'static str,
+        price: Price,
+        call: Function,
+    ) -> Self {
+        Self { member: true, ..Self::global(function, id, signature, price, call) }
     }
 
     /// The same overload, introduced to new expressions by `minor`.

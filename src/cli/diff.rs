@@ -8,7 +8,7 @@ use super::external_diff::ExternalDiff;
 use super::progress::Progress;
 use super::terminal::{self, Writer};
 use super::validate;
-use crate::kubectl::update::without_books;
+use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
@@ -104,7 +104,7 @@ impl Show<'_> {
 
     fn write(&mut self, item: &Item) -> io::Result<()> {
         let first = self.counts.total() == 0;
-        let shown = |object: &Value| if self.books { object.clone() } else { without_books(object.clone()) };
+        let shown = |object: &Value| if self.books { object.clone() } else { without_written_metadata(object.clone()) };
         let (before, after) = (item.before.as_ref().map(shown), item.object.as_ref().map(shown));
         let compared = after.filter(|_| item.verdict == Verdict::Accepted);
         let differs = compared.as_ref().is_some_and(|after| before.as_ref() != Some(after));

@@ -16,7 +16,7 @@ use crate::output::Look;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
 use crate::release::Release;
-use crate::simulation::judge::Places as _;
+use crate::simulation::identity::Places as _;
 use crate::simulation::object::{self, Object};
 use crate::value::Value;
 use judge::Linted;

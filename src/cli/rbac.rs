@@ -4,7 +4,7 @@ use super::Exit;
 use super::args::{self, OnlyJson};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
-use crate::policies::rbac;
+use crate::policies::{self, rbac};
 use crate::simulation::object::Object;
 use crate::text::{json, yaml};
 use crate::value::{Value, object};
@@ -81,7 +81,7 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
     let mut rules = vec![
         paths,
         rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get"]),
-        rule("admissionregistration.k8s.io", texts(admission), &["list"]),
+        rule(policies::GROUP, texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
         rule("", texts(["resourcequotas"]), &["list"]),
         // Params of policies.

@@ -19,7 +19,8 @@ use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, Look, Paint};
 use crate::rehearsal::{Plan, Releases, Stage, Trouble};
 use crate::release::Release;
-use crate::simulation::judge::{self, Places};
+use crate::simulation::identity::{self, Places};
+use crate::simulation::judge;
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::in_order;
@@ -99,7 +100,7 @@ fn rehearse(
     let plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|why| place(&why, None))?;
     let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
-    let identity = judge::identity(&new.value, judge::Namespace::None);
+    let identity = identity::identity(&new.value, identity::Namespace::None);
     let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
     said.object = None;
@@ -244,8 +245,8 @@ impl Work<'_> {
 
     fn rehearse(&self, value: Value, finder: &dyn Places) -> Entry {
         let namespace =
-            if self.plan.namespaced { judge::Namespace::Or(self.namespace) } else { judge::Namespace::None };
-        let identity = judge::identity(&value, namespace);
+            if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
+        let identity = identity::identity(&value, namespace);
         let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let stage = idle.map_or_else(|| self.plan.stage(), Ok);
         let fate = match stage {

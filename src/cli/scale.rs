@@ -11,7 +11,7 @@ use crate::input::Entry;
 use crate::input::required::{Required, Sources};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::without_books;
+use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::excerpt::Spot;
 use crate::output::report::json as report_json;
@@ -234,7 +234,7 @@ impl Change {
 
     fn diff(&self, color: bool) -> Option<String> {
         let (_, after) = self.after.as_ref().ok().filter(|_| self.unknown.is_none())?;
-        let (before, after) = (without_books(self.object.clone()), without_books(after.clone()));
+        let (before, after) = (without_written_metadata(self.object.clone()), without_written_metadata(after.clone()));
         let Resource { group, version, kind, .. } = &self.resource;
         let name = format!("{group}.{version}.{kind}.{}.{}", self.namespace, self.name);
         let sides = Sides {
@@ -317,7 +317,7 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
             }
             Ok((scale, object)) => {
                 put("wouldBe", scale.clone());
-                put("result", without_books(object.clone()));
+                put("result", without_written_metadata(object.clone()));
             }
             Err(response) => {
                 let said = match &response.body {

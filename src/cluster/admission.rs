@@ -6,10 +6,10 @@ use super::connection::Asked;
 use super::segment::segment;
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
+use crate::policies::GROUP;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-const GROUP: &str = "admissionregistration.k8s.io";
 /// The maximum number of namespaces whose quota is read.
 const MOST_NAMESPACES: usize = 50;
 

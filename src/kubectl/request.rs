@@ -25,15 +25,10 @@ pub struct RequestOptions {
 /// A read of one object.
 pub fn read(path: &str, request_options: RequestOptions) -> Request {
     Request {
-        method: Method::Get,
-        path: path.to_owned(),
-        content_type: None,
         accept: Some("application/json".to_owned()),
         user_agent: Some("kubectl".to_owned()),
-        user: None,
-        skips_admission: false,
-        body: Body::Empty,
         now: request_options.now,
+        ..Request::new(Method::Get, path, Body::Empty)
     }
 }
 
@@ -69,21 +64,19 @@ pub fn write(
         ("application/json", "")
     };
     let and = if query.is_empty() { "" } else { "&" };
+    let path = format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.word());
+    let body = if json::is_longer_than(&object, LIMIT) {
+        // The server refuses the body by its length.
+        Body::Bytes(json::to_string(&object).into_bytes())
+    } else {
+        Body::Value(object)
+    };
     Request {
-        method,
-        path: format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.word()),
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
-        user: None,
-        skips_admission: false,
-        body: if json::is_longer_than(&object, LIMIT) {
-            // The server refuses the body by its length.
-            Body::Bytes(json::to_string(&object).into_bytes())
-        } else {
-            Body::Value(object)
-        },
         now: request_options.now,
+        ..Request::new(method, &path, body)
     }
 }
 
@@ -96,15 +89,15 @@ pub fn scale(path: &str, replicas: Value, by: Option<&str>, request_options: Req
 }
 
 /// Removes what the cluster wrote into a CRD read from it: server-owned metadata and status.
-pub fn forget_its_past(crd: &mut Value) {
+pub fn remove_cluster_state(crd: &mut Value) {
     if let Some(members) = crd.as_object_mut() {
         members.remove("status");
     }
-    forget_identity(crd);
+    remove_server_metadata(crd);
 }
 
 /// Removes the metadata that only the server writes.
-pub fn forget_identity(object: &mut Value) {
+pub fn remove_server_metadata(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
             metadata.remove(key);

@@ -188,16 +188,13 @@ fn scale(
 /// Whether two states of an object differ only in metadata written by the server and kubectl.
 fn same(before: &Value, after: &Value) -> bool {
     let revision = |o: &Value| o.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
-    revision(before) == revision(after) || without_books(before.clone()) == without_books(after.clone())
+    revision(before) == revision(after)
+        || without_written_metadata(before.clone()) == without_written_metadata(after.clone())
 }
 
 /// The object without the metadata that the server and kubectl write.
-pub fn without_books(mut object: Value) -> Value {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
-            metadata.remove(key);
-        }
-    }
+pub fn without_written_metadata(mut object: Value) -> Value {
+    request::remove_server_metadata(&mut object);
     remove_last_applied(&mut object);
     object
 }
@@ -224,8 +221,8 @@ mod tests {
         let kept = read(
             r#"{"metadata":{"name":"a","uid":"u","generation":3,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},"spec":1}"#,
         );
-        assert_eq!(without_books(kept), read(r#"{"metadata":{"name":"a"},"spec":1}"#));
+        assert_eq!(without_written_metadata(kept), read(r#"{"metadata":{"name":"a"},"spec":1}"#));
         let own = read(r#"{"metadata":{"annotations":{"a":"b"}}}"#);
-        assert_eq!(without_books(own.clone()), own);
+        assert_eq!(without_written_metadata(own.clone()), own);
     }
 }

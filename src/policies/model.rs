@@ -16,6 +16,37 @@ pub enum Family {
     Mutating,
 }
 
+impl Family {
+    /// The family of a policy or binding of this kind.
+    pub fn of_kind(kind: &str) -> Self {
+        if kind.starts_with("Mutating") { Self::Mutating } else { Self::Validating }
+    }
+
+    /// The kind of the policies.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Validating => "ValidatingAdmissionPolicy",
+            Self::Mutating => "MutatingAdmissionPolicy",
+        }
+    }
+
+    /// The resource of the policies.
+    pub fn policies(self) -> &'static str {
+        match self {
+            Self::Validating => "validatingadmissionpolicies",
+            Self::Mutating => "mutatingadmissionpolicies",
+        }
+    }
+
+    /// The resource of the bindings.
+    pub fn bindings(self) -> &'static str {
+        match self {
+            Self::Validating => "validatingadmissionpolicybindings",
+            Self::Mutating => "mutatingadmissionpolicybindings",
+        }
+    }
+}
+
 /// A policy of either kind.
 #[derive(Clone, Debug)]
 pub struct Policy {

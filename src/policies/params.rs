@@ -17,8 +17,7 @@ pub type Param = Option<Arc<Value>>;
 /// The kind is not served.
 pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, Trouble> {
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
-    let (group, version) = wanted.api_version.split_once('/').unwrap_or(("", &wanted.api_version));
-    let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: wanted.kind.clone() };
+    let kind = Kind::of_params(wanted);
     if cluster.param_scope(&kind).is_none() {
         if !cluster.knows_kinds() {
             return Err(Trouble::Unknown(Missing::ParamKind(kind)));

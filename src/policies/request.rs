@@ -1,8 +1,10 @@
 //! The input of policies: a request, and the interface to the cluster.
 
 use super::dependencies::Dependencies;
+use super::model::ParamKind;
 use crate::apply::types::TypeRef;
 use crate::cel::value::Authorizer;
+use crate::value::group_version;
 use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,9 +54,15 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// The kind that `paramKind` names.
+    pub fn of_params(kind: &ParamKind) -> Self {
+        let (group, version) = group_version::split(&kind.api_version);
+        Self { group: group.to_owned(), version: version.to_owned(), kind: kind.kind.clone() }
+    }
+
     /// `apiVersion` of objects of the kind.
     pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+        group_version::api_version(&self.group, &self.version)
     }
 
     /// `schema.GroupVersionKind.String`

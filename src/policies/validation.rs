@@ -32,17 +32,6 @@ use values::Spec;
 /// Names that end so are those of policies in files of the server.
 const STATIC_SUFFIX: &str = ".static.k8s.io";
 
-/// Whether an object is a policy or a binding.
-pub fn is_policy_or_binding(object: &Value) -> bool {
-    let group = object.str_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
-    let kind = object.str_at(&["kind"]).unwrap_or_default();
-    let policy = kind.strip_suffix("Binding").unwrap_or(kind);
-    group == Some(GROUP) && matches!(policy, "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy")
-}
-
-/// The group of policies and bindings.
-const GROUP: &str = "admissionregistration.k8s.io";
-
 /// The errors of a policy or binding that is created or, where `old` is the stored one, updated; none for objects of other
 /// kinds. `object` was decoded and defaulted. `metadata` is validated as that of any object, not here.
 ///

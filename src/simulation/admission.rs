@@ -25,7 +25,7 @@ use crate::policies::model::{Family, Policy};
 use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
-use crate::server::{Response, ResponseBody, Server, Timestamp, UserInfo};
+use crate::server::{Server, Timestamp, UserInfo};
 use crate::value::Value;
 use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,11 +127,7 @@ impl Admission {
             return None;
         }
         let read = |given: &Given| Policy::read(&given.object, release);
-        let kinds = objects.policies.iter().filter_map(|given| {
-            let kind = read(given).param_kind?;
-            let (group, version) = kind.api_version.split_once('/').unwrap_or(("", &kind.api_version));
-            Some(Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind })
-        });
+        let kinds = objects.policies.iter().filter_map(|given| Some(Kind::of_params(&read(given).param_kind?)));
         let param_kinds = kinds.filter(|kind| !(kind.group.is_empty() && kind.kind == "ConfigMap")).collect();
         let places = objects.policies.iter().filter(|given| given.file).map(|given| {
             let family = family(&given.object);
@@ -207,18 +203,10 @@ impl Admission {
             }
         }
         for given in policies {
-            let plural = match family(&given.object) {
-                Family::Validating => "validatingadmissionpolicies",
-                Family::Mutating => "mutatingadmissionpolicies",
-            };
-            put(given, admission_resource(plural));
+            put(given, admission_resource(family(&given.object).policies()));
         }
         for given in bindings {
-            let plural = match family(&given.object) {
-                Family::Validating => "validatingadmissionpolicybindings",
-                Family::Mutating => "mutatingadmissionpolicybindings",
-            };
-            put(given, admission_resource(plural));
+            put(given, admission_resource(family(&given.object).bindings()));
         }
         if let Some(live) = &self.live {
             live.prepare(None, self, server);
@@ -314,26 +302,21 @@ impl Given {
             return server.seed(&definition, namespace.unwrap_or_default(), object);
         }
         server.withdraw(&definition, namespace.unwrap_or_default(), name);
-        request::forget_identity(&mut object);
+        request::remove_server_metadata(&mut object);
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
         let mut create = request::create(&resource.path(namespace), object, request_options);
         create.skips_admission = true;
-        match server.handle(&create) {
-            Response { code: 201, .. } => Ok(()),
-            Response { body: ResponseBody::Json(status), .. } => {
-                Err(format!("the server would refuse it: {}", status.str_at(&["message"]).unwrap_or_default()))
-            }
-            Response { body: ResponseBody::Text(text), .. } => {
-                Err(format!("the server would refuse it: {}", text.trim()))
-            }
+        let response = server.handle(&create);
+        if response.code == 201 {
+            return Ok(());
         }
+        Err(format!("the server would refuse it: {}", response.body.message()))
     }
 }
 
 /// Which kind of policies a policy or binding belongs to.
 fn family(object: &Value) -> Family {
-    let mutating = object.str_at(&["kind"]).is_some_and(|kind| kind.starts_with("Mutating"));
-    if mutating { Family::Mutating } else { Family::Validating }
+    Family::of_kind(object.str_at(&["kind"]).unwrap_or_default())
 }
 
 /// Whether an object is of a kind, in any version.

@@ -1,6 +1,6 @@
 //! Simulates the server's decoding of built-in kinds; their validation is not simulated.
 
-use super::judge::{self, Namespace, Places};
+use super::identity::{self, Namespace, Places};
 use super::object::{Kind, Object};
 use crate::apply::client_side;
 use crate::builtin::table::{self, KindRow};
@@ -48,7 +48,7 @@ pub fn owns(group: &str) -> bool {
 /// Decodes an object as the server does, in the form in which kubectl sends it.
 pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
-    let own = judge::identity(object.value(), Namespace::Own);
+    let own = identity::identity(object.value(), Namespace::Own);
     if group == "apiregistration.k8s.io" {
         return object.item(own, Verdict::Skipped, "its decoding is not simulated");
     }
@@ -56,7 +56,7 @@ pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &K
     let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
     let Some(row) = row else { return not_served(rules, own, object) };
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(default_namespace) };
-    let identity = judge::identity(object.value(), namespace);
+    let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
     let mut sent = object.take_value();
     // kubectl's last-applied annotation decodes whatever its text is.

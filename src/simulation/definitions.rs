@@ -91,7 +91,7 @@ impl Definitions {
         request_kind: Option<&RequestKind>,
         request_options: RequestOptions,
     ) -> Installed {
-        request::forget_its_past(&mut crd);
+        request::remove_cluster_state(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {

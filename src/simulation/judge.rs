@@ -5,7 +5,7 @@ use super::admission::Admission;
 use super::definitions::{DEFINITION, Route};
 use super::existing::{ExistingObjects, Found, PendingObject, Wanted};
 use super::hints::{self, Hints};
-pub use super::identity::{Namespace, Places, identity};
+use super::identity::Places;
 use crate::crd;
 use crate::field::FieldError;
 use crate::input::temp_store::{self, TempStore};
@@ -17,6 +17,7 @@ use crate::policies::findings::Findings;
 use crate::server::{Response, ResponseBody, Server};
 use crate::suggest;
 use crate::value::Value;
+use crate::value::group_version;
 use std::sync::Arc;
 
 /// What a request depends on besides its object.
@@ -73,7 +74,7 @@ pub fn judge(
     before: Before,
     places: &dyn Places,
 ) -> Simulated {
-    let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
+    let (group, version) = group_version::split(&identity.api_version);
     if !route.versions.iter().any(|v| v == version) {
         return (unserved(route, identity, places), before.stored);
     }
@@ -547,6 +548,7 @@ fn hide_name(text: &mut String, prefix: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::identity::{Namespace, identity};
 
     #[test]
     fn a_path_told_in_words_is_found() {

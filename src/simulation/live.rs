@@ -2,6 +2,7 @@
 
 use crate::cluster::{self, Asked, Connection, JSON, Resource};
 use crate::output::report::Identity;
+use crate::value::group_version;
 use std::sync::OnceLock;
 
 /// A cluster that may be queried.
@@ -36,7 +37,7 @@ impl Live {
     /// Requests an existing object; `None` if the cluster does not serve its kind.
     pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<Asked>, cluster::Error> {
         let connection = self.connection()?;
-        let (group, version) = identity.api_version.split_once('/').unwrap_or(("", &identity.api_version));
+        let (group, version) = group_version::split(&identity.api_version);
         let Some(version) = connection.served_version(group, plural, version)? else { return Ok(None) };
         let resource = Resource {
             group: group.to_owned(),

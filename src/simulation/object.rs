@@ -8,6 +8,7 @@ use crate::output::report::{Identity, Item, Problem, Verdict};
 use crate::text::documents::Chunk;
 use crate::text::spans::Found;
 use crate::value::Value;
+use crate::value::group_version;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl Object {
         };
         let kind = text("kind")?;
         let api_version = text("apiVersion")?;
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = group_version::split(api_version);
         if version.contains('/') {
             return Err(self.unfit("apiVersion", "apiVersion is not GROUP/VERSION"));
         }

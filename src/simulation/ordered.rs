@@ -3,6 +3,7 @@
 //! Each thread takes a batch of inputs, works on it and delivers the results when it is the batch's turn. Memory
 //! allocated for an input is thus used and freed by the same thread, which is the cheapest here.
 
+use crate::value::STACK_SIZE;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,9 +11,6 @@ use std::thread;
 
 /// The batch size: large enough that taking turns is cheap, small enough that memory stays flat.
 const BATCH: usize = 16;
-/// The same as in `main.rs`: values may nest 10,000 levels deep.
-const STACK: usize = 256 << 20;
-
 /// Calls `work` on every input and passes each result to `take`, in order. With one job everything runs on the calling
 /// thread.
 pub fn in_order<T, R>(
@@ -52,7 +50,7 @@ pub fn in_order<T, R>(
     };
     thread::scope(|scope| {
         for _ in 1..jobs.get() {
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run)?;
+            thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, run)?;
         }
         run();
         Ok(())

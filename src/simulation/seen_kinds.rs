@@ -71,22 +71,22 @@ impl SeenKinds {
     pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
-        for ((group, kind), mut seen_kinds) in self.kinds {
+        for ((group, kind), mut seen) in self.kinds {
             if group == crd::GROUP {
-                seen_kinds.served = vec!["v1".to_owned()];
-                "customresourcedefinitions".clone_into(&mut seen_kinds.plural);
+                seen.served = vec!["v1".to_owned()];
+                "customresourcedefinitions".clone_into(&mut seen.plural);
             } else if let Some(route) = definitions.iter().find_map(|known| known.route(&group, &kind)) {
-                seen_kinds.plural.clone_from(&route.plural);
-                seen_kinds.served.clone_from(&route.versions);
-                if route.converts_by_webhook && seen_kinds.versions.iter().any(|v| *v != route.storage) {
+                seen.plural.clone_from(&route.plural);
+                seen.served.clone_from(&route.versions);
+                if route.converts_by_webhook && seen.versions.iter().any(|v| *v != route.storage) {
                     converted.push(format!("{}.{group}", route.plural));
                 }
             } else {
                 continue;
             }
-            seen_kinds.group = group;
-            if seen_kinds.creates || seen_kinds.updates {
-                written.push(seen_kinds);
+            seen.group = group;
+            if seen.creates || seen.updates {
+                written.push(seen);
             }
         }
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {

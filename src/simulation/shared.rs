@@ -5,7 +5,8 @@ use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
 use super::existing::PendingObject;
 use super::filter::Unwanted;
-use super::judge::{self, Before, Namespace, SimulationContext, Updates};
+use super::identity::{self, Namespace};
+use super::judge::{self, Before, SimulationContext, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
 use super::turns::{Done, Turn, Turns};
@@ -16,7 +17,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Remark, Verdict};
-use crate::server::{ResponseBody, Server};
+use crate::server::Server;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
@@ -62,7 +63,7 @@ impl Simulator {
         let Ready { mut object, route, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
-        let identity = judge::identity(object.value(), namespace);
+        let identity = identity::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
         let finder = object.finder();
@@ -88,8 +89,8 @@ impl Simulator {
 
     /// Decodes an object of a built-in kind.
     pub fn decode(&self, object: Object, kind: &Kind) -> Item {
-        let identity = judge::identity(object.value(), Namespace::Own);
-        let spot = judge::Places::start(&object.finder());
+        let identity = identity::identity(object.value(), Namespace::Own);
+        let spot = identity::Places::start(&object.finder());
         let judge = || builtin::judge(self.settings.builtin, &self.settings.namespace, object, kind);
         panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
             let mut item = Item::new(spot, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -150,7 +151,7 @@ impl Known {
     /// Decides how an object is processed; a CRD is created here.
     pub fn destination(&mut self, judge: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
-            let identity = judge::identity(object.value(), Namespace::None);
+            let identity = identity::identity(object.value(), Namespace::None);
             let update = judge::judge_definition(judge.context(), object.value(), &identity, &object.finder());
             // An existing CRD is created, too, because later objects need it.
             let mut item =
@@ -178,7 +179,7 @@ impl Known {
 
     /// Leaves an object out; a CRD still defines its kind. Returns an item if the omission is reported.
     pub fn leave_out(&mut self, judge: &Simulator, mut object: Object, why: Unwanted) -> Option<Item> {
-        let identity = judge::identity(object.value(), Namespace::Own);
+        let identity = identity::identity(object.value(), Namespace::Own);
         let item = match why {
             Unwanted::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
             Unwanted::Labels => None,
@@ -202,7 +203,7 @@ impl Known {
         pending: &mut Option<PendingObject>,
     ) -> Ready {
         let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
-        let identity = judge::identity(object.value(), namespace);
+        let identity = identity::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
             return Ready { object, route, turn: None, pending: None };
         }
@@ -246,7 +247,7 @@ impl Known {
 
     /// The item of an object whose CRD is not known.
     pub fn without_definition(&self, judge: &Simulator, mut object: Object, kind: &Kind) -> Item {
-        let identity = judge::identity(object.value(), Namespace::Own);
+        let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if let Some(spot) = self.invalid.get(&(group.clone(), name.clone())) {
             let reason = format!("its CRD would be refused: see {}:{}", spot.source, spot.line);
@@ -291,7 +292,7 @@ impl Known {
         request_kind: Option<&RequestKind>,
         level: FieldValidation,
     ) -> Item {
-        let identity = judge::identity(object.value(), Namespace::None);
+        let identity = identity::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let reason = format!("CRDs of {} cannot be read", identity.api_version);
             let mut item = object.item(identity, Verdict::CannotTell, reason);
@@ -305,14 +306,14 @@ impl Known {
         let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
-        let spot = judge::Places::start(&finder);
+        let spot = identity::Places::start(&finder);
         let mut item = match self.definitions.install(&judge.server, crd, &spot, request_kind, request_options) {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item = judge::answered(*response, identity, &finder);
                 judge::admitted(&mut item, findings, judge.admission.get());
                 if let Some(stored) = &mut item.object {
-                    request::forget_its_past(stored);
+                    request::remove_cluster_state(stored);
                     if !judge.settings.show_bookkeeping {
                         update::remove_last_applied(stored);
                     }
@@ -351,10 +352,7 @@ impl Known {
         let message = match self.definitions.install(&judge.server, crd, &spot, None, request_options) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
-            Installed::Answered(response) => match &response.body {
-                ResponseBody::Json(body) => body.str_at(&["message"]).unwrap_or_default().to_owned(),
-                ResponseBody::Text(text) => text.trim().to_owned(),
-            },
+            Installed::Answered(response) => response.body.message().to_owned(),
             Installed::Conflict(first) => format!("another CRD of this name is at {first}"),
         };
         let message = format!("the CRD that the cluster has cannot be used: {message}");

@@ -6,7 +6,7 @@
 
 use super::admission::Admission;
 use super::filter::Filter;
-use super::judge::{self, Namespace};
+use super::identity::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
 use super::shared::{Destination, Known, Ready, Simulator};
@@ -227,8 +227,8 @@ impl<I> Feed<'_, '_, I> {
             let all = self.run.each(self.known, object, |judge, known, object| known.destination(judge, object));
             return self.task(all);
         };
-        let unselected = judge::identity(object.value(), Namespace::Own);
-        let spot = judge::Places::start(&object.finder());
+        let unselected = identity::identity(object.value(), Namespace::Own);
+        let spot = identity::Places::start(&object.finder());
         let left = self.run.each(self.known, object, |judge, known, object| known.leave_out(judge, object, why));
         if left.iter().all(Option::is_none) {
             return None;

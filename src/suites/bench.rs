@@ -4,11 +4,13 @@ use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
 use super::patch;
 use super::suite::{Action, Case};
+use crate::policies;
 use crate::policies::authorizer::Rules;
+use crate::policies::model::Family;
 use crate::release::Release;
 use crate::server::http::address;
-use crate::server::{Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
-use crate::value::{Value, object};
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crate::value::{Value, group_version, object};
 use std::sync::Arc;
 
 /// The namespace of objects that name none.
@@ -103,17 +105,16 @@ impl Bench {
     fn install(&self, object: &Value) -> Result<(), String> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
         let resources = std::iter::once(&self.setup.definition).chain(&self.setup.others).map(|crd| Resource::of(crd));
         let path = match (group, kind) {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),
-            ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
-                address::collection(group, version, &format!("{}ies", kind.to_lowercase().trim_end_matches('y')), None)
-            }
-            ("admissionregistration.k8s.io", _) => {
-                address::collection(group, version, &format!("{}s", kind.to_lowercase()), None)
+            (policies::GROUP, _) => {
+                let family = Family::of_kind(kind);
+                let plural = if kind.ends_with("Binding") { family.bindings() } else { family.policies() };
+                address::collection(group, version, plural, None)
             }
             _ => {
                 let found = resources.into_iter().find(|r| r.group == group && r.kind == kind);
@@ -160,15 +161,10 @@ impl Bench {
             _ => Some("application/json"),
         };
         let request = Request {
-            method,
-            path: path.to_owned(),
             content_type: content_type.map(str::to_owned),
             accept: Some("application/json".to_owned()),
-            user_agent: None,
-            user: None,
-            skips_admission: false,
-            body: if body.is_null() { Body::Empty } else { Body::Value(body) },
             now: self.setup.now,
+            ..Request::new(method, path, body)
         };
         answered(self.server.handle(&request))
     }
@@ -212,15 +208,11 @@ fn answered(response: Response) -> Result<Accepted, Rejected> {
     let warnings = response.warnings;
     match response.body {
         ResponseBody::Json(object) if response.code < 400 => Ok(Accepted { object, warnings }),
-        ResponseBody::Json(status) => {
-            let message = status.str_at(&["message"]).unwrap_or_default().to_owned();
-            Err(Rejected { message, errors: response.trace.errors, warnings })
-        }
         ResponseBody::Text(_) if response.code == 404 => {
             let message = "the server could not find the requested resource".to_owned();
             Err(Rejected { message, errors: Vec::new(), warnings })
         }
-        ResponseBody::Text(text) => Err(Rejected { message: text.trim().to_owned(), errors: Vec::new(), warnings }),
+        body => Err(Rejected { message: body.message().to_owned(), errors: response.trace.errors, warnings }),
     }
 }
 
@@ -254,7 +246,7 @@ impl Run<'_> {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let resource = &self.bench.resource;
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = group_version::split(api_version);
         if group == resource.group && kind == resource.kind {
             let path = resource.collection(version, namespace);
             if self.bench.server.handle(&Request::new(Method::Get, &format!("{path}?limit=1"), "")).code != 404 {

@@ -6,6 +6,12 @@ pub fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
+/// Group and version of an `apiVersion`, which is not checked.
+#[must_use]
+pub fn split(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("", api_version))
+}
+
 /// Group and version of an `apiVersion`, both empty for the empty text (`schema.ParseGroupVersion`).
 ///
 /// # Errors

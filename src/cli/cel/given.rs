@@ -13,6 +13,7 @@ use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::server::{ResponseBody, Server};
 use crate::value::Value;
+use crate::value::group_version;
 use std::sync::Arc;
 
 /// Why the expression cannot be evaluated.
@@ -149,7 +150,7 @@ fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, Wr
 fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result<ResourceVersion, Wrong> {
     let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = group_version::split(api_version);
     let defines = |crd: &&Value| {
         crd.str_at(&["spec", "group"]) == Some(group) && crd.str_at(&["spec", "names", "kind"]) == Some(kind)
     };
@@ -219,14 +220,13 @@ fn remove_rules(schema: &mut Schema) {
 /// # Errors
 /// The server's refusal.
 fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
-    request::forget_its_past(&mut crd);
+    request::remove_cluster_state(&mut crd);
     let request_options =
         RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
     let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
-        ResponseBody::Json(status) => Err(status.str_at(&["message"]).unwrap_or_default().to_owned()),
-        ResponseBody::Text(text) => Err(text.trim().to_owned()),
+        body => Err(body.message().to_owned()),
     }
 }
 

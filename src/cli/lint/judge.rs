@@ -11,7 +11,8 @@ use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{Method, Server, Timestamp};
-use crate::simulation::judge::{Namespace, Places, answered, identity};
+use crate::simulation::identity::{Namespace, Places, identity};
+use crate::simulation::judge::answered;
 use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
@@ -104,7 +105,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     let identity = identity(new.value(), Namespace::None);
     let server = Server::new(release, 0).without_managed_fields();
     let mut value = new.value().clone();
-    request::forget_its_past(&mut value);
+    request::remove_cluster_state(&mut value);
     let Some(old) = old else {
         return answered(
             server.handle(&request::create(request::DEFINITIONS, value, request_options)),

@@ -3,7 +3,7 @@
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Note, Verdict};
-use crate::simulation::judge::Places;
+use crate::simulation::identity::Places;
 use crate::value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -17,6 +17,7 @@ use crate::server::{Response, ResponseBody, Server, Timestamp};
 use crate::simulation::builtin;
 use crate::text::Position;
 use crate::value::Value;
+use crate::value::group_version;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -127,7 +128,7 @@ impl Load<'_> {
     fn object(&self, object: Value, plurals: &Plurals, place: &str) -> Result<(), String> {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = group_version::split(api_version);
         let Some((plural, namespaced)) = plurals.get(&(group.to_owned(), kind.to_owned())) else {
             if builtin::owns(group) {
                 eprintln!("warning: {place}: {kind} is built into Kubernetes and not served here: left out");
@@ -156,7 +157,7 @@ fn definition(crd: Value) -> Result<Value, String> {
 
 /// Creates an object, or applies it if it exists.
 fn apply(server: &Server, collection: &str, mut object: Value, request_options: RequestOptions) -> Result<(), String> {
-    request::forget_identity(&mut object);
+    request::remove_server_metadata(&mut object);
     let response = server.handle(&request::create(collection, object.clone(), request_options));
     if response.code != 409 {
         return judged(&response);
@@ -176,19 +177,13 @@ fn apply(server: &Server, collection: &str, mut object: Value, request_options: 
 }
 
 fn judged(response: &Response) -> Result<(), String> {
-    if response.code < 300 {
-        return Ok(());
-    }
-    Err(match &response.body {
-        ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default().to_owned(),
-        ResponseBody::Text(text) => text.trim().to_owned(),
-    })
+    if response.code < 300 { Ok(()) } else { Err(response.body.message().to_owned()) }
 }
 
-/// The plural and the scope of each kind, by group and kind.
+/// The plural of each kind and whether it is namespaced, by group and kind.
 type Plurals = HashMap<(String, String), (String, bool)>;
 
-/// The plural and the scope of each kind, by group and kind.
+/// The kinds of the CRDs that a server stores.
 fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
     let list = server.handle(&request::read(request::DEFINITIONS, request_options));
     let ResponseBody::Json(list) = &list.body else { return HashMap::new() };

@@ -13,9 +13,10 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::release::Release;
 use crate::server::{Request, ResponseBody, Server};
 use crate::simulation::builtin;
-use crate::simulation::judge::Places;
+use crate::simulation::identity::Places;
 use crate::simulation::object::Object;
 use crate::value::Value;
+use crate::value::group_version;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -146,7 +147,7 @@ impl Files {
     ) -> Result<Result<(), String>, Error> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
-        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+        let (group, version) = group_version::split(&api_version);
         let of_kind = |r: &&Arc<Resource>| r.group == group && r.kind == kind;
         let found = resources.iter().filter(of_kind).find(|r| r.version == version);
         let Some(resource) = found.or_else(|| resources.iter().find(of_kind)).cloned() else {

@@ -4,15 +4,13 @@
 use super::plan::Planned;
 use crate::output::suites::{SuiteRun, Trouble};
 use crate::suites::{Bench, Outcome};
+use crate::value::STACK_SIZE;
 use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-
-/// As in `main.rs`: values nest 10,000 deep.
-const STACK: usize = 256 << 20;
 
 type Cases = Result<Vec<(usize, Outcome)>, Trouble>;
 
@@ -37,7 +35,7 @@ pub fn run(planned: Vec<Planned>, jobs: NonZeroUsize, fail_fast: bool) -> io::Re
     };
     thread::scope(|scope| {
         for _ in 1..jobs.get().min(groups.len()) {
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+            thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work)?;
         }
         work();
         io::Result::Ok(())

@@ -6,7 +6,7 @@ use crate::cli::diff::file_name;
 use crate::cli::progress::Progress;
 use crate::cli::terminal::Writer;
 use crate::input::held::{Held, Ranked};
-use crate::kubectl::update::without_books;
+use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::html;
 use crate::output::report::case::Case;
@@ -246,8 +246,8 @@ fn rank(verdict: Verdict) -> usize {
 
 /// The unified diff of the stored object, without metadata written by the server and kubectl.
 fn change(item: &Item) -> Option<String> {
-    let after = without_books(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
-    let before = item.before.clone().map(without_books);
+    let after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
+    let before = item.before.clone().map(without_written_metadata);
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
     let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();

@@ -1,6 +1,6 @@
 //! What admission policies do with an object.
 
-use super::json::location;
+use super::json::{location, present};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
@@ -126,17 +126,11 @@ impl Admission {
     }
 }
 
-/// The texts that are not empty.
-fn texts(texts: &[(&str, &str)]) -> Map {
-    let present = texts.iter().filter(|(_, text)| !text.is_empty());
-    present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
-}
-
 impl PolicyFailure {
     fn value(&self) -> Value {
         let Self { policy, binding, validation, expression, message, spot } = self;
         let mut members =
-            texts(&[("policy", policy), ("binding", binding), ("expression", expression), ("message", message)]);
+            present(&[("policy", policy), ("binding", binding), ("expression", expression), ("message", message)]);
         if let Some(index) = validation {
             members.insert("validation".to_owned(), Value::Int(*index as i64));
         }
@@ -149,9 +143,9 @@ impl PolicyFailure {
 
 impl PolicyChange {
     fn value(&self) -> Value {
-        let mut members = texts(&[("policy", &self.policy), ("binding", &self.binding)]);
+        let mut members = present(&[("policy", &self.policy), ("binding", &self.binding)]);
         let field = |field: &FieldChange| {
-            let mut members = texts(&[("path", &field.path)]);
+            let mut members = present(&[("path", &field.path)]);
             let values = [("before", &field.before), ("after", &field.after)];
             members.extend(values.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))));
             Value::from(members)
@@ -164,7 +158,7 @@ impl PolicyChange {
 impl Undecided {
     fn value(&self) -> Value {
         let Self { policy, binding, message, help, decides } = self;
-        let mut members = texts(&[("policy", policy), ("binding", binding), ("message", message), ("help", help)]);
+        let mut members = present(&[("policy", policy), ("binding", binding), ("message", message), ("help", help)]);
         members.insert("decides".to_owned(), (*decides).into());
         members.into()
     }

@@ -167,10 +167,15 @@ fn problem(problem: &Problem) -> Value {
     located(&texts, problem.spot.as_ref(), problem.releases.as_ref())
 }
 
+/// The members whose texts are not empty.
+pub(super) fn present(texts: &[(&str, &str)]) -> Map {
+    let present = texts.iter().filter(|(_, text)| !text.is_empty());
+    present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
+}
+
 /// The texts that are not empty, the place, and the releases that report it, where several are simulated.
 fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&ReleaseSet>) -> Value {
-    let mut members: Map =
-        texts.iter().filter(|(_, t)| !t.is_empty()).map(|(k, t)| ((*k).to_owned(), Value::from(*t))).collect();
+    let mut members = present(texts);
     if let Some(spot) = spot {
         members.insert("location".to_owned(), location(spot));
     }

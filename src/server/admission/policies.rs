@@ -5,19 +5,22 @@ use super::cluster::Resource;
 use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Report};
 use crate::apply::types::{self, TypeRef};
 use crate::cel::value::Authorizer;
+use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::findings::warning_text;
 use crate::policies::knowledge::Knowledge;
+use crate::policies::model::Family;
 use crate::policies::mutating;
 use crate::policies::request::{self, Kind, ParamScope, Request, User};
 use crate::policies::source::{Hook, Source};
 use crate::policies::validating;
 use crate::release::Gate;
 use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
-use crate::server::strategy::admission_kinds::{self, ADMISSION};
+use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
+use crate::value::group_version;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,9 +32,9 @@ pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
 #[derive(Debug)]
 pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 
-/// The policies and bindings of one kind, and whom their expressions ask about permissions.
+/// The policies and bindings of one kind, and the authorizer of their expressions.
 struct Policies {
-    plurals: [&'static str; 2],
+    family: Family,
     authorizer: Arc<dyn Authorizer>,
     knowledge: Arc<Knowledge>,
     cache: Mutex<Cache>,
@@ -39,7 +42,7 @@ struct Policies {
 
 impl std::fmt::Debug for Policies {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Policies").field("plurals", &self.plurals).finish_non_exhaustive()
+        f.debug_struct("Policies").field("family", &self.family).finish_non_exhaustive()
     }
 }
 
@@ -53,33 +56,38 @@ struct Cache {
 }
 
 impl MutatingAdmissionPolicy {
-    /// Policies whose expressions ask `authorizer`, in a cluster of which the server stores what `knowledge` says.
+    /// The plugin; expressions query `authorizer`, and `knowledge` says which parts of the cluster the server stores.
     pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        let plurals = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
-        Self(Policies { plurals, authorizer, knowledge, cache: Mutex::default() })
+        Self(Policies::new(Family::Mutating, authorizer, knowledge))
     }
 }
 
 impl ValidatingAdmissionPolicy {
-    /// Policies whose expressions ask `authorizer`.
+    /// The plugin; expressions query `authorizer`, and `knowledge` says which parts of the cluster the server stores.
     pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        let plurals = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"];
-        Self(Policies { plurals, authorizer, knowledge, cache: Mutex::default() })
+        Self(Policies::new(Family::Validating, authorizer, knowledge))
     }
 }
 
 impl Policies {
-    /// The policies that have bindings, as they are stored now.
+    fn new(family: Family, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
+        Self { family, authorizer, knowledge, cache: Mutex::default() }
+    }
+
+    /// The stored policies that have bindings; none for a write of a policy or binding, which policies do not decide about.
+    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Hook]> {
+        if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
+    }
+
     fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[Hook]> {
-        let [policies, bindings] = self.plurals;
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let Cache { policies: known_policies, bindings: known_bindings, source, hooks } = &mut *cache;
-        let stored = |plural: &str| cluster.stored(ADMISSION, plural);
-        let mut changed = sync(known_policies, &stored(policies), |name, object| match object {
+        let stored = |plural: &str| cluster.stored(GROUP, plural);
+        let mut changed = sync(known_policies, &stored(self.family.policies()), |name, object| match object {
             Some(object) => source.put_policy(object, cluster.release()),
             None => source.remove_policy(name),
         });
-        changed |= sync(known_bindings, &stored(bindings), |name, object| match object {
+        changed |= sync(known_bindings, &stored(self.family.bindings()), |name, object| match object {
             Some(object) => source.put_binding(object, cluster.release()),
             None => source.remove_binding(name),
         });
@@ -129,12 +137,10 @@ impl Plugin for MutatingAdmissionPolicy {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<Mutation, Refusal> {
-        let applies = cluster.release().enables(Gate::MutatingAdmissionPolicy)
-            && !admission_kinds::is_admission(attributes.resource.group);
-        if !applies {
+        if !cluster.release().enables(Gate::MutatingAdmissionPolicy) {
             return Ok(Mutation::Unchanged);
         }
-        let hooks = self.0.hooks(cluster);
+        let hooks = self.0.hooks_for(attributes, cluster);
         if hooks.is_empty() {
             return Ok(Mutation::Unchanged);
         }
@@ -158,10 +164,7 @@ impl Plugin for ValidatingAdmissionPolicy {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        if admission_kinds::is_admission(attributes.resource.group) {
-            return Ok(());
-        }
-        let hooks = self.0.hooks(cluster);
+        let hooks = self.0.hooks_for(attributes, cluster);
         if hooks.is_empty() {
             return Ok(());
         }
@@ -314,20 +317,15 @@ impl request::Cluster for View<'_> {
     fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, String> {
         let wanted = kind.api_version();
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let known = |api_version: &str| {
-            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-            let all = self.cluster.all_versions(&resource.group, &resource.resource);
-            group == resource.group && all.iter().any(|found| found.resource().version == version)
-        };
-        let (group, _) = have.split_once('/').unwrap_or(("", have));
+        let (group, version) = group_version::split(have);
         if group != resource.group {
-            let (group, version) = have.split_once('/').unwrap_or(("", have));
             let kind = object.str_at(&["kind"]).unwrap_or_default();
             return Err(format!(
                 "{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{wanted}\""
             ));
         }
-        if !known(have) {
+        let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        if all.iter().all(|found| found.resource().version != version) {
             return Err(format!("request to convert CR from an invalid group/version: {have}"));
         }
         let mut converted = object.clone();

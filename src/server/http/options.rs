@@ -215,12 +215,12 @@ fn watch_errors(options: &ListOptions) -> ErrorList {
     errors
 }
 
-/// `ValidateListOptions`
 /// A string of a named type: Go prints it as JSON in errors.
 fn named_string(text: &str) -> BadValue {
     BadValue::Raw(json::to_string(&Value::from(text)))
 }
 
+/// `ValidateListOptions`
 fn list_errors(options: &ListOptions) -> ErrorList {
     let mut errors = ErrorList::new();
     let path = FieldPath::new("resourceVersionMatch");

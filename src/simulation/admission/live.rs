@@ -143,9 +143,7 @@ impl LiveObjects {
             .iter()
             .filter_map(|given| {
                 let policy = Policy::read(&given.object, release);
-                let kind = policy.param_kind?;
-                let (group, version) = kind.api_version.split_once('/').unwrap_or(("", &kind.api_version));
-                let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind.clone() };
+                let kind = Kind::of_params(&policy.param_kind?);
                 Some(((family(&given.object), policy.name), kind))
             })
             .collect();

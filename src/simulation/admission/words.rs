@@ -1,15 +1,11 @@
 //! What is not known, in words.
 
 use crate::policies::knowledge::{Doubt, Missing};
-use crate::policies::model::Family;
 use crate::policies::request::Kind;
 
 /// What a policy depends on that is not known.
 pub fn message(doubt: &Doubt) -> String {
-    let kind = match doubt.family {
-        Family::Validating => "ValidatingAdmissionPolicy",
-        Family::Mutating => "MutatingAdmissionPolicy",
-    };
+    let kind = doubt.family.kind();
     let with = if doubt.binding.is_empty() { String::new() } else { format!(" with binding {:?}", doubt.binding) };
     format!("{kind} {:?}{with} depends on {}, which is not known", doubt.policy, missing(&doubt.missing))
 }

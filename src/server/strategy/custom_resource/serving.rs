@@ -12,7 +12,7 @@ use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::value::Value;
-use crate::value::group_version::api_version;
+use crate::value::group_version::{self, api_version};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -192,7 +192,7 @@ impl Serving {
 
     /// The version of that `apiVersion`.
     pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = group_version::split(api_version);
         (group == self.group).then(|| self.version(version))?
     }
 
