@@ -5,15 +5,16 @@
 //! behind an error, which is an [`Entry::Problem`]; and in a directory, documents that are no Kubernetes objects are
 //! [`Skipped`] and counted (see [`NoObject`]).
 
+pub mod buffered_text;
 mod content;
 mod decode;
 pub mod files;
-pub mod held;
 mod ignore;
 mod kustomize;
 pub mod pending_documents;
 pub mod required;
 mod skipped;
+mod temp_file;
 pub mod temp_store;
 pub mod watch;
 

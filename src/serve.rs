@@ -12,14 +12,13 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`bell`]
+//! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
 //! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges and
 //! [`state`] persists the store. Requests run on threads with large stacks, because values may nest 10,000 levels deep
 //! and the code recurses into them. Such a thread ends when there is no more work.
 
 mod access;
-mod bell;
 mod clock;
 mod connections;
 mod controllers;
@@ -27,6 +26,7 @@ mod escape;
 mod http;
 mod impersonate;
 mod kubeconfig;
+mod notifier;
 mod read_only;
 mod record;
 mod state;
@@ -117,7 +117,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         .thread_stack_size(STACK_SIZE)
         .enable_all()
         .build()?;
-    server.notify_with(Arc::new(bell::InTurns(runtime.handle().clone())));
+    server.notify_with(Arc::new(notifier::BatchNotifier(runtime.handle().clone())));
     let listener = runtime.block_on(tokio::net::TcpListener::bind(SocketAddr::new(options.address, options.port)))?;
     let address = listener.local_addr()?;
     let service = Arc::new(Service {

@@ -2,23 +2,25 @@
 //!
 //! [`run`](self::run()) takes a [`Plan`] and reports one [`Item`] per document, in the order of the input. `stream` reads
 //! documents and hands them to threads, [`shared`] is the state those threads share, [`admission`] the policies, [`live`]
-//! the cluster, `existing` the existing objects, `turns` orders objects with the same name, [`judge`] sends one request and
-//! reads its response, and `seen_kinds` collects the notes of a run.
+//! the cluster, `existing` the existing objects, `turns` orders objects with the same name, [`submit`] sends one request,
+//! [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
 
 pub mod admission;
+pub mod answer;
 pub mod builtin;
 mod definitions;
 mod existing;
 pub mod filter;
+mod generated_name;
 mod hints;
 pub mod identity;
-pub mod judge;
 pub mod live;
 pub mod object;
 pub mod ordered;
 mod seen_kinds;
 mod shared;
 mod stream;
+mod submit;
 mod turns;
 
 use crate::cluster;
@@ -35,7 +37,6 @@ use admission::Admission;
 use definitions::Definitions;
 use existing::ExistingObjects;
 use filter::{Filter, KindPattern};
-use judge::Updates;
 use live::Live;
 use seen_kinds::SeenKinds;
 use shared::{Known, Settings, Simulator};
@@ -45,6 +46,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use stream::Run;
+use submit::Updates;
 
 /// The plan of a simulation: the inputs, and the request to send for each object.
 #[derive(Clone, Debug)]
@@ -173,7 +175,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
         || plan.compares.is_some_and(|c| c.books)
         || objects.read_managed_fields();
     let jobs = plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let judge = |(release, admission): (Release, &Option<Admission>)| {
+    let simulator = |(release, admission): (Release, &Option<Admission>)| {
         let server = Server::new(release, 0);
         let server = if owners { server } else { server.without_managed_fields() };
         let server = match admission {
@@ -202,25 +204,29 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
             Updates { request_kind: plan.request_kind.clone(), existing: existing.again(), compares: plan.compares };
         Simulator { settings, server, updates, temp_store: TempStore::default(), admission: OnceLock::new() }
     };
-    let judges: Vec<Simulator> = releases.iter().zip(&admissions).map(judge).collect();
-    let run = Run { judges: &judges, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
-    let mut known: Vec<Known> = judges.iter().map(|_| Known::default()).collect();
+    let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
+    let run = Run { simulators: &simulators, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
+    let mut known: Vec<Known> = simulators.iter().map(|_| Known::default()).collect();
     if !plan.crds.is_empty() {
         let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
         stream::take_definitions(&run, &mut known, input, &mut show);
     }
     stream::take_policies(&run, &mut known, std::mem::take(&mut admissions), &mut show);
     let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
-    stream::judge_all(&run, &mut known, input, &mut show)?;
+    stream::simulate_all(&run, &mut known, input, &mut show)?;
     let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", run.filter.message())];
     notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
     // An existing object that one release uses counts as used.
-    let left =
-        judges.iter().map(|judge| judge.updates.existing.left()).min_by_key(|left| left.as_ref().map(|l| l.count));
+    let left = simulators
+        .iter()
+        .map(|simulator| simulator.updates.existing.left())
+        .min_by_key(|left| left.as_ref().map(|l| l.count));
     if let Some(left) = left.flatten() {
         notes.push(Note { kind: "oldObjects", message: left.words() });
     }
-    notes.extend(seen_kinds.builtin_note().filter(|_| judges.iter().any(|judge| judge.admission.get().is_some())));
+    notes.extend(
+        seen_kinds.builtin_note().filter(|_| simulators.iter().any(|simulator| simulator.admission.get().is_some())),
+    );
     let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
     notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), evaluated));
     if plan.releases.is_none()

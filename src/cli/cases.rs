@@ -1,6 +1,6 @@
 //! Reports for pipelines. Cases are buffered, because the head of a report contains their counts.
 
-use crate::input::held::Held;
+use crate::input::buffered_text::BufferedText;
 use crate::output::report::case::Case;
 use crate::output::report::pipeline::{Format, Report};
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct Cases {
     report: Report,
-    held: Held,
+    held: BufferedText,
 }
 
 impl Cases {
     /// An empty report of a command.
     pub fn new(format: Format, command: &'static str) -> Self {
-        Self { report: Report::new(format, command), held: Held::default() }
+        Self { report: Report::new(format, command), held: BufferedText::default() }
     }
 
     /// Adds a case.

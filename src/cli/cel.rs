@@ -63,21 +63,21 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
         None => Vec::new(),
     };
     let outcome = match &given {
-        Given::Nothing => judge(expression, &Env::new(base), None, Vec::new()),
+        Given::Nothing => evaluate(expression, &Env::new(base), None, Vec::new()),
         Given::Untyped { new, old } => {
             let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
             let path = args.at.as_deref().unwrap_or_default();
             let new = at(new).ok_or_else(|| Wrong::new(format!("the object has nothing at {path}")))?;
             let old = old.as_ref().and_then(at).map(|old| Ok(Cel::untyped(old)));
             let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
-            judge(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
+            evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
         Given::Typed { schema, new, old } => {
             let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(Wrong::new)?;
             let Some(decl) = node.place.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
             let env = node.place.env(&base, &decl.cel_type, false);
             let old = node.old.map(|old| Cel::from_json(old, decl));
-            judge(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
+            evaluate(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
         }
     };
     Ok(Report { expression: expression.to_owned(), at: args.at.clone(), release, outcome })
@@ -92,7 +92,7 @@ fn uses_self(expression: &str, base: &BaseEnv) -> bool {
 }
 
 /// Compiles, estimates and evaluates an expression. Variables of `env` without a value are unset.
-fn judge(
+fn evaluate(
     expression: &str,
     env: &Env,
     node: Option<(&Node<'_>, &DeclType)>,

@@ -1,9 +1,9 @@
 //! `lint`: validates a CRD as the server does, estimates the cost of its rules and finds breaking changes.
 //!
-//! [`judge`] asks the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
+//! [`check`] asks the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
 
+mod check;
 mod convert;
-mod judge;
 mod show;
 
 use super::Exit;
@@ -19,7 +19,7 @@ use crate::release::Release;
 use crate::simulation::identity::Places as _;
 use crate::simulation::object::{self, Object};
 use crate::value::Value;
-use judge::Linted;
+use check::Linted;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
@@ -71,9 +71,9 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
             Some(live) => live.find(name),
         };
         let linted = match old {
-            Ok(old) => judge::judge(&object, old, &releases, now),
+            Ok(old) => check::check(&object, old, &releases, now),
             Err(error) => {
-                let mut linted = judge::judge(&object, None, &releases, now);
+                let mut linted = check::check(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());

@@ -8,7 +8,7 @@ use super::args::{self, RehearseFormat};
 use super::terminal::{self, Writer};
 use crate::cli::progress::Progress;
 use crate::cluster;
-use crate::input::held::{Held, Ranked};
+use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry as InputEntry, Input};
 use crate::output::excerpt::{self, Grade, Spot};
@@ -19,8 +19,8 @@ use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, Look, Paint};
 use crate::rehearsal::{Plan, Releases, Stage, Trouble};
 use crate::release::Release;
+use crate::simulation::answer;
 use crate::simulation::identity::{self, Places};
-use crate::simulation::judge;
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::in_order;
@@ -101,7 +101,7 @@ fn rehearse(
     let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
     let namespace = namespace.unwrap_or_else(|| "default".to_owned());
     let identity = identity::identity(&new.value, identity::Namespace::None);
-    let mut said = judge::answered(plan.answer.clone(), identity, &new.object.finder());
+    let mut said = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
     said.object = None;
     let mut show = Show::new(args.output, look, out, messages);
@@ -272,10 +272,10 @@ struct Show<'a> {
     table: Columns,
     rows: usize,
     /// The rows of the table or of the HTML page.
-    rows_held: Held,
-    details: Held,
+    table_rows: BufferedText,
+    details: BufferedText,
     /// The rows and the details of an HTML page.
-    page: (Ranked, Ranked),
+    page: (RankedText, RankedText),
     counts: Counts,
     /// Whether an object was already written.
     begun: bool,
@@ -290,10 +290,10 @@ impl<'a> Show<'a> {
             messages,
             color: look.color,
             format,
-            rows_held: Held::default(),
+            table_rows: BufferedText::default(),
             table: Columns::new(shown::COLUMNS, look),
             rows: 0,
-            details: Held::default(),
+            details: BufferedText::default(),
             page: Default::default(),
             counts: Counts::default(),
             begun: false,
@@ -365,7 +365,7 @@ impl<'a> Show<'a> {
         }
         self.rows += 1;
         let row = self.table.row(&shown::row(&entry));
-        self.rows_held.push(&(row + "\n"))?;
+        self.table_rows.push(&(row + "\n"))?;
         self.details.push(&shown::details(&entry, self.color))
     }
 
@@ -400,7 +400,7 @@ impl<'a> Show<'a> {
                 json::to_string(&self.counts.value())
             )?;
         } else {
-            self.table.write(self.rows_held.lines()?, self.out)?;
+            self.table.write(self.table_rows.lines()?, self.out)?;
             if self.rows > 0 {
                 writeln!(self.out)?;
             }

@@ -1,12 +1,12 @@
-//! Keeps documents that wait for their CRD in a temporary file, so that memory does not grow.
+//! Documents that wait for their CRD, outside of memory.
 //!
 //! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 
+use super::temp_file::TempFile;
 use super::{Chunked, Document, Unfolded};
 use crate::text::documents::Chunk;
 use crate::text::{Position, Syntax};
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// The index of an object that is not a list item.
@@ -15,75 +15,65 @@ const WHOLE: u64 = u64::MAX;
 /// Waiting documents.
 #[derive(Debug, Default)]
 pub struct PendingDocuments {
-    file: Option<BufWriter<File>>,
+    file: TempFile,
     /// The chunk that was written last.
     last: Option<Arc<Chunk>>,
     count: usize,
 }
 
 impl PendingDocuments {
-    /// An empty store; the file is created on first use.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The number of waiting documents.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no document waits.
+    /// True if no document is waiting.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Appends a document.
+    ///
+    /// # Errors
+    /// The temporary file cannot be written.
     pub fn push(&mut self, document: &Document) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(BufWriter::new(tempfile::tempfile()?)),
-        };
         if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
             let chunk = &document.chunk;
-            file.write_all(&[b'c', u8::from(chunk.syntax == Syntax::Json), u8::from(document.origin.is_some())])?;
+            let mut head = vec![b'c', u8::from(chunk.syntax == Syntax::Json), u8::from(document.origin.is_some())];
             for number in [chunk.start.line, chunk.start.column, document.source.len(), chunk.text.len()] {
-                file.write_all(&(number as u64).to_le_bytes())?;
+                head.extend((number as u64).to_le_bytes());
             }
-            file.write_all(document.source.as_bytes())?;
-            file.write_all(&chunk.text)?;
+            self.file.append(&head)?;
+            self.file.append(document.source.as_bytes())?;
+            self.file.append(&chunk.text)?;
             self.last = Some(Arc::clone(chunk));
         }
-        file.write_all(b"d")?;
-        file.write_all(&document.item.map_or(WHOLE, |i| i as u64).to_le_bytes())?;
+        let mut item = [b'd'; 9];
+        item[1..].copy_from_slice(&document.item.map_or(WHOLE, |i| i as u64).to_le_bytes());
+        self.file.append(&item)?;
         self.count += 1;
         Ok(())
     }
 
     /// Returns the documents in order and empties the store.
-    pub fn replay(&mut self) -> io::Result<Replay> {
-        self.last = None;
-        self.count = 0;
-        let file = match self.file.take() {
-            None => None,
-            Some(file) => {
-                let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.rewind()?;
-                Some(BufReader::new(file))
-            }
-        };
-        Ok(Replay { file, chunk: Unfolded::Nothing })
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn replay(&mut self) -> io::Result<Replay<impl Read + use<>>> {
+        let Self { file, .. } = std::mem::take(self);
+        Ok(Replay { file: file.into_reader()?, chunk: Unfolded::Nothing })
     }
 }
 
 /// Reads the documents in order.
-pub struct Replay {
-    file: Option<BufReader<File>>,
+pub struct Replay<R> {
+    file: R,
     chunk: Unfolded,
 }
 
-impl Replay {
+impl<R: Read> Replay<R> {
     fn read(&mut self) -> io::Result<Option<Document>> {
-        let Some(file) = &mut self.file else { return Ok(None) };
+        let file = &mut self.file;
         loop {
             let mut kind = [0];
             if file.read(&mut kind)? == 0 {
@@ -119,7 +109,7 @@ fn document(chunk: &mut Unfolded, wanted: u64) -> Option<Document> {
     }
 }
 
-impl Iterator for Replay {
+impl<R: Read> Iterator for Replay<R> {
     type Item = io::Result<Document>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -155,7 +145,7 @@ mod tests {
             .filter(|d| d.item != Some(1))
             .collect();
         assert_eq!(wanted.len(), 4);
-        let mut pending_documents = PendingDocuments::new();
+        let mut pending_documents = PendingDocuments::default();
         assert!(pending_documents.replay().unwrap().next().is_none());
         for document in &wanted {
             pending_documents.push(document).unwrap();

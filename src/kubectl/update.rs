@@ -24,7 +24,7 @@ pub struct RequestKind {
 
 /// The resource and name of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct Target<'a> {
     /// The name of its CRD.
     pub definition: &'a str,
     /// The version of its `apiVersion`.
@@ -52,17 +52,17 @@ pub struct Sent {
 /// Why kubectl would refuse to send a request.
 pub fn send(
     server: &Server,
-    place: Place<'_>,
+    target: Target<'_>,
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Sent, String> {
-    let path = if place.name.is_empty() { String::new() } else { request::object(place.collection, place.name) };
+    let path = if target.name.is_empty() { String::new() } else { request::object(target.collection, target.name) };
     let before = (!path.is_empty()).then(|| read(server, &path, request_options)).flatten();
     let creates = (before.is_none() && request_kind.verb != Verb::Replace) || request_kind.verb == Verb::Create;
     let action = if creates { Action::Create } else { Action::Update };
     let request = match (request_kind.subresource, request_kind.verb, &before) {
-        (Some(Subresource::Scale), ..) => Some(scale(server, place, &path, &object, request_kind, request_options)?),
+        (Some(Subresource::Scale), ..) => Some(scale(server, target, &path, &object, request_kind, request_options)?),
         (Some(Subresource::Status), Verb::ServerSide, _) => {
             Some(server_side(&format!("{path}/status"), object, request_kind, request_options))
         }
@@ -76,7 +76,7 @@ pub fn send(
             Some(replace(&path, object, before.as_deref(), request_kind, request_options))
         }
         (None, Verb::Apply, Some(live)) => apply(&path, live, &object, request_kind, request_options)?,
-        (None, ..) => Some(create(place, object, request_kind, request_options)),
+        (None, ..) => Some(create(target, object, request_kind, request_options)),
     };
     let mut response = match (&request, &before) {
         (Some(request), _) => server.handle(request),
@@ -98,12 +98,17 @@ pub fn send(
 
 /// The create that kubectl sends for an object that does not exist. An object with only a generateName, which `kubectl
 /// apply` and `kubectl replace` refuse, is sent as `kubectl create` would send it.
-pub fn create(place: Place<'_>, object: Value, request_kind: &RequestKind, request_options: RequestOptions) -> Request {
+pub fn create(
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
     let (object, by) = match request_kind.verb {
-        Verb::Apply if !place.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
+        Verb::Apply if !target.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
         _ => (client_side::with_current_annotation(object), "kubectl-create"),
     };
-    request::create_by(place.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
+    request::create_by(target.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
@@ -173,13 +178,13 @@ fn replace(
 /// The merge patch of `kubectl scale` with the replicas of `object`.
 fn scale(
     server: &Server,
-    place: Place<'_>,
+    target: Target<'_>,
     path: &str,
     new: &Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Request, String> {
-    let scale = server.scale_of(place.definition, place.version, new);
+    let scale = server.scale_of(target.definition, target.version, new);
     let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
     let replicas = replicas.ok_or("its CRD has no scale subresource in this version, or the object no replicas")?;
     Ok(request::scale(path, replicas, request_kind.manager.as_deref(), request_options))

@@ -46,7 +46,7 @@ pub fn owns(group: &str) -> bool {
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it.
-pub fn judge(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
+pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     if group == "apiregistration.k8s.io" {

@@ -2,7 +2,7 @@
 
 use crate::kubectl::Verb;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self, Place, RequestKind};
+use crate::kubectl::update::{self, RequestKind, Target};
 use crate::output::excerpt::Spot;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
@@ -105,8 +105,8 @@ impl Definitions {
         {
             return Installed::Same(first.clone());
         }
-        let place = Place { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
-        let mut request = update::create(place, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
+        let target = Target { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
+        let mut request = update::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
         let response = server.handle(&request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {

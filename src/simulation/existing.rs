@@ -6,7 +6,7 @@ use super::live::Live;
 use super::object::Object;
 use crate::cluster::{self, Asked};
 use crate::input::Entry;
-use crate::input::temp_store::{Place, TempStore};
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
@@ -33,7 +33,7 @@ pub struct Given {
 /// An existing object from a file.
 #[derive(Clone, Debug)]
 struct Old {
-    place: Place,
+    stored_at: StoredAt,
     spot: Spot,
     /// Its position among all of them.
     number: usize,
@@ -143,10 +143,10 @@ impl ExistingObjects {
             match object.kind() {
                 Err(item) => show(*item),
                 Ok((group, _, kind)) => match given.temp_store.put(object.value()) {
-                    Ok(place) => {
+                    Ok(stored_at) => {
                         let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
                         let (name, namespace) = (text("name"), text("namespace"));
-                        let old = Old { place, spot: object.finder().start(), number, namespace, used: false };
+                        let old = Old { stored_at, spot: object.finder().start(), number, namespace, used: false };
                         given.existing.entry((group, kind, name)).or_default().push(old);
                     }
                     Err(why) => {
@@ -198,7 +198,7 @@ impl ExistingObjects {
             }
             (Some(old), None) if !old.used => {
                 old.used = true;
-                match temp_store.get(old.place) {
+                match temp_store.get(old.stored_at) {
                     Ok(object) => Found::Object(Box::new(object), old.spot.clone()),
                     Err(why) => {
                         let message = format!("the old object at {} cannot be read again: {why}", old.spot);

@@ -50,3 +50,16 @@ pub enum Namespace<'a> {
     /// Objects of its kind are in none.
     None,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_be_generated() {
+        let metadata = crate::value::object([("generateName", "red-")]);
+        let object = crate::value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
+        assert_eq!(identity(&object, Namespace::Or("ns")).full_name(), "ns/red-*");
+        assert_eq!(identity(&object, Namespace::None).full_name(), "red-*");
+    }
+}

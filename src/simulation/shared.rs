@@ -1,14 +1,15 @@
 //! The state that the threads of a run share: the server, its CRDs, and the simulation of one object.
 
 use super::admission::Admission;
+use super::answer;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
 use super::existing::PendingObject;
 use super::filter::Unwanted;
 use super::identity::{self, Namespace};
-use super::judge::{self, Before, SimulationContext, Updates};
 use super::live::Live;
 use super::object::{Kind, Object};
+use super::submit::{self, Before, SimulationContext, Updates};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
@@ -59,7 +60,7 @@ pub struct Simulator {
 
 impl Simulator {
     /// Simulates an object.
-    pub fn judge(&self, ready: Ready) -> Item {
+    pub fn simulate(&self, ready: Ready) -> Item {
         let Ready { mut object, route, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
@@ -70,10 +71,10 @@ impl Simulator {
         let known = identity.clone();
         // A panic about one object must not lose the others.
         let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), pending };
-        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
-            judge::judge(self.context(), &route, value, identity, before, &finder)
+        let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
+            submit::submit(self.context(), &route, value, identity, before, &finder)
         }));
-        let (mut item, stored) = judged.unwrap_or_else(|_| {
+        let (mut item, stored) = simulated.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             (item, None)
@@ -91,8 +92,8 @@ impl Simulator {
     pub fn decode(&self, object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let spot = identity::Places::start(&object.finder());
-        let judge = || builtin::judge(self.settings.builtin, &self.settings.namespace, object, kind);
-        panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
+        let decode = || builtin::decode(self.settings.builtin, &self.settings.namespace, object, kind);
+        panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item = Item::new(spot, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
             item.help = Some("this is a bug: please report it, with the object".to_owned());
@@ -149,13 +150,17 @@ pub enum Destination {
 
 impl Known {
     /// Decides how an object is processed; a CRD is created here.
-    pub fn destination(&mut self, judge: &Simulator, object: Object) -> Destination {
+    pub fn destination(&mut self, simulator: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
             let identity = identity::identity(object.value(), Namespace::None);
-            let update = judge::judge_definition(judge.context(), object.value(), &identity, &object.finder());
+            let update = submit::submit_definition(simulator.context(), object.value(), &identity, &object.finder());
             // An existing CRD is created, too, because later objects need it.
-            let mut item =
-                self.install(judge, object, Some(&judge.updates.request_kind), judge.settings.request_options.level);
+            let mut item = self.install(
+                simulator,
+                object,
+                Some(&simulator.updates.request_kind),
+                simulator.settings.request_options.level,
+            );
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
@@ -178,14 +183,14 @@ impl Known {
     }
 
     /// Leaves an object out; a CRD still defines its kind. Returns an item if the omission is reported.
-    pub fn leave_out(&mut self, judge: &Simulator, mut object: Object, why: Unwanted) -> Option<Item> {
+    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, why: Unwanted) -> Option<Item> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match why {
             Unwanted::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
             Unwanted::Labels => None,
         };
         if object.is_definition() {
-            let installed = self.install(judge, object, None, FieldValidation::Ignore);
+            let installed = self.install(simulator, object, None, FieldValidation::Ignore);
             if matches!(installed.verdict, Verdict::Rejected | Verdict::CannotTell) {
                 return Some(installed);
             }
@@ -193,16 +198,16 @@ impl Known {
         item
     }
 
-    /// Makes an object ready to be judged: it gets its turn, and the cluster is asked for what it would update, unless
+    /// Makes an object ready: it gets its turn, and the cluster is asked for what it would update, unless
     /// that is `pending` already. One whose name is yet to be made needs neither.
     pub fn ready(
         &mut self,
-        judge: &Simulator,
+        simulator: &Simulator,
         object: Object,
         route: Arc<Route>,
         pending: &mut Option<PendingObject>,
     ) -> Ready {
-        let namespace = if route.namespaced { Namespace::Or(&judge.settings.namespace) } else { Namespace::None };
+        let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
             return Ready { object, route, turn: None, pending: None };
@@ -212,7 +217,7 @@ impl Known {
         // Later inputs usually find the object that the first one stored.
         let pending = turn.is_first().then(|| {
             if pending.is_none() {
-                *pending = judge.updates.existing.ask(&identity, &route.plural);
+                *pending = simulator.updates.existing.ask(&identity, &route.plural);
             }
             pending.clone()
         });
@@ -246,7 +251,7 @@ impl Known {
     }
 
     /// The item of an object whose CRD is not known.
-    pub fn without_definition(&self, judge: &Simulator, mut object: Object, kind: &Kind) -> Item {
+    pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if let Some(spot) = self.invalid.get(&(group.clone(), name.clone())) {
@@ -256,13 +261,13 @@ impl Known {
             return item;
         }
         let kinds = self.definitions.kinds(group);
-        if judge.settings.ignore_missing && kinds.is_empty() {
+        if simulator.settings.ignore_missing && kinds.is_empty() {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
         let none = || format!("no CRD for {} {name}", api_version(group, version));
         let reason = refusal.map_or_else(none, |error| error.message.clone());
-        let help = match (refusal, &judge.settings.cluster) {
+        let help = match (refusal, &simulator.settings.cluster) {
             (None, _) if !kinds.is_empty() => {
                 Some(format!("give its CRD with --crds; the known CRDs of {group} define {}", kinds.join(", ")))
             }
@@ -287,7 +292,7 @@ impl Known {
     /// Creates a CRD of the input; without a way the cluster is taken to have it already.
     pub fn install(
         &mut self,
-        judge: &Simulator,
+        simulator: &Simulator,
         mut object: Object,
         request_kind: Option<&RequestKind>,
         level: FieldValidation,
@@ -299,7 +304,8 @@ impl Known {
             item.help = Some("write it as apiextensions.k8s.io/v1".to_owned());
             return item;
         }
-        let request_options = RequestOptions { level, dry_run: false, table: false, ..judge.settings.request_options };
+        let request_options =
+            RequestOptions { level, dry_run: false, table: false, ..simulator.settings.request_options };
         // The finder checks whether this is a CRD, so the value is not moved out.
         let crd = object.value().clone();
         let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
@@ -307,14 +313,14 @@ impl Known {
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let spot = identity::Places::start(&finder);
-        let mut item = match self.definitions.install(&judge.server, crd, &spot, request_kind, request_options) {
+        let mut item = match self.definitions.install(&simulator.server, crd, &spot, request_kind, request_options) {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
-                let mut item = judge::answered(*response, identity, &finder);
-                judge::admitted(&mut item, findings, judge.admission.get());
+                let mut item = answer::read_definition_response(*response, identity, &finder);
+                answer::admitted(&mut item, findings, simulator.admission.get());
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);
-                    if !judge.settings.show_bookkeeping {
+                    if !simulator.settings.show_bookkeeping {
                         update::remove_last_applied(stored);
                     }
                 }
@@ -341,15 +347,15 @@ impl Known {
     }
 
     /// Creates a CRD of the cluster.
-    pub fn install_from_cluster(&mut self, judge: &Simulator, kind: &Kind, crd: Value) {
+    pub fn install_from_cluster(&mut self, simulator: &Simulator, kind: &Kind, crd: Value) {
         let spot = Spot::source(&Arc::from("the cluster"));
         let request_options = RequestOptions {
             level: FieldValidation::Ignore,
             dry_run: false,
             table: false,
-            ..judge.settings.request_options
+            ..simulator.settings.request_options
         };
-        let message = match self.definitions.install(&judge.server, crd, &spot, None, request_options) {
+        let message = match self.definitions.install(&simulator.server, crd, &spot, None, request_options) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => response.body.message().to_owned(),

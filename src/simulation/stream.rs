@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 /// The constants of a run.
 pub struct Run<'a> {
     /// The simulator of each release, oldest first.
-    pub judges: &'a [Simulator],
+    pub simulators: &'a [Simulator],
     /// Selects objects.
     pub filter: Filter,
     /// The number of threads.
@@ -36,19 +36,19 @@ impl Run<'_> {
         object: Object,
         mut make: impl FnMut(&Simulator, &mut Known, Object) -> T,
     ) -> Vec<T> {
-        let last = self.judges.len().saturating_sub(1);
+        let last = self.simulators.len().saturating_sub(1);
         let mut object = Some(object);
-        let lanes = self.judges.iter().zip(known).enumerate();
-        let made = lanes.filter_map(|(n, (judge, known))| {
+        let lanes = self.simulators.iter().zip(known).enumerate();
+        let made = lanes.filter_map(|(n, (simulator, known))| {
             let own = if n == last { object.take() } else { object.clone() }?;
-            Some(make(judge, known, own))
+            Some(make(simulator, known, own))
         });
         made.collect()
     }
 
     /// Merges the items of all releases, given in their order.
     fn merged(&self, items: Vec<Item>) -> Option<Item> {
-        merged(self.judges.iter().map(|judge| judge.server.release()).zip(items).collect())
+        merged(self.simulators.iter().map(|simulator| simulator.server.release()).zip(items).collect())
     }
 }
 
@@ -66,9 +66,9 @@ pub fn take_definitions(
                 if !object.is_definition() {
                     continue;
                 }
-                let items = run.each(known, object, |judge, known, object| {
+                let items = run.each(known, object, |simulator, known, object| {
                     // Unknown fields of a CRD do not affect its objects.
-                    let mut item = known.install(judge, object, None, FieldValidation::Ignore);
+                    let mut item = known.install(simulator, object, None, FieldValidation::Ignore);
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
                         "the server would refuse this CRD".clone_into(&mut item.reason);
@@ -102,8 +102,8 @@ pub fn take_policies(
     for admission in admissions.iter().flatten() {
         kinds.extend(admission.param_kinds().map(|k| (k.group.clone(), k.version.clone(), k.kind.clone())));
         for object in admission.definitions() {
-            let items = run.each(known, object.clone(), |judge, known, object| {
-                known.install(judge, object, None, FieldValidation::Ignore)
+            let items = run.each(known, object.clone(), |simulator, known, object| {
+                known.install(simulator, object, None, FieldValidation::Ignore)
             });
             let item = run.merged(items);
             let bad = |item: &Item| !matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
@@ -111,17 +111,22 @@ pub fn take_policies(
         }
     }
     fetch(run, known, &kinds);
-    for ((judge, known), admission) in run.judges.iter().zip(known).zip(admissions) {
+    for ((simulator, known), admission) in run.simulators.iter().zip(known).zip(admissions) {
         let Some(mut admission) = admission else { continue };
         known.define_params(&mut admission);
-        admission.store(&judge.server, judge.settings.request_options.now, &judge.settings.namespace, &mut show);
+        admission.store(
+            &simulator.server,
+            simulator.settings.request_options.now,
+            &simulator.settings.namespace,
+            &mut show,
+        );
         // It is set here only.
-        let _ = judge.admission.set(admission);
+        let _ = simulator.admission.set(admission);
     }
 }
 
 /// Simulates every document and passes the items to `show` in order.
-pub fn judge_all(
+pub fn simulate_all(
     run: &Run<'_>,
     known: &mut [Known],
     entries: impl Iterator<Item = Entry> + Send,
@@ -160,10 +165,10 @@ impl Task {
     }
 
     fn done(self, run: &Run<'_>) -> Option<Item> {
-        let each = self.0.into_iter().zip(run.judges).map(|(step, judge)| match step {
+        let each = self.0.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::Item(item) => *item,
-            Step::Simulator(ready) => judge.judge(*ready),
-            Step::Builtin(object, kind) => judge.decode(*object, &kind),
+            Step::Simulator(ready) => simulator.simulate(*ready),
+            Step::Builtin(object, kind) => simulator.decode(*object, &kind),
         });
         run.merged(each.collect())
     }
@@ -224,12 +229,14 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
 impl<I> Feed<'_, '_, I> {
     fn document(&mut self, object: Object) -> Option<Task> {
         let Some(why) = self.run.filter.unwanted(object.value()) else {
-            let all = self.run.each(self.known, object, |judge, known, object| known.destination(judge, object));
+            let all =
+                self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
             return self.task(all);
         };
         let unselected = identity::identity(object.value(), Namespace::Own);
         let spot = identity::Places::start(&object.finder());
-        let left = self.run.each(self.known, object, |judge, known, object| known.leave_out(judge, object, why));
+        let left =
+            self.run.each(self.known, object, |simulator, known, object| known.leave_out(simulator, object, why));
         if left.iter().all(Option::is_none) {
             return None;
         }
@@ -294,14 +301,14 @@ impl<I> Feed<'_, '_, I> {
 /// The task of an object that does not wait.
 fn steps(run: &Run<'_>, known: &mut [Known], all: Vec<Destination>) -> Task {
     let mut pending = None;
-    let lanes = run.judges.iter().zip(known).zip(all);
-    let steps = lanes.map(|((judge, known), one)| match one {
+    let lanes = run.simulators.iter().zip(known).zip(all);
+    let steps = lanes.map(|((simulator, known), one)| match one {
         Destination::Item(item) => Step::Item(item),
         Destination::Simulator(object, route) => {
-            Step::Simulator(Box::new(known.ready(judge, *object, route, &mut pending)))
+            Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))
         }
         Destination::Builtin(object, kind) => Step::Builtin(object, kind),
-        Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(judge, *object, &kind))),
+        Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(simulator, *object, &kind))),
     });
     Task(steps.collect())
 }
@@ -339,14 +346,14 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
         let warnings = self.wait.warnings.remove(&self.at).unwrap_or_default();
         self.at += 1;
         let object = Object { document, warnings };
-        let all = self.run.each(self.known, object, |judge, known, object| known.destination(judge, object));
+        let all = self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
         Some(steps(self.run, self.known, all))
     }
 }
 
 /// Reads missing CRDs from the cluster.
 fn fetch(run: &Run<'_>, known: &mut [Known], missing: &BTreeSet<Kind>) {
-    let Some(live) = run.judges.first().and_then(|judge| judge.settings.cluster.as_ref()) else { return };
+    let Some(live) = run.simulators.first().and_then(|simulator| simulator.settings.cluster.as_ref()) else { return };
     let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.iter().all(|known| known.knows(kind))).collect();
     if missing.is_empty() {
         return;
@@ -357,9 +364,9 @@ fn fetch(run: &Run<'_>, known: &mut [Known], missing: &BTreeSet<Kind>) {
         Err(error) => kinds.iter().map(|_| Err(error.clone())).collect(),
     };
     for (kind, found) in missing.into_iter().zip(found) {
-        for (judge, known) in run.judges.iter().zip(known.iter_mut()).filter(|(_, known)| !known.knows(kind)) {
+        for (simulator, known) in run.simulators.iter().zip(known.iter_mut()).filter(|(_, known)| !known.knows(kind)) {
             match &found {
-                Ok(Some(crd)) => known.install_from_cluster(judge, kind, crd.clone()),
+                Ok(Some(crd)) => known.install_from_cluster(simulator, kind, crd.clone()),
                 Ok(None) => {}
                 Err(error) => known.refuse(kind, error.clone()),
             }

@@ -4,7 +4,7 @@
 //! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the input that a thread
 //! waits for is already in progress or done.
 
-use crate::input::temp_store::Place;
+use crate::input::temp_store::StoredAt;
 use crate::output::excerpt::Spot;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub struct Done {
     /// The location of the first one.
     pub first: Spot,
     /// The object as it is stored now, if any.
-    pub stored: Option<Place>,
+    pub stored: Option<StoredAt>,
 }
 
 #[derive(Debug, Default)]

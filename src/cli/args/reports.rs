@@ -1,4 +1,4 @@
-//! `-o` of the commands that judge: what a person reads, and what pipelines read.
+//! The output formats of the commands with verdicts: for people and for pipelines.
 
 use crate::output::report::pipeline;
 use clap::ValueEnum;

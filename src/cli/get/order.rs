@@ -2,7 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::source::problem;
-use crate::input::temp_store::{Place, TempStore};
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::sort::Sorter;
 use crate::value::Value;
 use std::io;
@@ -11,7 +11,7 @@ use std::io;
 pub struct Ordered {
     sorter: Result<Sorter, String>,
     temp_store: TempStore,
-    places: Vec<Place>,
+    stored: Vec<StoredAt>,
     /// With fewer objects nothing is sorted, and problems with the field are not reported.
     least: usize,
 }
@@ -19,7 +19,7 @@ pub struct Ordered {
 impl Ordered {
     /// An empty collection; with fewer than `least` objects the field does not matter.
     pub fn new(field: &str, least: usize) -> Self {
-        Self { sorter: Sorter::new(field), temp_store: TempStore::default(), places: Vec::new(), least }
+        Self { sorter: Sorter::new(field), temp_store: TempStore::default(), stored: Vec::new(), least }
     }
 
     /// Adds an object.
@@ -29,20 +29,20 @@ impl Ordered {
         {
             self.sorter = Err(message);
         }
-        self.places.push(self.temp_store.put(object).map_err(|error| unkept(&error))?);
+        self.stored.push(self.temp_store.put(object).map_err(|error| unkept(&error))?);
         Ok(())
     }
 
     /// The sorted objects.
     pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
-        let Self { sorter, temp_store, places, least } = self;
-        let order = if places.len() < least {
-            (0..places.len()).collect()
+        let Self { sorter, temp_store, stored, least } = self;
+        let order = if stored.len() < least {
+            (0..stored.len()).collect()
         } else {
             sorter.and_then(Sorter::order).map_err(Failure::message)?
         };
-        let places = order.into_iter().filter_map(move |index| places.get(index).copied());
-        Ok(places.map(move |place| temp_store.get(place).map_err(|error| unkept(&error))))
+        let stored = order.into_iter().filter_map(move |index| stored.get(index).copied());
+        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| unkept(&error))))
     }
 }
 

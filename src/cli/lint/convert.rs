@@ -1,7 +1,7 @@
 //! `lint --convert`: prints v1beta1 CRDs as v1 to standard output, and the changes and remaining errors to standard
 //! error.
 
-use super::{given_paths, judge, read};
+use super::{check, given_paths, read};
 use crate::cli::{Exit, args, terminal};
 use crate::crd;
 use crate::input::{Entry, Input};
@@ -61,7 +61,7 @@ fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     for entry in input {
         let Entry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
-        let linted = judge::judge(&object, None, releases, terminal::now());
+        let linted = check::check(&object, None, releases, terminal::now());
         if linted.item.verdict != Verdict::Accepted {
             exit = Exit::Rejected;
         }

@@ -1,11 +1,11 @@
 //! Prints the results of `lint`.
 
-use super::judge::Linted;
+use super::check::Linted;
 use crate::cli::Exit;
 use crate::cli::args::LintFormat;
 use crate::cli::cases::Cases;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
-use crate::input::held::Held;
+use crate::input::buffered_text::BufferedText;
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::{Change, Softened};
 use crate::lint::costs::{Estimate, ExpressionCost, SchemaCost};
@@ -48,7 +48,7 @@ enum Form {
     Json,
     /// An HTML page of these CRDs.
     Html {
-        details: Held,
+        details: BufferedText,
         counts: html::lint::Counts,
     },
     /// A report for pipelines.
@@ -60,7 +60,9 @@ impl<'a> Show<'a> {
     pub fn new(format: Option<LintFormat>, look: Look, out: &'a mut dyn Write) -> Self {
         let form = match format {
             None | Some(LintFormat::Table) => Form::Text,
-            Some(LintFormat::Html) => Form::Html { details: Held::default(), counts: html::lint::Counts::default() },
+            Some(LintFormat::Html) => {
+                Form::Html { details: BufferedText::default(), counts: html::lint::Counts::default() }
+            }
             Some(format) => match format.pipeline() {
                 Some(pipeline) => Form::Cases(Cases::new(pipeline, "lint")),
                 None => Form::Json,

@@ -7,7 +7,7 @@ use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource, Target};
 use crate::crd;
 use crate::input::required::{Required, Sources};
-use crate::input::temp_store::{Place, TempStore};
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -79,7 +79,7 @@ struct Load<'a> {
 
 /// An object that has not been applied yet.
 struct Pending {
-    place: Place,
+    stored_at: StoredAt,
     source: Arc<str>,
     position: Position,
 }
@@ -101,8 +101,8 @@ impl Load<'_> {
     fn document(&mut self, document: Document) -> Result<(), Vec<String>> {
         let (source, position) = (Arc::clone(&document.source), document.position());
         if !document.is_definition() {
-            let place = self.temp_store.put(&document.value).map_err(|error| vec![unkept(&error)])?;
-            self.pending.push(Pending { place, source, position });
+            let stored_at = self.temp_store.put(&document.value).map_err(|error| vec![unkept(&error)])?;
+            self.pending.push(Pending { stored_at, source, position });
             return Ok(());
         }
         let applied = definition(document.value)
@@ -115,8 +115,8 @@ impl Load<'_> {
 
     fn objects(&mut self) -> Result<(), Vec<String>> {
         let plurals = plurals(self.server, self.request_options());
-        for Pending { place, source, position } in std::mem::take(&mut self.pending) {
-            let object = self.temp_store.get(place).map_err(|error| vec![unkept(&error)])?;
+        for Pending { stored_at, source, position } in std::mem::take(&mut self.pending) {
+            let object = self.temp_store.get(stored_at).map_err(|error| vec![unkept(&error)])?;
             let place = format!("{source}:{position}");
             if let Err(problem) = self.object(object, &plurals, &place) {
                 self.leave_out(format!("{place}: {problem}"));
@@ -160,7 +160,7 @@ fn apply(server: &Server, collection: &str, mut object: Value, request_options: 
     request::remove_server_metadata(&mut object);
     let response = server.handle(&request::create(collection, object.clone(), request_options));
     if response.code != 409 {
-        return judged(&response);
+        return accepted(&response);
     }
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let path = request::object(collection, &name);
@@ -173,10 +173,10 @@ fn apply(server: &Server, collection: &str, mut object: Value, request_options: 
         object,
         request_options,
     );
-    judged(&server.handle(&apply))
+    accepted(&server.handle(&apply))
 }
 
-fn judged(response: &Response) -> Result<(), String> {
+fn accepted(response: &Response) -> Result<(), String> {
     if response.code < 300 { Ok(()) } else { Err(response.body.message().to_owned()) }
 }
 

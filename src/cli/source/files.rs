@@ -6,7 +6,7 @@ use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
-use crate::input::temp_store::{Place, TempStore};
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -60,7 +60,7 @@ pub struct Files {
 /// A stored object.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
-    place: Place,
+    stored_at: StoredAt,
     /// Whether it had a resourceVersion; one assigned by this program's server is not shown.
     versioned: bool,
 }
@@ -78,7 +78,7 @@ pub struct Named {
 
 /// An object whose CRD may still come.
 struct Pending {
-    place: Place,
+    stored_at: StoredAt,
     source: Arc<str>,
     line: usize,
 }
@@ -120,8 +120,8 @@ impl Files {
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
             if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
-                let place = temp_store.put(object.value()).map_err(|error| unkept(&error))?;
-                pending.push(Pending { place, source: Arc::clone(&spot.source), line: spot.line });
+                let stored_at = temp_store.put(object.value()).map_err(|error| unkept(&error))?;
+                pending.push(Pending { stored_at, source: Arc::clone(&spot.source), line: spot.line });
             }
         }
         let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());
@@ -129,8 +129,8 @@ impl Files {
         let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", request_options) };
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
-        for Pending { place, source, line } in pending {
-            let object = files.temp_store.get(place).map_err(|error| unkept(&error))?;
+        for Pending { stored_at, source, line } in pending {
+            let object = files.temp_store.get(stored_at).map_err(|error| unkept(&error))?;
             if let Err(why) = files.store(&resources, object, namespace)? {
                 report(format!("error: {source}:{line}: {why}"));
             }
@@ -167,9 +167,9 @@ impl Files {
         }
         let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
         self.server.withdraw(&definition, &namespace, &name);
-        let place = self.temp_store.put(&stored).map_err(|error| unkept(&error))?;
+        let stored_at = self.temp_store.put(&stored).map_err(|error| unkept(&error))?;
         let key = key(&namespace, &name);
-        self.objects.entry(definition).or_default().insert(key, Stored { place, versioned });
+        self.objects.entry(definition).or_default().insert(key, Stored { stored_at, versioned });
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
         Ok(Ok(()))
     }
@@ -224,7 +224,7 @@ impl Files {
         ask: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         for (key, stored) in keys {
-            let object = self.temp_store.get(stored.place).map_err(|error| unkept(&error))?;
+            let object = self.temp_store.get(stored.stored_at).map_err(|error| unkept(&error))?;
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)

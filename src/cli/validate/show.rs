@@ -5,7 +5,7 @@ use crate::cli::cases::Cases;
 use crate::cli::diff::file_name;
 use crate::cli::progress::Progress;
 use crate::cli::terminal::Writer;
-use crate::input::held::{Held, Ranked};
+use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::html;
@@ -37,7 +37,7 @@ pub struct Show<'a> {
 
 enum Form {
     /// The rows of the table, followed by details.
-    Text { rows: Held, details: Held },
+    Text { rows: BufferedText, details: BufferedText },
     /// A JSON document; whether an item was already written.
     Json { begun: bool },
     /// YAML documents; whether one was already written.
@@ -47,7 +47,7 @@ enum Form {
     /// Tables.
     Wide(Wide),
     /// An HTML page with the number of items.
-    Html { rows: Box<Ranked>, details: Box<Ranked>, count: usize },
+    Html { rows: Box<RankedText>, details: Box<RankedText>, count: usize },
     /// A report for pipelines.
     Cases(Cases),
 }
@@ -62,7 +62,9 @@ impl<'a> Show<'a> {
         messages: &'a mut Writer,
     ) -> Self {
         let form = match format {
-            None | Some(ValidateFormat::Table) => Form::Text { rows: Held::default(), details: Held::default() },
+            None | Some(ValidateFormat::Table) => {
+                Form::Text { rows: BufferedText::default(), details: BufferedText::default() }
+            }
             Some(ValidateFormat::Json) => Form::Json { begun: false },
             Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
             Some(ValidateFormat::Name) => Form::Name,

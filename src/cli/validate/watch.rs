@@ -4,8 +4,8 @@ use crate::cli::{Exit, args, watching};
 use crate::input::watch::Watched;
 use std::io;
 
-/// Calls `judge` again and again; returns when the output is closed, or on Ctrl-C with the last exit code.
-pub fn run(args: &args::Validate, judge: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+/// Calls `validate` again and again; returns when the output is closed, or on Ctrl-C with the last exit code.
+pub fn run(args: &args::Validate, validate: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let others = args.inputs.crds.iter().chain(&args.updates.old).cloned();
     let paths: Vec<String> = args.inputs.paths.all().into_iter().chain(others).collect();
     if !args.inputs.paths.kustomize.is_empty() {
@@ -15,5 +15,5 @@ pub fn run(args: &args::Validate, judge: impl FnMut() -> io::Result<Exit>) -> io
         return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
     }
     let watched = Watched { paths: &paths, options: args.inputs.paths.reading.options() };
-    watching::run(&watched, judge)
+    watching::run(&watched, validate)
 }

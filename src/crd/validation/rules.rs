@@ -62,8 +62,8 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release
         if has_newline(&rule.field_path) {
             invalid("must not contain line breaks");
         }
-        let judged = supported || structural::unsupported(s).is_none();
-        if judged && field_path::follow(&rule.field_path, s, true).is_err() {
+        let checked = supported || structural::unsupported(s).is_none();
+        if checked && field_path::follow(&rule.field_path, s, true).is_err() {
             invalid("must be a valid path");
         }
     }
@@ -170,7 +170,7 @@ impl Costs {
     }
 
     /// Judges all expressions together.
-    pub fn judge_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    pub fn check_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         if self.total <= SCHEMA_COST_LIMIT {
             return;
         }

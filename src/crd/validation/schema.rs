@@ -63,7 +63,7 @@ pub fn validate(
         errors.push(FieldError::invalid(&schema_path, "", reason));
     }
     if rules_can_run {
-        costs.judge_total(&schema_path, errors);
+        costs.check_total(&schema_path, errors);
     }
 }
 

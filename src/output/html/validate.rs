@@ -34,10 +34,10 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
 
 /// The row of the `n`th item.
 pub fn row(item: &Item, n: usize) -> String {
-    let judged = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
+    let answered = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
     let or_dash = |text: &str| if text.is_empty() { "–".to_owned() } else { escaped(text) };
     let name = or_dash(&item.identity.full_name());
-    let count = |n: usize| if judged { number(n) } else { "<td class=\"number none extra\">–</td>".to_owned() };
+    let count = |n: usize| if answered { number(n) } else { "<td class=\"number none extra\">–</td>".to_owned() };
     let name = if has_details(item) { format!("<a href=\"#o{n}\">{name}</a>") } else { name };
     format!(
         "<tr data-object=\"{n}\" data-verdict=\"{}\"><td>{}</td><td class=\"extra\">{}</td><td class=\"name\">{name}</td>\
@@ -45,7 +45,7 @@ pub fn row(item: &Item, n: usize) -> String {
         item.verdict.words(),
         badge(item.verdict.words(), Tone::of(item.verdict)),
         or_dash(&item.identity.kind),
-        if judged { item.action.word() } else { "–" },
+        if answered { item.action.word() } else { "–" },
         count(item.pruned.len()),
         count(item.defaulted.len()),
         escaped(&item.spot.to_string()),

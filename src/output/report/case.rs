@@ -25,9 +25,9 @@ pub enum Outcome {
     Passed,
     /// The server would refuse it, or what was asked for differs.
     Failed,
-    /// It is not judged, and why.
+    /// Skipped, with the reason.
     Skipped(String),
-    /// It could not be judged.
+    /// The verdict is unknown.
     CannotTell,
 }
 

@@ -149,9 +149,9 @@ impl TextReport {
 /// The row of an item.
 fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
-    let judged = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
+    let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
     let verdict = |verdict: Verdict| Cell::painted(verdict.words(), paint(verdict));
-    let count = |n: usize| Cell::from(if judged { n.to_string() } else { "-".to_owned() });
+    let count = |n: usize| Cell::from(if answered { n.to_string() } else { "-".to_owned() });
     let place = Spot { column: 0, excerpt: None, ..item.spot.clone() }.to_string();
     let mut cells = vec![Cell::from(place), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
     match releases {
@@ -159,8 +159,8 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
         several => cells.extend(several.iter().map(|release| verdict(item.verdict_of(*release)))),
     }
     cells.extend([
-        Cell::from(if judged { item.action.word() } else { "-" }),
-        if judged { Cell::count(error_count(item), Paint::Red) } else { Cell::from("-") },
+        Cell::from(if answered { item.action.word() } else { "-" }),
+        if answered { Cell::count(error_count(item), Paint::Red) } else { Cell::from("-") },
         count(item.pruned.len()),
         count(item.defaulted.len()),
         Cell::count(item.warnings.len(), Paint::Yellow),

@@ -11,8 +11,8 @@ use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{Method, Server, Timestamp};
+use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::{Namespace, Places, identity};
-use crate::simulation::judge::answered;
 use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
@@ -34,7 +34,7 @@ impl Linted {
 }
 
 /// Checks a CRD on each of `releases`, as an update of `old` if there is one.
-pub fn judge(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
+pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let places = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
     let beta_crd = typed.as_ref().filter(|_| is_beta(new.value()));
@@ -107,7 +107,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     let mut value = new.value().clone();
     request::remove_cluster_state(&mut value);
     let Some(old) = old else {
-        return answered(
+        return read_definition_response(
             server.handle(&request::create(request::DEFINITIONS, value, request_options)),
             identity,
             &places,
@@ -129,7 +129,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     }
     let by = "fieldManager=kubectl-replace";
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
-    let mut item = answered(server.handle(&request), identity, &places);
+    let mut item = read_definition_response(server.handle(&request), identity, &places);
     item.action = Action::Update;
     item
 }
@@ -196,7 +196,7 @@ mod tests {
         );
         let Some(Entry::Document(document)) = documents("crd.yaml", &text).into_iter().next() else { panic!() };
         let object = Object { document, warnings: Vec::new() };
-        let linted = judge(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
+        let linted = check(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
         let help: Vec<_> = linted.item.errors.iter().map(|error| error.help.as_deref()).collect();
         assert_eq!(help, [Some("`isIP` needs Kubernetes 1.31"); 2]);
         assert_eq!(linted.item.verdicts().len(), 2);

@@ -5,18 +5,18 @@ use std::task::Waker;
 use tokio::runtime::Handle;
 
 /// The size of a batch.
-const TURN: usize = 128;
+const BATCH: usize = 128;
 
 /// Wakes watches on this runtime.
 #[derive(Debug)]
-pub(super) struct InTurns(pub Handle);
+pub(super) struct BatchNotifier(pub Handle);
 
-impl WatchNotifier for InTurns {
+impl WatchNotifier for BatchNotifier {
     fn notify(&self, waiting: Vec<Waker>) {
         let mut sleepers = Sleepers(waiting);
         self.0.spawn(async move {
             while !sleepers.0.is_empty() {
-                sleepers.wake(TURN);
+                sleepers.wake(BATCH);
                 tokio::task::yield_now().await;
             }
         });
@@ -57,17 +57,17 @@ mod tests {
     #[test]
     fn everybody_is_woken_also_when_the_runtime_is_gone() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let bell = InTurns(runtime.handle().clone());
+        let notifier = BatchNotifier(runtime.handle().clone());
         let count = Arc::new(Count(AtomicUsize::new(0)));
-        let many = || vec![Waker::from(Arc::clone(&count)); 3 * TURN + 1];
-        bell.notify(many());
+        let many = || vec![Waker::from(Arc::clone(&count)); 3 * BATCH + 1];
+        notifier.notify(many());
         let all = (0..1000).any(|_| {
             std::thread::sleep(Duration::from_millis(5));
             count.0.load(Ordering::SeqCst) == many().len()
         });
         assert!(all);
         drop(runtime);
-        bell.notify(many());
+        notifier.notify(many());
         assert_eq!(count.0.load(Ordering::SeqCst), 2 * many().len());
     }
 }

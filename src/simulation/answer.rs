@@ -1,0 +1,171 @@
+//! Turns a response of the server into an item with source locations.
+
+use super::admission::Admission;
+use super::hints::Hints;
+use super::identity::Places;
+use crate::crd;
+use crate::field::FieldError;
+use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::policies::findings::Findings;
+use crate::server::{Response, ResponseBody};
+use crate::suggest;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Adds the findings and changes of policies.
+pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
+    if let (Some(findings), Some(admission)) = (findings, admission) {
+        admission.report(item, *findings);
+    }
+}
+
+/// Reads a response about a CRD.
+pub fn read_definition_response(response: Response, identity: Identity, places: &dyn Places) -> Item {
+    let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
+    let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
+    read_response(response, identity, places, &Hints::Definition(unknown))
+}
+
+/// Reads a response, with suggestions from `hints`.
+pub fn read_response(response: Response, identity: Identity, places: &dyn Places, hints: &Hints<'_>) -> Item {
+    let accepted = matches!(response.code, 200 | 201);
+    let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
+    item.identity = identity;
+    let (body, text) = match response.body {
+        ResponseBody::Json(body) => (Some(body), None),
+        ResponseBody::Text(text) => (None, Some(text.trim().to_owned())),
+    };
+    let said = |key: &str| body.as_ref().and_then(|b| b.str_at(&[key])).unwrap_or_default().to_owned();
+    let message = if accepted { String::new() } else { text.unwrap_or_else(|| said("message")) };
+    let reason = if accepted { String::new() } else { said("reason") };
+    item.pruned = response
+        .trace
+        .pruned
+        .iter()
+        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)), releases: None })
+        .collect();
+    item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
+    item.warnings = response.warnings.iter().map(|text| warning(text, places, hints)).collect();
+    if !accepted {
+        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places, hints);
+    }
+    if accepted {
+        take_result(&mut item, body);
+    }
+    item.answer = Some(Answer { code: response.code, reason, message });
+    item
+}
+
+/// The object, and its Table if requested.
+fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
+    let Some(body) = body else { return };
+    if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
+        let row = body.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
+        item.object = row.and_then(|row| row.get("object")).cloned();
+        item.table = Some(Arc::unwrap_or_clone(body));
+    } else {
+        item.object = Some(Arc::unwrap_or_clone(body));
+    }
+}
+
+fn errors(
+    found: &[FieldError],
+    message: &str,
+    reason: &str,
+    pruned: &[Located],
+    places: &dyn Places,
+    hints: &Hints<'_>,
+) -> Vec<Problem> {
+    if !found.is_empty() {
+        return found.iter().map(|error| field_problem(error, places, hints)).collect();
+    }
+    // Strict decoding reports all unknown fields in one message; each becomes an error with its own location.
+    if message.contains("strict decoding error: ") && !pruned.is_empty() {
+        return pruned
+            .iter()
+            .map(|p| Problem {
+                kind: reason.to_owned(),
+                field: Some(p.path.clone()),
+                message: format!("unknown field \"{}\"", p.path),
+                spot: p.spot.clone(),
+                help: unknown_help(hints, &p.path),
+                ..Problem::default()
+            })
+            .collect();
+    }
+    let path = path_of_go_field(message);
+    let spot = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+    vec![Problem {
+        kind: reason.to_owned(),
+        field: path,
+        message: message.to_owned(),
+        spot: Some(spot),
+        ..Problem::default()
+    }]
+}
+
+fn unknown_help(hints: &Hints<'_>, path: &str) -> Option<String> {
+    hints.for_unknown_field(path).map(suggest::did_you_mean)
+}
+
+fn field_problem(error: &FieldError, places: &dyn Places, hints: &Hints<'_>) -> Problem {
+    let path = if error.field == "<nil>" { path_in_detail(&error.detail) } else { Some(error.field.as_str()) };
+    Problem {
+        kind: error.kind.reason().to_owned(),
+        field: Some(error.field.clone()),
+        message: error.to_string(),
+        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+        help: hints.for_value(error).map(suggest::did_you_mean),
+        detail: Some(error.detail.clone()),
+        releases: None,
+    }
+}
+
+/// The path that the text of an error names: `"spec.o" must validate …`, `Checked value … in spec.i`.
+fn path_in_detail(detail: &str) -> Option<&str> {
+    if let Some(rest) = detail.strip_prefix('"') {
+        return rest.split_once('"').map(|(path, _)| path);
+    }
+    let (_, path) = detail.strip_prefix("Checked value must be of type ")?.rsplit_once(" in ")?;
+    Some(path)
+}
+
+/// The field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
+fn path_of_go_field(message: &str) -> Option<String> {
+    let (_, behind) = message.split_once("Go struct field ObjectMeta.")?;
+    let (field, _) = behind.split_once(" of type ")?;
+    Some(format!("metadata.{field}"))
+}
+
+/// A warning of the server, with a location if it names a field.
+fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
+    let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
+    let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
+    let (path, spot) = match (unknown, known()) {
+        (Some(path), _) => (Some(path), places.name(path)),
+        (None, Some(path)) => (Some(path), places.field(path)),
+        (None, None) => (None, places.start()),
+    };
+    let field = path.map(str::to_owned);
+    let help = unknown.and_then(|path| unknown_help(hints, path));
+    Problem {
+        kind: "Warning".to_owned(),
+        field,
+        message: text.to_owned(),
+        spot: Some(spot),
+        help,
+        ..Problem::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_in_the_text_of_an_error_is_found() {
+        assert_eq!(path_in_detail("\"spec.o\" must validate one and only one schema (oneOf)"), Some("spec.o"));
+        assert_eq!(path_in_detail("Checked value must be of type integer with format int32 in spec.i"), Some("spec.i"));
+        assert_eq!(path_in_detail("some validation rules were not checked"), None);
+    }
+}
