@@ -19,6 +19,7 @@ pub mod temp_store;
 pub mod watch;
 
 use crate::crd;
+use crate::policies::{self, model::Family};
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
@@ -110,6 +111,12 @@ impl Document {
     pub fn is_definition(&self) -> bool {
         let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
         self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
+    }
+
+    /// Whether this is an admission policy or a binding, of any version.
+    pub fn is_policy(&self) -> bool {
+        let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
+        group == Some(policies::GROUP) && Family::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
     }
 
     /// Its path in its chunk: empty, or `items[3]`.

@@ -1,10 +1,11 @@
-//! Findings about a CRD beyond the server's verdict.
+//! Findings about a CRD or an admission policy beyond the server's verdict.
 //!
 //! ```text
 //! costs     the estimated cost of each CEL rule        bounds   limits that would make a rule cheap enough
 //! breaking  changes that break existing objects        convert  converts a v1beta1 CRD to v1
 //! place     maps the server's paths to the CRD's text  needs    the releases that an expression needs
 //! formats   string formats that some releases ignore
+//! policies  types and costs of the expressions of admission policies, references of bindings
 //! ```
 
 pub mod bounds;
@@ -14,6 +15,7 @@ pub mod costs;
 pub mod formats;
 pub mod needs;
 pub mod place;
+pub mod policies;
 
 use crate::schema::{Items, Schema, SchemaOrBool};
 

@@ -1,9 +1,11 @@
-//! `lint`: validates a CRD as the server does, estimates the cost of its rules and finds breaking changes.
+//! `lint`: validates a CRD or an admission policy as the server does, estimates the cost of its expressions, and finds
+//! breaking changes of a CRD.
 //!
-//! [`check`] asks the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
+//! [`check`] and [`policy`] ask the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
 
 mod check;
 mod convert;
+mod policy;
 mod show;
 
 use super::Exit;
@@ -12,6 +14,7 @@ use super::terminal;
 use crate::cluster::{self, Connection};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
+use crate::lint::policies::references::Objects;
 use crate::output::Look;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Verdict};
@@ -37,14 +40,15 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     let mut show = show::Show::new(args.output, look, out);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
-    for read in read(Sources::open(&args.old, options.clone(), Required::Definition, "--old")) {
+    let sources = |paths, required, flag| Sources::open(paths, options.clone(), required, flag);
+    for read in read(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
         match read {
             Ok(mut object) => {
                 let spot = object.finder().start();
                 let value = object.take_value();
-                given.insert(value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned(), Old { value, spot });
+                given.insert(key(&value), Old { value, spot });
             }
-            Err(item) => show.add(&Linted::untold(*item))?,
+            Err(item) => show.add(&Linted::of(*item))?,
         }
     }
     let mut live =
@@ -57,17 +61,31 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
         simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });
     let now = terminal::now();
-    for read in read(given_paths(args, &options)) {
+    let mut objects = Objects::default();
+    let mut note = |object: &Value| objects.add(object, releases.newest());
+    let found = read(given_paths(args, &options, Required::Lintable), &mut note);
+    let crds = read(sources(&args.crds, Required::Definition, "--crds"), &mut note);
+    let types = policy::types(found.iter().chain(&crds));
+    let context = policy::Context { types, objects };
+    for item in crds.into_iter().filter_map(Result::err) {
+        show.add(&Linted::of(*item))?;
+    }
+    for read in found {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                show.add(&Linted::untold(*item))?;
+                show.add(&Linted::of(*item))?;
                 continue;
             }
         };
+        if object.is_policy() {
+            let old = given.get(&key(object.value()));
+            show.add(&policy::check(&object, old.map(|old| &old.value), &context, &releases, now))?;
+            continue;
+        }
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
         let old = match &mut live {
-            None => Ok(given.get(name)),
+            None => Ok(given.get(&key(object.value()))),
             Some(live) => live.find(name),
         };
         let linted = match old {
@@ -87,13 +105,19 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     exit
 }
 
-/// The paths with the CRDs to check.
-fn given_paths(args: &args::Lint, options: &Options) -> Sources {
-    let sources = Sources::open(&args.paths.all(), options.clone(), Required::Definition, "");
+/// The key of an object of `--old`.
+fn key(object: &Value) -> (String, String) {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
+    (text(&["kind"]), text(&["metadata", "name"]))
+}
+
+/// The paths with the objects to check.
+fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sources {
+    let sources = Sources::open(&args.paths.all(), options.clone(), required, "");
     sources.and_kustomizations(&args.paths.kustomize)
 }
 
-/// An existing CRD.
+/// An existing CRD or policy.
 struct Old {
     value: Value,
     spot: Spot,
@@ -121,14 +145,15 @@ impl Live {
     }
 }
 
-/// The CRDs of the input, and the problems with it. Other objects are ignored.
-fn read(sources: Sources) -> Vec<Result<Object, Box<Item>>> {
+/// The CRDs, policies and bindings of the input, and the problems with it. `note` gets every object.
+fn read(sources: Sources, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
     for entry in sources {
         match entry {
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
-                if object.is_definition() {
+                note(object.value());
+                if object.is_definition() || object.is_policy() {
                     found.push(Ok(object));
                 } else if let Err(item) = object.kind() {
                     found.push(Err(item));

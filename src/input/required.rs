@@ -13,6 +13,8 @@ pub enum Required {
     Nothing,
     /// A `CustomResourceDefinition`; there may be other objects.
     Definition,
+    /// A `CustomResourceDefinition`, an admission policy or a binding; there may be other objects.
+    Lintable,
     /// An object.
     Object,
 }
@@ -21,6 +23,7 @@ impl Required {
     fn is(self, document: &Document) -> bool {
         match self {
             Self::Definition => document.is_definition(),
+            Self::Lintable => document.is_definition() || document.is_policy(),
             Self::Object | Self::Nothing => true,
         }
     }
@@ -28,6 +31,7 @@ impl Required {
     fn name(self) -> &'static str {
         match self {
             Self::Definition => "CustomResourceDefinition",
+            Self::Lintable => "CustomResourceDefinition or admission policy",
             Self::Object | Self::Nothing => "object",
         }
     }

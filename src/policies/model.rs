@@ -22,6 +22,13 @@ impl Family {
         if kind.starts_with("Mutating") { Self::Mutating } else { Self::Validating }
     }
 
+    /// Whether a kind is one of policies or bindings.
+    pub fn has_kind(kind: &str) -> bool {
+        [Self::Validating, Self::Mutating]
+            .iter()
+            .any(|family| kind.strip_suffix("Binding").unwrap_or(kind) == family.kind())
+    }
+
     /// The kind of the policies.
     pub fn kind(self) -> &'static str {
         match self {

@@ -10,13 +10,14 @@ mod subject;
 
 pub use known::KnownType;
 pub use matching::{Matched, matched};
-pub use subject::Subject;
+pub use subject::{Subject, params};
 
 use super::model::Policy;
 use super::request::Kind;
 use crate::cel::env::Env;
 use crate::cel::issues::Issues;
 use crate::release::Release;
+use std::collections::BTreeSet;
 
 /// `ExpressionWarning`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl ExpressionWarning {
 
 /// The warnings of a policy for the types that it matches.
 pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<ExpressionWarning> {
-    let subjects = subjects(policy, types, release);
+    let subjects = subjects(policy, &matched(policy, types).kinds, types, release);
     let mut warnings = Vec::new();
     for (index, validation) in policy.validations.iter().enumerate() {
         let fields = [("expression", &validation.expression), ("messageExpression", &validation.message_expression)];
@@ -53,12 +54,11 @@ pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Expr
     warnings
 }
 
-/// The types that a policy matches, with its variables, in the order of group, version and kind.
-pub fn subjects(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Subject> {
-    let params = subject::params(policy, types);
-    let found = matched(policy, types).kinds;
+/// The types of these kinds, with the policy's variables, in the order of group, version and kind.
+pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], release: Release) -> Vec<Subject> {
+    let params = params(policy, types);
     let of_kind = |kind: &Kind| types.iter().find(|known| known.kind == *kind);
-    found
+    kinds
         .iter()
         .filter_map(of_kind)
         .map(|known| {

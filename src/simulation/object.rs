@@ -40,6 +40,11 @@ impl Object {
         self.document.is_definition()
     }
 
+    /// Whether this is an admission policy or a binding.
+    pub fn is_policy(&self) -> bool {
+        self.document.is_policy()
+    }
+
     /// The group, version and kind.
     ///
     /// # Errors

@@ -18,21 +18,29 @@ use clap::Args as ClapArgs;
   # What an update of the cluster's CRD would break; the cluster is only read
   kubectl crdx lint new.yaml --live
 
+  # An admission policy, with its expressions checked against the types of the CRDs
+  kubectl crdx lint policy.yaml --crds crds/
+
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
 
 Exit codes: 0 accepted, 1 rejected, or objects of --old or --live break, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Lint {
-    /// Where the CRDs are.
+    /// Where the CRDs, admission policies and bindings are.
     #[command(flatten)]
     pub paths: Paths,
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// A file or directory with the existing CRDs, which those of the same name update; may be repeated
+    /// A file or directory with CRDs whose types the expressions of admission policies are checked against, besides the CRDs
+    /// that are linted; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "convert")]
+    pub crds: Vec<String>,
+    /// A file or directory with the existing CRDs and policies, which those of the same name update; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,
-    /// Compare with the CRDs of the same name in the cluster; without this flag no cluster is contacted
+    /// Compare with the CRDs of the same name in the cluster; without this flag no cluster is contacted. Policies are
+    /// validated as new ones
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
     pub live: bool,
     /// Print CRDs of v1beta1 as v1, and the changes that this makes on standard error

@@ -6,7 +6,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
-use crate::lint::{formats, place};
+use crate::lint::{formats, place, policies};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
@@ -16,7 +16,7 @@ use crate::simulation::identity::{Namespace, Places, identity};
 use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
-/// The findings about a CRD.
+/// The findings about a CRD, a policy or a binding.
 pub struct Linted {
     /// The server's response.
     pub item: Item,
@@ -24,12 +24,14 @@ pub struct Linted {
     pub costs: Vec<(SchemaCost, Vec<Spot>)>,
     /// Its breaking changes.
     pub breaking: Vec<(Change, Spot)>,
+    /// The expressions of a policy, and the source location of each.
+    pub expressions: Vec<(policies::ExpressionCost, Spot)>,
 }
 
 impl Linted {
-    /// Why it could not be checked.
-    pub fn untold(item: Item) -> Self {
-        Self { item, costs: Vec::new(), breaking: Vec::new() }
+    /// The server's response without further findings.
+    pub fn of(item: Item) -> Self {
+        Self { item, costs: Vec::new(), breaking: Vec::new(), expressions: Vec::new() }
     }
 }
 
@@ -49,7 +51,7 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     let nothing = || Item::new(places.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers).unwrap_or_else(nothing);
     item.warnings.extend(new.warnings.iter().cloned());
-    let mut linted = Linted::untold(item);
+    let mut linted = Linted::of(item);
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
     for cost in costs::costs(&typed.spec, releases) {

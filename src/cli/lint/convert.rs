@@ -4,6 +4,7 @@
 use super::{check, given_paths, read};
 use crate::cli::{Exit, args, terminal};
 use crate::crd;
+use crate::input::required::Required;
 use crate::input::{Entry, Input};
 use crate::lint::convert::convert;
 use crate::output::report::Verdict;
@@ -18,7 +19,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut begun = false;
     let options = args.paths.reading.options();
     let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| Release::NEWEST.into());
-    for read in read(given_paths(args, &options)) {
+    for read in read(given_paths(args, &options, Required::Definition), &mut |_| {}) {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
@@ -27,6 +28,9 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
                 continue;
             }
         };
+        if !object.is_definition() {
+            continue;
+        }
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let decoded = match crd::decode(object.value()) {
             Ok(decoded) => decoded,

@@ -1,6 +1,7 @@
 //! Prints the results of `lint`.
 
 use super::check::Linted;
+use crate::cel::eval::PER_CALL_LIMIT;
 use crate::cli::Exit;
 use crate::cli::args::LintFormat;
 use crate::cli::cases::Cases;
@@ -10,6 +11,7 @@ use crate::lint::bounds::Bound;
 use crate::lint::breaking::{Change, Softened};
 use crate::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crate::lint::needs::Needs;
+use crate::lint::policies;
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::html;
@@ -34,7 +36,16 @@ const COSTS: &[Column] = &[
     Column::text("RULE"),
 ];
 
-/// Prints the results for CRDs one by one.
+/// The columns of the table of a policy's expressions.
+const EXPRESSIONS: &[Column] = &[
+    Column::place("PLACE"),
+    Column::place("FIELD"),
+    Column::always("COST"),
+    Column::always("SHARE"),
+    Column::text("EXPRESSION"),
+];
+
+/// Prints the results for CRDs and policies one by one.
 pub struct Show<'a> {
     form: Form,
     look: Look,
@@ -83,7 +94,7 @@ impl<'a> Show<'a> {
         let text = match &mut self.form {
             Form::Html { details, counts } => {
                 counts.add(&linted.item, linted.breaking.len());
-                return details.push(&html::lint::details(&linted.item, &linted.costs, &linted.breaking));
+                return details.push(&html::lint::details(&linted.item, &linted.costs, &linted.breaking, &linted.expressions));
             }
             Form::Cases(cases) => return cases.add(&case(linted)),
             Form::Json => self.json_item(linted),
@@ -125,6 +136,7 @@ impl<'a> Show<'a> {
             ("rules".to_owned(), rules.into()),
             ("schemas".to_owned(), schemas.into()),
             ("breaking".to_owned(), breaking.into()),
+            ("expressions".to_owned(), linted.expressions.iter().map(expression_value).collect::<Vec<_>>().into()),
         ];
         let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
         head + &json::item_with(&item, more.into(), self.count == 0)
@@ -134,7 +146,11 @@ impl<'a> Show<'a> {
         let item = &linted.item;
         let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
         let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
-        let crd = if item.identity.name.is_empty() { "the CRD" } else { &item.identity.name };
+        let subject = match (&*item.identity.kind, &*item.identity.name) {
+            ("" | "CustomResourceDefinition", "") => "the CRD".to_owned(),
+            ("" | "CustomResourceDefinition", name) => name.to_owned(),
+            _ => item.called(),
+        };
         let what = match item.verdicts().as_slice() {
             [] if item.verdict == Verdict::Accepted => {
                 Some(format!("the server would take this {}", item.action.word()))
@@ -143,14 +159,36 @@ impl<'a> Show<'a> {
             verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
         };
         if let Some(what) = what {
-            text.push_str(&Paint::Bold.when(self.look.color, &format!("{crd}: {what}")));
+            text.push_str(&Paint::Bold.when(self.look.color, &format!("{subject}: {what}")));
             text.push('\n');
         }
         text.push_str(&report.details(item));
         text.push_str(&report.common_details());
         text.push_str(&self.costs(&linted.costs));
         text.push_str(&self.breaking(&linted.breaking));
+        text.push_str(&self.expressions(&linted.expressions));
         text
+    }
+
+    fn expressions(&self, expressions: &[(policies::ExpressionCost, Spot)]) -> String {
+        if expressions.is_empty() {
+            return String::new();
+        }
+        let row = |(cost, spot): &(policies::ExpressionCost, Spot)| {
+            let share = cost.percent();
+            let paint = if share.is_some_and(|share| share > 100.0) { Paint::Yellow } else { Paint::None };
+            vec![
+                Cell::from(format!("{}:{}", spot.source, spot.line)),
+                Cell::from(&cost.field),
+                Cell::from(cost.cost.map_or_else(|| "-".to_owned(), count)),
+                Cell::painted(share.map_or_else(|| "-".to_owned(), percent), paint),
+                Cell::from(shortened(cost.text.trim())),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
+        let head =
+            format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
+        head + &columns::table(EXPRESSIONS, self.look, &rows)
     }
 
     fn costs(&self, costs: &[(SchemaCost, Vec<Spot>)]) -> String {
@@ -239,6 +277,19 @@ fn case(linted: &Linted) -> Case {
         spot: spot.clone(),
     }));
     case
+}
+
+fn expression_value((cost, spot): &(policies::ExpressionCost, Spot)) -> Value {
+    let mut value = object([
+        ("field", Value::from(cost.field.as_str())),
+        ("expression", cost.text.as_str().into()),
+        ("location", json::location(spot)),
+    ]);
+    if let (Some(highest), Some(percent), Some(members)) = (cost.cost, cost.percent(), value.as_object_mut()) {
+        members.insert("cost".to_owned(), number(highest));
+        members.insert("percent".to_owned(), Value::Float(percent));
+    }
+    value
 }
 
 /// The limits that would make a rule cheap enough.

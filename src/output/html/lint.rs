@@ -1,11 +1,13 @@
-//! The HTML page of `lint`: for each CRD the server's response, the cost of its rules as bars, and its breaking
-//! changes.
+//! The HTML page of `lint`: for each CRD or policy the server's response, the cost of its expressions as bars, and its
+//! breaking changes.
 
 use super::{Page, Tone, badge, by_release, dedented, escaped, message, plural, problems};
+use crate::cel::eval::PER_CALL_LIMIT;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::lint::bounds::Bound;
 use crate::lint::breaking::Change;
 use crate::lint::costs::{ExpressionCost, SchemaCost};
+use crate::lint::policies;
 use crate::output::cost;
 use crate::output::excerpt::{Grade, Spot};
 use crate::output::report::{Item, Verdict};
@@ -41,7 +43,7 @@ impl Counts {
 /// The head of the page.
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { fine, breaking, rejected, cannot_tell } = *counts;
-    let total = plural(fine + breaking + rejected + cannot_tell, "CRD");
+    let total = plural(fine + breaking + rejected + cannot_tell, "object");
     let (headline, tone) = match counts {
         Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Tone::Bad),
         Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Tone::Unsure),
@@ -58,8 +60,17 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
 }
 
 /// The section of a CRD.
-pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Change, Spot)]) -> String {
-    let name = if item.identity.name.is_empty() { "A CRD" } else { &item.identity.name };
+pub fn details(
+    item: &Item,
+    costs: &[(SchemaCost, Vec<Spot>)],
+    breaking: &[(Change, Spot)],
+    expressions: &[(policies::ExpressionCost, Spot)],
+) -> String {
+    let name = match (&*item.identity.kind, &*item.identity.name) {
+        ("" | "CustomResourceDefinition", "") => "A CRD".to_owned(),
+        ("" | "CustomResourceDefinition", name) => name.to_owned(),
+        _ => item.called(),
+    };
     let tone =
         if item.verdict == Verdict::Accepted && !breaking.is_empty() { Tone::Unsure } else { Tone::of(item.verdict) };
     let breaks = if breaking.is_empty() {
@@ -70,7 +81,7 @@ pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Chan
     let mut text = format!(
         "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n{}",
         tone.class(),
-        escaped(name),
+        escaped(&name),
         badge(item.verdict.words(), Tone::of(item.verdict)),
         escaped(&item.spot.to_string()),
         by_release(item),
@@ -94,8 +105,32 @@ pub fn details(item: &Item, costs: &[(SchemaCost, Vec<Spot>)], breaking: &[(Chan
         let words = format!("{}: {}", change.path, change.detail);
         text.push_str(&message(Grade::Warning, &words, Some(spot), Some(&softened)));
     }
+    if !expressions.is_empty() {
+        let limit = cost::count(PER_CALL_LIMIT);
+        let _ = writeln!(
+            text,
+            "<h4>Expressions: share of the {limit} that one evaluation may cost</h4>\n<div class=\"bars\">"
+        );
+        text.extend(expressions.iter().map(|(expression, spot)| expression_bar(expression, spot)));
+        text.push_str("</div>\n");
+    }
     text.push_str("</section>\n");
     text
+}
+
+/// The cost of an expression of a policy.
+fn expression_bar(expression: &policies::ExpressionCost, spot: &Spot) -> String {
+    let words = format!("<code>{}</code>", escaped(&dedented(expression.text.trim())));
+    match (expression.cost, expression.percent()) {
+        (Some(cost), Some(share)) => {
+            track(&words, share, &[cost::count(cost), expression.field.clone(), spot.to_string()], &[])
+        }
+        _ => format!(
+            "<div class=\"bar\">{words}<p><b>no estimate</b><span>{}</span><span>{}</span></p></div>\n",
+            escaped(&expression.field),
+            escaped(&spot.to_string())
+        ),
+    }
 }
 
 /// The cost of all rules of a schema.

@@ -17,6 +17,8 @@ pub struct Matched {
     pub unknown: Vec<String>,
     /// Whether a rule is passed over because of a `*`.
     pub wildcard: bool,
+    /// The other known types that the rules match with a `*`.
+    pub by_wildcard: BTreeSet<Kind>,
     /// Whether more types may match than are checked.
     pub truncated: bool,
 }
@@ -31,7 +33,19 @@ pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
             break;
         }
     }
+    let rules = || policy.match_constraints.iter().flat_map(|constraints| &constraints.rules);
+    let others = types.iter().filter(|known| !found.kinds.contains(&known.kind) && rules().any(|rule| matches(rule, known)));
+    found.by_wildcard = others.map(|known| known.kind.clone()).collect();
     found
+}
+
+/// Whether a rule matches objects of a type, with or without a `*`.
+fn matches(rule: &Rule, known: &KnownType) -> bool {
+    let includes = |texts: &[String], text: &String| texts.iter().any(|own| own == "*" || own == text);
+    let of_object = |resource: &String| matches!(resource.as_str(), "*" | "*/*") || known.resources.first() == Some(resource);
+    includes(&rule.api_groups, &known.kind.group)
+        && includes(&rule.api_versions, &known.kind.version)
+        && rule.resources.iter().any(of_object)
 }
 
 /// Adds the types of a rule; false when there are enough.
