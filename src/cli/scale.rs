@@ -151,8 +151,16 @@ fn policies(
     // The CRDs are read again only where there are policies.
     let definitions = if options.paths.is_empty() { Vec::new() } else { crds.collect() };
     let mut show = |item: Item| {
-        let message = format!("{}: {}", item.spot, item.reason);
-        failures.push(Failure::Error(Error { message, help: item.help, ..Error::default() }));
+        let mut push = |spot: &Spot, what: &str| {
+            let message = format!("{spot}: {what}");
+            failures.push(Failure::Error(Error { message, help: item.help.clone(), ..Error::default() }));
+        };
+        if item.errors.is_empty() {
+            push(&item.spot, &item.reason);
+        }
+        for error in &item.errors {
+            push(error.spot.as_ref().unwrap_or(&item.spot), &error.message);
+        }
     };
     let admission = Admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
     for note in notes {

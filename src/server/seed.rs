@@ -39,6 +39,11 @@ impl Server {
         serving.objects.get(&key).map(|stored| stored.raw())
     }
 
+    /// The definition of the resources of this name, if the server has one.
+    pub fn definition(&self, name: &str) -> Option<Value> {
+        Some(self.serving_of(name)?.crd.to_value())
+    }
+
     /// Removes an object from the store, if it exists.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
         let Some(serving) = self.serving_of(definition) else { return };

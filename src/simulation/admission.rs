@@ -9,9 +9,13 @@ mod outcome;
 mod standalone;
 mod words;
 
+pub use outcome::admitted;
+
+use super::answer;
 use super::definitions::Route;
 use super::identity::{Namespace, identity};
 use super::live::Live;
+use super::object::Object;
 use crate::cel::value::Authorizer;
 use crate::cluster::Resource;
 use crate::kubectl::FieldValidation;
@@ -25,7 +29,7 @@ use crate::policies::model::{Family, Policy};
 use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
-use crate::server::{Server, Timestamp, UserInfo};
+use crate::server::{Method, Server, Timestamp, UserInfo};
 use crate::value::Value;
 use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,14 +55,14 @@ pub struct Options {
 struct Given {
     object: Value,
     spot: Spot,
-    /// Whether it is in a file: then it is applied, and may be refused.
-    file: bool,
+    /// Its text, if it is in a file: then it is applied, and may be refused.
+    source: Option<Object>,
 }
 
 /// The objects that policies need, sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    definitions: Vec<super::object::Object>,
+    definitions: Vec<Object>,
     namespaces: Vec<Given>,
     config_maps: Vec<Given>,
     policies: Vec<Given>,
@@ -118,18 +122,19 @@ pub struct Reading<'a> {
 }
 
 impl Admission {
-    /// The policies that a release enforces; `None` if there is none with a binding.
+    /// The policies that a release enforces; `None` if no file has any, and the cluster has none with a binding.
     pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<Note>) -> Option<Self> {
         let options = reading.options;
         let mut objects = objects.clone();
         objects.leave_inactive(release, notes);
-        if objects.policies.is_empty() || objects.bindings.is_empty() {
+        let in_files = objects.policies.iter().chain(&objects.bindings).any(|given| given.source.is_some());
+        if !in_files && (objects.policies.is_empty() || objects.bindings.is_empty()) {
             return None;
         }
         let read = |given: &Given| Policy::read(&given.object, release);
         let kinds = objects.policies.iter().filter_map(|given| Some(Kind::of_params(&read(given).param_kind?)));
         let param_kinds = kinds.filter(|kind| !(kind.group.is_empty() && kind.kind == "ConfigMap")).collect();
-        let places = objects.policies.iter().filter(|given| given.file).map(|given| {
+        let places = objects.policies.iter().filter(|given| given.source.is_some()).map(|given| {
             let family = family(&given.object);
             ((family, given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned()), given.spot.clone())
         });
@@ -154,7 +159,7 @@ impl Admission {
     /// The server with policies, none of which is stored yet.
     pub fn equip(&self, server: Server, now: Timestamp) -> Server {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
-        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now);
+        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now).with_policy_validation();
         match &self.user {
             Some(user) => server.with_user(user.clone()),
             None => server,
@@ -162,7 +167,7 @@ impl Admission {
     }
 
     /// The CRDs that were given with the policies.
-    pub fn definitions(&self) -> &[super::object::Object] {
+    pub fn definitions(&self) -> &[Object] {
         &self.objects.definitions
     }
 
@@ -182,11 +187,8 @@ impl Admission {
         let mut put = |given: &Given, resource: Resource| {
             let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
             let namespace = resource.namespaced.then(|| own.unwrap_or(namespace));
-            if let Err(why) = given.store(server, &resource, namespace, now) {
-                let mut item = Item::new(given.spot.clone(), Verdict::CannotTell, why);
-                item.identity = identity(&given.object, Namespace::Own);
-                item.help = Some("correct it: policies are evaluated without it".to_owned());
-                show(item);
+            if let Err(item) = given.store(server, &resource, namespace, now) {
+                show(*item);
             }
         };
         for given in namespaces {
@@ -275,11 +277,12 @@ impl Objects {
         let left: Vec<String> = self.policies.iter().filter(|given| inactive(given)).map(name).collect();
         self.policies.retain(|given| !inactive(given));
         self.bindings.retain(|given| !inactive(given));
+        let left: BTreeSet<String> = left.into_iter().collect();
         if !left.is_empty() {
             let message = format!(
                 "Kubernetes {release} enforces MutatingAdmissionPolicy only with its feature gate, which is off by default; \
                  not evaluated: {}",
-                left.join(", ")
+                left.into_iter().collect::<Vec<_>>().join(", ")
             );
             notes.push(Note { kind: "inactivePolicies", message });
         }
@@ -288,29 +291,62 @@ impl Objects {
 
 impl Given {
     /// Stores the object in place of one of its name.
+    ///
+    /// # Errors
+    /// If the server refuses it. What it would replace stays.
     fn store(
         &self,
         server: &Server,
         resource: &Resource,
         namespace: Option<&str>,
         now: Timestamp,
-    ) -> Result<(), String> {
+    ) -> Result<(), Box<Item>> {
         let definition = format!("{}.{}", resource.plural, resource.group);
+        let place = namespace.unwrap_or_default();
+        let Some(source) = &self.source else {
+            return server.seed(&definition, place, self.object.clone()).map_err(|why| self.unusable(&why));
+        };
         let name = self.object.str_at(&["metadata", "name"]).unwrap_or_default();
         let mut object = self.object.clone();
-        if !self.file {
-            return server.seed(&definition, namespace.unwrap_or_default(), object);
-        }
-        server.withdraw(&definition, namespace.unwrap_or_default(), name);
         request::remove_server_metadata(&mut object);
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
-        let mut create = request::create(&resource.path(namespace), object, request_options);
-        create.skips_admission = true;
-        let response = server.handle(&create);
-        if response.code == 201 {
+        let stored = server.stored(&definition, place, name);
+        let is_policy = resource.group == crate::policies::GROUP;
+        let mut send = match &stored {
+            Some(stored) if is_policy => {
+                let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
+                if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+                    metadata.insert("resourceVersion".to_owned(), revision);
+                }
+                let path = resource.object_path(namespace, name);
+                request::write(Method::Put, &path, "application/json", "", object, request_options)
+            }
+            _ => {
+                server.withdraw(&definition, place, name);
+                request::create(&resource.path(namespace), object, request_options)
+            }
+        };
+        send.skips_admission = true;
+        let response = server.handle(&send);
+        if matches!(response.code, 200 | 201) {
             return Ok(());
         }
-        Err(format!("the server would refuse it: {}", response.body.message()))
+        if !is_policy {
+            return Err(self.unusable(response.body.message()));
+        }
+        let mut item =
+            answer::read_policy_response(response, identity(&self.object, Namespace::None), &source.finder(), server);
+        item.help = Some("policies are evaluated without it".to_owned());
+        Err(Box::new(item))
+    }
+
+    /// Not used, because the server would refuse it.
+    fn unusable(&self, why: &str) -> Box<Item> {
+        let reason = format!("the server would refuse it: {why}");
+        let mut item = Item::new(self.spot.clone(), Verdict::CannotTell, reason);
+        item.identity = identity(&self.object, Namespace::Own);
+        item.help = Some("correct it: policies are evaluated without it".to_owned());
+        Box::new(item)
     }
 }
 

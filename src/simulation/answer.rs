@@ -1,22 +1,23 @@
 //! Turns a response of the server into an item with source locations.
 
-use super::admission::Admission;
-use super::hints::Hints;
+use super::hints::{self, Hints};
 use super::identity::Places;
 use crate::crd;
 use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
-use crate::policies::findings::Findings;
-use crate::server::{Response, ResponseBody};
+use crate::policies::{self, model::Family};
+use crate::server::{Response, ResponseBody, Server};
 use crate::suggest;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Adds the findings and changes of policies.
-pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
-    if let (Some(findings), Some(admission)) = (findings, admission) {
-        admission.report(item, *findings);
-    }
+/// Reads the response of `server` about a policy or binding.
+pub fn read_policy_response(response: Response, identity: Identity, places: &dyn Places, server: &Server) -> Item {
+    let family = Family::of_kind(&identity.kind);
+    let plural = if identity.kind.ends_with("Binding") { family.bindings() } else { family.policies() };
+    let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
+    let schema = definition.as_ref().and_then(|definition| hints::schema(definition, "v1"));
+    read_response(response, identity, places, &Hints::Schema(schema))
 }
 
 /// Reads a response about a CRD.

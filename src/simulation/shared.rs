@@ -1,6 +1,6 @@
 //! The state that the threads of a run share: the server, its CRDs, and the simulation of one object.
 
-use super::admission::Admission;
+use super::admission::{Admission, admitted};
 use super::answer;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
@@ -317,7 +317,7 @@ impl Known {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item = answer::read_definition_response(*response, identity, &finder);
-                answer::admitted(&mut item, findings, simulator.admission.get());
+                admitted(&mut item, findings, simulator.admission.get());
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);
                     if !simulator.settings.show_bookkeeping {

@@ -1,8 +1,8 @@
 //! Sends one object to the server, as kubectl would, after the existing object was stored there.
 
 use super::Compares;
-use super::admission::Admission;
-use super::answer::{admitted, read_definition_response, read_response};
+use super::admission::{Admission, admitted};
+use super::answer::{read_definition_response, read_response};
 use super::definitions::{DEFINITION, Route};
 use super::existing::{ExistingObjects, Found, PendingObject, Wanted};
 use super::generated_name;

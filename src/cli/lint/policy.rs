@@ -12,8 +12,8 @@ use crate::policies::model::Family;
 use crate::policies::type_checking::KnownType;
 use crate::release::{Release, ReleaseSet, V1_36};
 use crate::server::{Method, Server, Timestamp};
+use crate::simulation::answer::read_policy_response;
 use crate::simulation::identity::{Namespace, Places as _, identity};
-use crate::simulation::answer::read_definition_response as answered;
 use crate::simulation::object::Object;
 use crate::value::Value;
 use std::sync::Arc;
@@ -34,13 +34,7 @@ pub struct Context {
 }
 
 /// Checks a policy or binding on each of `releases`, as an update of `old` if there is one.
-pub fn check(
-    object: &Object,
-    old: Option<&Value>,
-    context: &Context,
-    releases: &ReleaseSet,
-    now: Timestamp,
-) -> Linted {
+pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let places = object.finder();
     let answers = releases.iter().map(|release| (release, answer(object, old, context, release, now)));
     let nothing = || Item::new(places.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
@@ -106,7 +100,7 @@ fn not_simulated(object: &Value, release: Release) -> Option<String> {
         return Some(format!("{api_version} is not simulated: only admissionregistration.k8s.io/v1 is"));
     }
     let too_old = kind.starts_with("Mutating") && !release.since(V1_36);
-    too_old.then(|| format!("Kubernetes {release} does not serve {kind} in {api_version}: 1.36 is the first that does"))
+    too_old.then(|| format!("Kubernetes {release} does not serve {kind} in {api_version}"))
 }
 
 /// Sends it as kubectl would.
@@ -116,12 +110,17 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let places = object.finder();
     let identity = identity(object.value(), Namespace::None);
     let collection = format!("/apis/{}/v1/{}", crate::policies::GROUP, plural(kind));
-    let server = Server::new(release, 0).without_managed_fields().with_policies(Arc::new(Rules::allow_all()), Arc::default(), now);
+    let server = Server::new(release, 0).without_managed_fields().with_policies(
+        Arc::new(Rules::allow_all()),
+        Arc::default(),
+        now,
+    );
     let mut value = object.value().clone();
     request::remove_server_metadata(&mut value);
     let Some(old) = old else {
         let server = server.with_policy_validation();
-        return answered(server.handle(&request::create(&collection, value, request_options)), identity, &places);
+        let response = server.handle(&request::create(&collection, value, request_options));
+        return read_policy_response(response, identity, &places, &server);
     };
     let mut stored = old.clone();
     request::remove_server_metadata(&mut stored);
@@ -143,7 +142,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let path = request::object(&collection, &identity.name);
     let by = "fieldManager=kubectl-replace";
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
-    let mut item = answered(server.handle(&request), identity, &places);
+    let mut item = read_policy_response(server.handle(&request), identity, &places, &server);
     item.action = Action::Update;
     item
 }

@@ -94,7 +94,12 @@ impl<'a> Show<'a> {
         let text = match &mut self.form {
             Form::Html { details, counts } => {
                 counts.add(&linted.item, linted.breaking.len());
-                return details.push(&html::lint::details(&linted.item, &linted.costs, &linted.breaking, &linted.expressions));
+                return details.push(&html::lint::details(
+                    &linted.item,
+                    &linted.costs,
+                    &linted.breaking,
+                    &linted.expressions,
+                ));
             }
             Form::Cases(cases) => return cases.add(&case(linted)),
             Form::Json => self.json_item(linted),
@@ -186,8 +191,7 @@ impl<'a> Show<'a> {
             ]
         };
         let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
-        let head =
-            format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
+        let head = format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
         head + &columns::table(EXPRESSIONS, self.look, &rows)
     }
 

@@ -69,7 +69,12 @@ impl Objects {
                 None,
             ),
             (Some(wanted), None) => problem(
-                format!("params is null in {} {:?}, which has the paramKind {}", family.kind(), binding.policy_name, wanted.kind),
+                format!(
+                    "params is null in {} {:?}, which has the paramKind {}",
+                    family.kind(),
+                    binding.policy_name,
+                    wanted.kind
+                ),
                 Some("a binding of a policy with paramKind sets paramRef"),
             ),
             (Some(wanted), Some(reference)) => {
@@ -94,7 +99,12 @@ impl Objects {
                     format!("no {} {:?}{within}", wanted.kind, reference.name)
                 };
                 let message = format!("there is {what} in the files");
-                vec![Problem { kind: "ParamNotFound", field: "spec.paramRef", message, help: Some(not_found(reference.deny_if_not_found)) }]
+                vec![Problem {
+                    kind: "ParamNotFound",
+                    field: "spec.paramRef",
+                    message,
+                    help: Some(not_found(reference.deny_if_not_found)),
+                }]
             }
         }
     }

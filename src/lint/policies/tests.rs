@@ -30,7 +30,8 @@ spec:
 
 fn found(rest: &str) -> PolicyFindings {
     let rule = "{apiGroups: [shop.example.com], apiVersions: [v1], resources: [orders]}";
-    let text = format!("{{kind: ValidatingAdmissionPolicy, spec: {{matchConstraints: {{resourceRules: [{rule}]}}, {rest}}}}}");
+    let text =
+        format!("{{kind: ValidatingAdmissionPolicy, spec: {{matchConstraints: {{resourceRules: [{rule}]}}, {rest}}}}}");
     findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST)
 }
 
@@ -67,10 +68,7 @@ fn types_that_are_not_at_hand_are_named() {
                 validations: [{expression: object.bogus}]}}";
     let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST);
     assert_eq!(found.warnings, []);
-    assert_eq!(
-        found.notes,
-        ["types are not checked for apps/v1/deployments: they are built into Kubernetes"]
-    );
+    assert_eq!(found.notes, ["types are not checked for apps/v1/deployments: they are built into Kubernetes"]);
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
         }
     }
     let rules = || policy.match_constraints.iter().flat_map(|constraints| &constraints.rules);
-    let others = types.iter().filter(|known| !found.kinds.contains(&known.kind) && rules().any(|rule| matches(rule, known)));
+    let others =
+        types.iter().filter(|known| !found.kinds.contains(&known.kind) && rules().any(|rule| matches(rule, known)));
     found.by_wildcard = others.map(|known| known.kind.clone()).collect();
     found
 }
@@ -42,7 +43,8 @@ pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
 /// Whether a rule matches objects of a type, with or without a `*`.
 fn matches(rule: &Rule, known: &KnownType) -> bool {
     let includes = |texts: &[String], text: &String| texts.iter().any(|own| own == "*" || own == text);
-    let of_object = |resource: &String| matches!(resource.as_str(), "*" | "*/*") || known.resources.first() == Some(resource);
+    let of_object =
+        |resource: &String| matches!(resource.as_str(), "*" | "*/*") || known.resources.first() == Some(resource);
     includes(&rule.api_groups, &known.kind.group)
         && includes(&rule.api_versions, &known.kind.version)
         && rule.resources.iter().any(of_object)

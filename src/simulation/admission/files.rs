@@ -32,7 +32,8 @@ pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(I
             Ok((group, ..)) if group == crd::GROUP => objects.definitions.push(object),
             Ok((group, _, kind)) => {
                 let spot = object.finder().start();
-                let mut given = Given { object: object.take_value(), spot, file: true };
+                let value = object.take_value();
+                let mut given = Given { object: value, spot, source: Some(object) };
                 if group == rbac::GROUP {
                     complete_namespace(&mut given.object, &kind, reading.namespace);
                 }
@@ -43,7 +44,7 @@ pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(I
 }
 
 impl Objects {
-    /// Adds an object of a group and kind; a later one replaces an earlier one of its name when it is stored.
+    /// Adds an object of a group and kind; one in a file replaces one of the cluster when it is stored.
     pub(super) fn add(&mut self, group: &str, kind: &str, mut given: Given) {
         match (group, kind) {
             ("", "Namespace") => self.namespaces.push(given),
@@ -63,11 +64,11 @@ impl Objects {
     }
 }
 
-/// Adds a policy or binding in place of one of its kind and name.
+/// Adds a policy or binding in place of one of its kind and name in the files, or in the cluster.
 fn replace(all: &mut Vec<Given>, given: Given) {
     let key = |given: &Given| {
         let text = |path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
-        (text(&["kind"]), text(&["metadata", "name"]))
+        (given.source.is_some(), text(&["kind"]), text(&["metadata", "name"]))
     };
     let own = key(&given);
     all.retain(|other| key(other) != own);

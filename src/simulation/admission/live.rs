@@ -92,7 +92,7 @@ fn given(mut object: Value, api_version: &str, kind: &str) -> Given {
         members.insert("apiVersion".to_owned(), api_version.into());
         members.insert("kind".to_owned(), kind.into());
     }
-    Given { object, spot: Spot::source(&"the cluster".into()), file: false }
+    Given { object, spot: Spot::source(&"the cluster".into()), source: None }
 }
 
 /// Params that a binding refers to.

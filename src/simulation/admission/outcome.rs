@@ -9,6 +9,13 @@ use crate::policies::knowledge::{Doubt, Missing};
 use crate::policies::model::Family;
 use crate::rehearsal::Difference;
 
+/// Adds what policies found and changed, if there are policies.
+pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
+    if let (Some(findings), Some(admission)) = (findings, admission) {
+        admission.report(item, *findings);
+    }
+}
+
 impl Admission {
     /// Adds what policies found and changed to the item of an object.
     pub fn report(&self, item: &mut Item, findings: Findings) {
