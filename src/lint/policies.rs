@@ -93,9 +93,8 @@ pub fn findings(object: &Value, types: &[KnownType], release: Release) -> Policy
     for expression in expressions(object) {
         let declarations = Declarations { patch_types: expression.patch_types, ..declarations };
         let checked = expression.checked && is_validating;
-        let server_env = |subject: &Subject| match checked {
-            true => subject.server_env(),
-            false => subject.env(expression.patch_types),
+        let server_env = |subject: &Subject| {
+            if checked { subject.server_env() } else { subject.env(expression.patch_types) }
         };
         let own_env = |subject: &Subject| subject.env(expression.patch_types);
         if let Some(warning) = warning(&expression, &by_server, server_env) {
