@@ -2,7 +2,7 @@
 //! beginning of January and July of four years.
 
 use crdx::cel::library::overload;
-use crdx::cel::value::{Timestamp, Value};
+use crdx::cel::value::{Fuel, Timestamp, Value};
 
 const YEARS: [&str; 4] = ["1970", "1985", "2005", "2024"];
 
@@ -10,7 +10,7 @@ const YEARS: [&str; 4] = ["1970", "1985", "2005", "2024"];
 fn part(id: &str, time: &str, zone: &str) -> Result<i64, String> {
     let time = Timestamp::parse(time).unwrap().unwrap();
     let call = overload(id).and_then(|o| o.call).unwrap();
-    match call(&[Value::Timestamp(time), Value::string(zone)]) {
+    match call.compute(&[Value::Timestamp(time), Value::string(zone)], &Fuel::default()) {
         Ok(Value::Int(part)) => Ok(part),
         Ok(other) => Err(other.to_string()),
         Err(error) => Err(error.to_string()),

@@ -136,7 +136,7 @@ mod tests {
         ] {
             assert_eq!(run(&source, PER_CALL_LIMIT).0, interrupted, "{source}");
         }
-        // The next run has all its patience again.
+        // Each evaluation has its own fuel.
         assert_eq!(run("self == self", 100).0, "true");
     }
 

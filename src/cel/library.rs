@@ -29,7 +29,7 @@ mod strings;
 mod text;
 mod urls;
 
-use super::value::{Error, Value};
+use super::value::{Error, Fuel, Value};
 use crate::release::Minor;
 
 pub use comprehensions::insert;
@@ -38,6 +38,31 @@ pub use regex::{all_matches, first_match};
 
 /// Computes a call. The receiver of a member call is the first argument; no argument is an error.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
+
+/// A [`Function`] that visits more values than its price accounts for.
+pub type FueledFunction = for<'a> fn(&[Value<'a>], &Fuel) -> Result<Value<'a>, Error>;
+
+/// The implementation of an overload.
+#[derive(Clone, Copy, Debug)]
+pub enum Call {
+    /// The price accounts for the whole computation.
+    Plain(Function),
+    /// The computation also needs fuel.
+    Fueled(FueledFunction),
+}
+
+impl Call {
+    /// Computes the call.
+    ///
+    /// # Errors
+    /// The error of the expression, or [`Error::Interrupted`] without fuel.
+    pub fn compute<'a>(self, args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+        match self {
+            Self::Plain(function) => function(args),
+            Self::Fueled(function) => function(args, fuel),
+        }
+    }
+}
 
 /// One overload of a function or operator.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +86,7 @@ pub struct Overload {
     pub price: Price,
     /// The implementation; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
     /// equality, indexing, patterns).
-    pub call: Option<Function>,
+    pub call: Option<Call>,
     /// The arguments are of the types of the signature by the time of the call. Operators see to that themselves: their error texts
     /// differ.
     pub guarded: bool,
@@ -91,7 +116,7 @@ impl Overload {
         price: Price,
         call: Function,
     ) -> Self {
-        Self { call: Some(call), guarded: true, ..Self::planned(function, id, signature, price) }
+        Self { call: Some(Call::Plain(call)), guarded: true, ..Self::planned(function, id, signature, price) }
     }
 
     /// A member function of every release.
@@ -103,6 +128,13 @@ impl Overload {
         call: Function,
     ) -> Self {
         Self { member: true, ..Self::global(function, id, signature, price, call) }
+    }
+
+    /// The same overload with an implementation that needs fuel.
+    pub const fn fueled(mut self, call: FueledFunction) -> Self {
+        self.call = Some(Call::Fueled(call));
+        self.guarded = true;
+        self
     }
 
     /// The same overload, introduced to new expressions by `minor`.

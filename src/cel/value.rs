@@ -7,6 +7,7 @@
 mod convert;
 mod equal;
 mod error;
+mod fuel;
 mod json;
 mod list;
 mod map;
@@ -14,7 +15,6 @@ pub mod message;
 pub mod number;
 mod opaque;
 mod order;
-pub mod patience;
 mod show;
 mod size;
 mod text;
@@ -22,6 +22,7 @@ pub mod time;
 
 pub use equal::{contains, equal, equal_strictly};
 pub use error::Error;
+pub use fuel::Fuel;
 pub use list::List;
 pub use map::{Key, Map};
 pub use message::Message;

@@ -8,7 +8,7 @@ use crate::cel::{
     issues::Issues,
     library,
     types::Type,
-    value::Value,
+    value::{Fuel, Value},
 };
 use crate::regexp::Regexp;
 use crate::release::V1_31;
@@ -163,5 +163,5 @@ fn is_valid_argument(function: &str, value: &Literal) -> bool {
 
 fn converts(overload: &str, value: Value) -> bool {
     let overload = library::overloads().find(|candidate| candidate.id == overload);
-    overload.and_then(|overload| overload.call).is_none_or(|call| call(&[value]).is_ok())
+    overload.and_then(|overload| overload.call).is_none_or(|call| call.compute(&[value], &Fuel::default()).is_ok())
 }

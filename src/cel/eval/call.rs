@@ -4,7 +4,7 @@ use super::guard::admits;
 use crate::cel::{
     library::{Overload, Price},
     types::Type,
-    value::{Error, Value},
+    value::{Error, Fuel, Value},
 };
 
 /// The function that a call resolves to.
@@ -61,12 +61,12 @@ impl Callee {
     }
 
     /// Calls the overload the arguments fit.
-    pub fn invoke<'a>(&self, args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    pub fn invoke<'a>(&self, args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
         for Resolved { overload, params } in &self.overloads {
             let Some(call) = overload.call else { continue };
             let fits = || params.len() == args.len() && params.iter().zip(args).all(|(param, arg)| admits(param, arg));
             if !overload.guarded || fits() {
-                return call(args);
+                return call.compute(args, fuel);
             }
         }
         let types: Vec<_> = args.iter().map(Value::type_name).collect();

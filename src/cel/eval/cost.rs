@@ -3,7 +3,7 @@
 use super::call::Callee;
 use crate::cel::{
     library::Price,
-    value::{Error, Opaque, Value},
+    value::{Error, Fuel, Opaque, Value},
 };
 use crate::release::{Minor, V1_32, V1_33};
 
@@ -49,7 +49,7 @@ fn new_list(factor: f64, size: u64) -> u64 {
 }
 
 /// The cost as far as it is known before the call, so that a call that is too expensive is not made; `None` if it depends on the result.
-pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>]) -> Result<Option<u64>, Error> {
+pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel: &Fuel) -> Result<Option<u64>, Error> {
     let text = |index: usize| size_inside(server, args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
         Price::One => 1,
@@ -63,7 +63,7 @@ pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>]) -> Re
         Price::Concatenate => scaled(text(0).saturating_add(text(1)), TEXT),
         Price::Contains => scaled(text(0), TEXT) * scaled(text(1), TEXT),
         Price::Match | Price::Find => pattern(text(0), text(1)),
-        Price::Walk => args.first().copied().flatten().map_or(1, Value::walk_cost),
+        Price::Walk => args.first().copied().flatten().map_or(1, |value| value.walk_cost(fuel)),
         Price::ContainsIp { parse } => {
             let parsing = if parse { scaled(size_at(args, 1), TEXT) } else { 0 };
             scaled(2 * size_at(args, 0), TEXT) + parsing

@@ -14,7 +14,7 @@ use crate::{
         env::Env,
         library::{Overload, is_conversion},
         types::Type,
-        value::{Key, Value, number},
+        value::{Fuel, Key, Value, number},
     },
     regexp::Regexp,
 };
@@ -266,7 +266,7 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
         && let Some(values) = constants(&args)
         && values.len() == 1
     {
-        let value = callee.invoke(&values).map_err(|error| error.to_string())?;
+        let value = callee.invoke(&values, &Fuel::default()).map_err(|error| error.to_string())?;
         return Ok(Node::Constant(Constant::of(value)));
     }
     let kind = match callee.function {

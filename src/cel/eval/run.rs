@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cel::{
         library::{self, Price},
-        value::{Error, Key, Map, Message, Text, Value, equal, patience},
+        value::{Error, Fuel, Key, Map, Message, Text, Value, equal},
     },
     regexp::Regexp,
     release::Minor,
@@ -32,6 +32,7 @@ pub(super) struct Run<'a, 'f> {
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
+    fuel: Fuel,
     server: Minor,
     /// The last pattern that was no constant: loops tend to use the same one again.
     compiled: Option<(Text<'a>, Regexp)>,
@@ -47,11 +48,10 @@ pub(super) fn run<'a>(
     let mut places = Vec::with_capacity(program.slots);
     places.extend(variables.into_iter().map(Slot::Filled));
     places.resize_with(program.slots.max(places.len()), || Slot::Empty);
-    let mut run = Run { fields, slots: places, cost: 0, limit, server: program.server, compiled: None };
-    patience::renew();
+    let mut run =
+        Run { fields, slots: places, cost: 0, limit, fuel: Fuel::default(), server: program.server, compiled: None };
     let mut result = run.exec(&program.root);
-    // Some functions pass over what they cannot compare.
-    if patience::is_lost() {
+    if run.fuel.is_empty() {
         result = Err(Error::Interrupted);
     }
     Outcome { result, cost: run.cost }
@@ -221,7 +221,7 @@ impl<'a> Run<'a, '_> {
         let function = if negated { "_!=_" } else { "_==_" };
         self.charge(cost::equality(self.server, function, a.as_ref().ok(), b.as_ref().ok()))?;
         let (a, b) = (a?, b?);
-        match equal(&a, &b) {
+        match equal(&a, &b, &self.fuel) {
             Ok(same) => Ok(Value::Bool(same != negated)),
             Err(error) if error.is_fatal() || !negated => Err(error),
             // Values that cannot be compared are not equal.
@@ -333,16 +333,16 @@ impl<'a> Run<'a, '_> {
 
     /// A call with an argument that failed is not made, but charged.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
-        let cost = cost::before(self.server, callee, args)?.unwrap_or_else(|| cost::after(callee, None));
+        let cost = cost::before(self.server, callee, args, &self.fuel)?.unwrap_or_else(|| cost::after(callee, None));
         self.charge(cost)?;
         Err(error)
     }
 
     fn invoke(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
         let known = match values {
-            [a] => cost::before(self.server, callee, &[Some(a)]),
-            [a, b] => cost::before(self.server, callee, &[Some(a), Some(b)]),
-            _ => cost::before(self.server, callee, &values.iter().map(Some).collect::<Vec<_>>()),
+            [a] => cost::before(self.server, callee, &[Some(a)], &self.fuel),
+            [a, b] => cost::before(self.server, callee, &[Some(a), Some(b)], &self.fuel),
+            _ => cost::before(self.server, callee, &values.iter().map(Some).collect::<Vec<_>>(), &self.fuel),
         };
         if let Some(cost) = known? {
             self.charge(cost)?;
@@ -353,7 +353,7 @@ impl<'a> Run<'a, '_> {
                 ([Value::String(text), Value::String(pattern), Value::Int(limit)], Price::Find) => {
                     self.match_computed(callee, text, pattern, Some(*limit))
                 }
-                _ => callee.invoke(values),
+                _ => callee.invoke(values, &self.fuel),
             };
             // Where the server panics, it has not charged yet.
             if matches!(result, Err(Error::Internal(_))) {
@@ -361,7 +361,7 @@ impl<'a> Run<'a, '_> {
             }
             return result;
         }
-        let result = callee.invoke(values);
+        let result = callee.invoke(values, &self.fuel);
         self.charged(cost::after(callee, result.as_ref().ok()), result)
     }
 
@@ -394,7 +394,7 @@ impl<'a> Run<'a, '_> {
             None => Ok(Value::Int(-1)),
             Some(node) => self.soft(node)?,
         };
-        let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)])?;
+        let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)], &self.fuel)?;
         self.charge(cost.unwrap_or(0))?;
         match (text, call.kind, limit?) {
             (Value::String(text), MatchKind::Matches, _) => Ok(Value::Bool(call.pattern.is_match(&text))),

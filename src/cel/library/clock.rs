@@ -188,12 +188,16 @@ fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cel::{library::overload, value::Timestamp};
+    use crate::cel::{
+        library::overload,
+        value::{Fuel, Timestamp},
+    };
 
     fn hours(zone: &str) -> String {
         let t = Timestamp::parse("2024-07-01T12:30:00Z").and_then(Result::ok).expect("reads");
         let call = overload("timestamp_to_hours_with_tz").and_then(|o| o.call).expect("exists");
-        call(&[Value::Timestamp(t), Value::string(zone)]).map_or_else(|e| e.to_string(), |v| v.to_string())
+        call.compute(&[Value::Timestamp(t), Value::string(zone)], &Fuel::default())
+            .map_or_else(|e| e.to_string(), |v| v.to_string())
     }
 
     #[test]
@@ -213,7 +217,7 @@ mod tests {
     fn zones_are_known_until_the_last_day() {
         let last = Timestamp::parse("9999-12-31T23:59:59Z").and_then(Result::ok).expect("reads");
         let call = overload("timestamp_to_year_with_tz").and_then(|o| o.call).expect("exists");
-        let year = call(&[Value::Timestamp(last), Value::string("Pacific/Kiritimati")]);
+        let year = call.compute(&[Value::Timestamp(last), Value::string("Pacific/Kiritimati")], &Fuel::default());
         assert_eq!(year.map_or_else(|e| e.to_string(), |v| v.to_string()), "10000");
     }
 }

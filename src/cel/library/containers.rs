@@ -1,12 +1,12 @@
 //! `in` and `size()`.
 
 use super::{Overload, Price, unknown_operand};
-use crate::cel::value::{Error, Opaque, Value, contains};
+use crate::cel::value::{Error, Fuel, Opaque, Value, contains};
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("@in", "in_list", "(A, list(A)) -> bool", Price::Search, is_in).unguarded(),
-    Overload::global("@in", "in_map", "(A, map(A, B)) -> bool", Price::One, is_in).unguarded(),
+    Overload::planned("@in", "in_list", "(A, list(A)) -> bool", Price::Search).fueled(is_in).unguarded(),
+    Overload::planned("@in", "in_map", "(A, map(A, B)) -> bool", Price::One).fueled(is_in).unguarded(),
     Overload::global("size", "size_bytes", "(bytes) -> int", Price::One, size).unguarded(),
     Overload::member("size", "bytes_size", "(bytes) -> int", Price::One, size).unguarded(),
     Overload::global("size", "size_list", "(list(A)) -> int", Price::One, size).unguarded(),
@@ -17,9 +17,9 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("size", "string_size", "(string) -> int", Price::One, size).unguarded(),
 ];
 
-fn is_in<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn is_in<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
-        [item, Value::List(list)] => contains(list, item).map(Value::Bool),
+        [item, Value::List(list)] => contains(list, item, fuel).map(Value::Bool),
         [key, Value::Map(map)] => match map.find(key) {
             Some(found) => found.map(|_| Value::Bool(true)),
             None => Ok(Value::Bool(false)),

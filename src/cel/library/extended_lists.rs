@@ -1,7 +1,7 @@
 //! cel-go's list library, version 3 (`ext/lists.go`).
 
 use super::{Overload, Price};
-use crate::cel::value::{Error, List, Value, compare, equal_strictly, patience::look};
+use crate::cel::value::{Error, Fuel, List, Value, compare, equal_strictly};
 use crate::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
@@ -9,10 +9,14 @@ use std::cmp::Ordering;
 pub const FUNCTIONS: &[Overload] = &[
     Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(V1_34),
     // Lists that are flat already are let through at run time.
-    Overload::member("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten, flatten)
+    Overload::planned("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten)
+        .as_member()
+        .fueled(flatten)
         .since(V1_34)
         .unguarded(),
-    Overload::member("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten, flatten)
+    Overload::planned("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten)
+        .as_member()
+        .fueled(flatten)
         .since(V1_34)
         .unguarded(),
     sorting("list_int_sort", "(list(int)) -> list(int)"),
@@ -38,7 +42,10 @@ pub const FUNCTIONS: &[Overload] = &[
         .since(V1_34)
         .until_server(V1_37),
     Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(V1_34),
-    Overload::member("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct, distinct).since(V1_34),
+    Overload::planned("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct)
+        .as_member()
+        .fueled(distinct)
+        .since(V1_34),
 ];
 
 /// `sort` of one type of elements.
@@ -76,7 +83,7 @@ fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     (first..last).map_while(|i| list.get(i)).collect::<Result<_, _>>().map(Value::list)
 }
 
-fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn flatten<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let depth = match args {
         [Value::List(_)] => 1,
         [Value::List(_), Value::Int(depth)] => *depth,
@@ -94,7 +101,7 @@ fn flatten<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         return Err(Error::new("level must be non-negative"));
     }
     let mut out = Vec::new();
-    flatten_into(&mut out, list, depth)?;
+    flatten_into(&mut out, list, depth, fuel)?;
     Ok(Value::list(out))
 }
 
@@ -109,11 +116,11 @@ fn declared_name<'v>(value: &'v Value<'_>) -> &'v str {
 }
 
 /// Lists are as deep as the document or the expression, so this does not go deeper.
-fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64) -> Result<(), Error> {
+fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel: &Fuel) -> Result<(), Error> {
     for item in list.iter() {
-        look()?;
+        fuel.visit()?;
         match item? {
-            Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1)?,
+            Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
             item => out.push(item),
         }
         if out.len() > MOST_ELEMENTS {
@@ -156,7 +163,7 @@ fn reverse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     }
 }
 
-fn distinct<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn distinct<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let [Value::List(list)] = args else {
         return Err(Error::no_such_overload());
     };
@@ -168,7 +175,7 @@ fn distinct<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         let item = item?;
         let mut known = false;
         for seen in &out {
-            known = match equal_strictly(&item, seen) {
+            known = match equal_strictly(&item, seen, fuel) {
                 Err(error) if error.is_fatal() => return Err(error),
                 same => same == Ok(true),
             };

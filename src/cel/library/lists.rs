@@ -1,7 +1,7 @@
 //! Kubernetes' list functions (`k8s.io/apiserver/pkg/cel/library/lists.go`).
 
 use super::{Overload, Price, arithmetic::add};
-use crate::cel::value::{Duration, Error, List, Value, compare, equal_strictly};
+use crate::cel::value::{Duration, Error, Fuel, List, Value, compare, equal_strictly};
 use crate::release::V1_37;
 use std::cmp::Ordering;
 
@@ -41,9 +41,16 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("min", "list_timestamp_min_timestamp", "(list(timestamp)) -> timestamp", Price::Walk, min),
     Overload::member("min", "list_string_min_string", "(list(string)) -> string", Price::Walk, min),
     Overload::member("min", "list_bytes_min_bytes", "(list(bytes)) -> bytes", Price::Walk, min),
-    Overload::member("indexOf", "list_a_index_of_int", "(list(A), A) -> int", Price::Walk, index_of),
-    Overload::member("lastIndexOf", "list_a_last_index_of_int", "(list(A), A) -> int", Price::Walk, last_index_of),
-    Overload::member("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", Price::Walk, includes).since(V1_37),
+    Overload::planned("indexOf", "list_a_index_of_int", "(list(A), A) -> int", Price::Walk)
+        .as_member()
+        .fueled(index_of),
+    Overload::planned("lastIndexOf", "list_a_last_index_of_int", "(list(A), A) -> int", Price::Walk)
+        .as_member()
+        .fueled(last_index_of),
+    Overload::planned("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", Price::Walk)
+        .as_member()
+        .fueled(includes)
+        .since(V1_37),
 ];
 
 fn only<'v, 'a>(args: &'v [Value<'a>]) -> Result<&'v List<'a>, Error> {
@@ -94,36 +101,37 @@ fn max<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     best("max", args, Ordering::Less)
 }
 
-fn is_at(list: &List<'_>, index: usize, item: &Value<'_>) -> bool {
-    matches!(list.get(index), Some(Ok(element)) if equal_strictly(&element, item) == Ok(true))
+fn is_at(list: &List<'_>, index: usize, item: &Value<'_>, fuel: &Fuel) -> bool {
+    matches!(list.get(index), Some(Ok(element)) if equal_strictly(&element, item, fuel) == Ok(true))
 }
 
 fn position<'a>(
     args: &[Value<'a>],
+    fuel: &Fuel,
     find: impl Fn(usize, &dyn Fn(usize) -> bool) -> Option<usize>,
 ) -> Result<Value<'a>, Error> {
     match args {
         [Value::List(list), item] => {
-            let found = find(list.len(), &|index| is_at(list, index, item));
+            let found = find(list.len(), &|index| is_at(list, index, item, fuel));
             Ok(Value::Int(found.map_or(-1, |index| index as i64)))
         }
         _ => Err(Error::no_such_overload()),
     }
 }
 
-fn index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    position(args, |len, is_at| (0..len).find(|index| is_at(*index)))
+fn index_of<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+    position(args, fuel, |len, is_at| (0..len).find(|index| is_at(*index)))
 }
 
-fn last_index_of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    position(args, |len, is_at| (0..len).rev().find(|index| is_at(*index)))
+fn last_index_of<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+    position(args, fuel, |len, is_at| (0..len).rev().find(|index| is_at(*index)))
 }
 
 /// A list has the element; anything else is it.
-fn includes<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn includes<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
-        [Value::List(list), item] => Ok(Value::Bool((0..list.len()).any(|index| is_at(list, index, item)))),
-        [value, item] => Ok(Value::Bool(equal_strictly(value, item) == Ok(true))),
+        [Value::List(list), item] => Ok(Value::Bool((0..list.len()).any(|index| is_at(list, index, item, fuel)))),
+        [value, item] => Ok(Value::Bool(equal_strictly(value, item, fuel) == Ok(true))),
         _ => Err(Error::no_such_overload()),
     }
 }

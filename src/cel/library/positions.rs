@@ -99,12 +99,15 @@ fn last_index_of<'a, const SINCE: u16>(args: &[Value<'a>]) -> Result<Value<'a>, 
 #[cfg(test)]
 mod tests {
     use super::FUNCTIONS;
-    use crate::{cel::value::Value, release::Minor};
+    use crate::{
+        cel::value::{Fuel, Value},
+        release::Minor,
+    };
 
     fn on(server: u16, id: &str, args: &[Value<'static>]) -> String {
         let row = FUNCTIONS.iter().find(|row| row.id == id && row.is_of(Minor(server), Minor(server)));
         let call = row.and_then(|row| row.call).expect(id);
-        call(args).map_or_else(|e| e.to_string(), |v| v.to_string())
+        call.compute(args, &Fuel::default()).map_or_else(|e| e.to_string(), |v| v.to_string())
     }
 
     fn call(id: &str, args: &[Value<'static>]) -> String {

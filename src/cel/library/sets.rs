@@ -1,35 +1,20 @@
 //! Lists as sets (`ext/sets.go`).
 
 use super::{Overload, Price};
-use crate::cel::value::{self, Error, List, Value};
+use crate::cel::value::{self, Error, Fuel, List, Value};
 use crate::release::Minor;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global(
-        "sets.contains",
-        "list_sets_contains_list",
-        "(list(T), list(T)) -> bool",
-        Price::Sets(1),
-        contains,
-    )
-    .since(Minor(29)),
-    Overload::global(
-        "sets.equivalent",
-        "list_sets_equivalent_list",
-        "(list(T), list(T)) -> bool",
-        Price::Sets(2),
-        equivalent,
-    )
-    .since(Minor(29)),
-    Overload::global(
-        "sets.intersects",
-        "list_sets_intersects_list",
-        "(list(T), list(T)) -> bool",
-        Price::Sets(1),
-        intersects,
-    )
-    .since(Minor(29)),
+    Overload::planned("sets.contains", "list_sets_contains_list", "(list(T), list(T)) -> bool", Price::Sets(1))
+        .fueled(contains)
+        .since(Minor(29)),
+    Overload::planned("sets.equivalent", "list_sets_equivalent_list", "(list(T), list(T)) -> bool", Price::Sets(2))
+        .fueled(equivalent)
+        .since(Minor(29)),
+    Overload::planned("sets.intersects", "list_sets_intersects_list", "(list(T), list(T)) -> bool", Price::Sets(1))
+        .fueled(intersects)
+        .since(Minor(29)),
 ];
 
 fn both<'v, 'a>(args: &'v [Value<'a>]) -> Result<(&'v List<'a>, &'v List<'a>), Error> {
@@ -39,26 +24,26 @@ fn both<'v, 'a>(args: &'v [Value<'a>]) -> Result<(&'v List<'a>, &'v List<'a>), E
     }
 }
 
-fn contains_all(list: &List<'_>, items: &List<'_>) -> Result<bool, Error> {
+fn contains_all(list: &List<'_>, items: &List<'_>, fuel: &Fuel) -> Result<bool, Error> {
     for item in items.iter() {
-        if !value::contains(list, &item?)? {
+        if !value::contains(list, &item?, fuel)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn contains<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn contains<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (list, items) = both(args)?;
-    contains_all(list, items).map(Value::Bool)
+    contains_all(list, items, fuel).map(Value::Bool)
 }
 
-fn equivalent<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn equivalent<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (a, b) = both(args)?;
-    Ok(Value::Bool(contains_all(a, b)? && contains_all(b, a)?))
+    Ok(Value::Bool(contains_all(a, b, fuel)? && contains_all(b, a, fuel)?))
 }
 
-fn intersects<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn intersects<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (a, b) = both(args)?;
-    Ok(Value::Bool(a.iter().any(|item| item.and_then(|item| value::contains(b, &item)) == Ok(true))))
+    Ok(Value::Bool(a.iter().any(|item| item.and_then(|item| value::contains(b, &item, fuel)) == Ok(true))))
 }

@@ -206,11 +206,14 @@ fn quote<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use crate::cel::{library::overload, value::Value};
+    use crate::cel::{
+        library::overload,
+        value::{Fuel, Value},
+    };
 
     fn call(id: &str, args: &[Value<'static>]) -> String {
         let call = overload(id).and_then(|o| o.call).expect(id);
-        call(args).map_or_else(|e| e.to_string(), |v| v.to_string())
+        call.compute(args, &Fuel::default()).map_or_else(|e| e.to_string(), |v| v.to_string())
     }
 
     fn s(text: &'static str) -> Value<'static> {

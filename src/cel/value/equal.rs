@@ -1,21 +1,21 @@
 //! Equality. cel-go's own lists and maps differ from others without an error; those of documents report a mismatch of types.
 
-use super::{Error, List, Map, Value, number, patience::look};
+use super::{Error, Fuel, List, Map, Value, number};
 use crate::{cel::decl::ListKind, value};
 use std::cmp::Ordering;
 
 /// `a == b`
-pub fn equal(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
+pub fn equal(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
     match (a, b) {
         (Value::Null, Value::Null) => Ok(true),
         (Value::Null, _) | (_, Value::Null) => Ok(false),
-        _ => equal_strictly(a, b),
+        _ => equal_strictly(a, b, fuel),
     }
 }
 
 /// The left value's own equality, which knows nothing of nulls.
-pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
-    look()?;
+pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
+    fuel.visit()?;
     Ok(match (a, b) {
         (Value::Null, _) => matches!(b, Value::Null),
         (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -29,14 +29,14 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
         }
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
             (None, None) => true,
-            (Some(a), Some(b)) => equal_strictly(a, b)?,
+            (Some(a), Some(b)) => equal_strictly(a, b, fuel)?,
             _ => false,
         },
-        (Value::List(a), Value::List(b)) => return equal_lists(a, b),
-        (Value::Map(a), Value::Map(b)) => return equal_maps(a, b),
+        (Value::List(a), Value::List(b)) => return equal_lists(a, b, fuel),
+        (Value::Map(a), Value::Map(b)) => return equal_maps(a, b, fuel),
         (Value::Opaque(a), Value::Opaque(b)) => return a.equal(b).ok_or_else(Error::no_such_overload),
         (Value::Opaque(_), _) => return Err(Error::no_such_overload()),
-        (Value::Message(a), Value::Message(b)) => return a.equal(b),
+        (Value::Message(a), Value::Message(b)) => return a.equal(b, fuel),
         (Value::List(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
         (Value::Map(a), _) if a.is_strict() => return Err(Error::no_such_overload()),
         _ => false,
@@ -45,29 +45,29 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>) -> Result<bool, Error> {
 
 /// `a == b`, where reading `b` may have failed: a scalar is then merely not equal, a list or map of a document hands the
 /// failure on.
-fn equal_to_read(a: &Value<'_>, b: Result<Value<'_>, Error>) -> Result<bool, Error> {
+fn equal_to_read(a: &Value<'_>, b: Result<Value<'_>, Error>, fuel: &Fuel) -> Result<bool, Error> {
     match (a, b) {
-        (_, Ok(b)) => equal_strictly(a, &b),
+        (_, Ok(b)) => equal_strictly(a, &b, fuel),
         (Value::List(_) | Value::Map(_) | Value::Opaque(_), Err(e)) => Err(e),
         (_, Err(_)) => Ok(false),
     }
 }
 
-fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
+fn equal_lists(a: &List<'_>, b: &List<'_>, fuel: &Fuel) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
     }
     match a.kind() {
         ListKind::Set => return a.equal_as_set(b),
-        ListKind::Map(keys) => return a.equal_as_map(b, keys),
+        ListKind::Map(keys) => return a.equal_as_map(b, keys, fuel),
         ListKind::Atomic => {}
     }
     let strict = a.is_strict();
     let mut failed = None;
     for (x, y) in a.iter().zip(b.iter()) {
         let outcome = match (x, y) {
-            (Ok(x), y) if strict => equal_to_read(&x, y),
-            (Ok(x), Ok(y)) => equal(&x, &y),
+            (Ok(x), y) if strict => equal_to_read(&x, y, fuel),
+            (Ok(x), Ok(y)) => equal(&x, &y, fuel),
             (Err(e), _) | (_, Err(e)) => Err(e),
         };
         match outcome {
@@ -84,12 +84,12 @@ fn equal_lists(a: &List<'_>, b: &List<'_>) -> Result<bool, Error> {
     }
 }
 
-fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
+fn equal_maps(a: &Map<'_>, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
     }
     if let Map::Json(members, _) = a {
-        return equal_members(a, members, b);
+        return equal_members(a, members, b, fuel);
     }
     for key in a.keys() {
         let (Some(x), Some(y)) = (a.find(&key), b.find(&key)) else {
@@ -97,7 +97,7 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
         };
         // Values that cannot be compared are taken for equal, as cel-go's maps do.
         if let (Ok(x), Ok(y)) = (x, y) {
-            match equal(&x, &y) {
+            match equal(&x, &y, fuel) {
                 Ok(false) => return Ok(false),
                 Err(error) if error.is_fatal() => return Err(error),
                 _ => {}
@@ -107,12 +107,12 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool, Error> {
+fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
     for key in a.keys() {
         match (a.find(&key), b.find(&key)) {
             (None, None) => {}
             (Some(x), Some(y)) => {
-                if !equal_to_read(&x?, y)? {
+                if !equal_to_read(&x?, y, fuel)? {
                     return Ok(false);
                 }
             }
@@ -135,13 +135,13 @@ fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>) -> Result<bool,
 }
 
 /// `item in list`
-pub fn contains(list: &List<'_>, item: &Value<'_>) -> Result<bool, Error> {
+pub fn contains(list: &List<'_>, item: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
     let mut failed = None;
     for element in list.iter() {
         let outcome = match element {
             // A list of a document asks its element, a plain one the item sought.
-            Ok(element) if list.is_of_document() => equal_strictly(&element, item),
-            Ok(element) => equal_strictly(item, &element),
+            Ok(element) if list.is_of_document() => equal_strictly(&element, item, fuel),
+            Ok(element) => equal_strictly(item, &element, fuel),
             Err(e) => Err(e),
         };
         match outcome {

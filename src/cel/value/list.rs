@@ -1,6 +1,6 @@
 //! Lists: parts of the document, constants and computed ones.
 
-use super::{Error, Key, Value, equal_strictly};
+use super::{Error, Fuel, Key, Value, equal_strictly};
 use crate::{
     cel::decl::{DeclType, ListKind, Shape},
     value,
@@ -166,7 +166,7 @@ impl<'a> List<'a> {
     }
 
     /// The same for a list of type map.
-    pub(super) fn equal_as_map(&self, other: &Self, keys: &[String]) -> Result<bool, Error> {
+    pub(super) fn equal_as_map(&self, other: &Self, keys: &[String], fuel: &Fuel) -> Result<bool, Error> {
         let mut by_key = HashMap::with_capacity(self.len());
         for item in self.iter() {
             let item = item?;
@@ -177,7 +177,7 @@ impl<'a> List<'a> {
             match by_key.get_mut(&map_key(&item, keys)) {
                 None => return Ok(false),
                 Some((own, seen)) => {
-                    if !equal_strictly(own, &item)? {
+                    if !equal_strictly(own, &item, fuel)? {
                         return Ok(false);
                     }
                     *seen = true;

@@ -1,7 +1,7 @@
 //! Messages an expression makes: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}` of mutating admission policies
 //! (`k8s.io/apiserver/pkg/cel/mutation`).
 
-use super::{Error, Value, equal_strictly};
+use super::{Error, Fuel, Value, equal_strictly};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -77,12 +77,12 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// Fields that cannot be compared.
-    pub fn equal(&self, other: &Self) -> Result<bool, Error> {
+    pub fn equal(&self, other: &Self, fuel: &Fuel) -> Result<bool, Error> {
         if self.type_name != other.type_name || self.fields.len() != other.fields.len() {
             return Ok(false);
         }
         for ((name, value), (other_name, other_value)) in self.fields.iter().zip(&other.fields) {
-            if name != other_name || !equal_strictly(value, other_value)? {
+            if name != other_name || !equal_strictly(value, other_value, fuel)? {
                 return Ok(false);
             }
         }

@@ -1,11 +1,26 @@
 //! Values as text: as CEL would write them (`Display`), and as Go's `%v` puts them into error texts ([`Value::plain`]).
 
-use super::{Value, patience::look};
+use super::{Fuel, Value};
 use crate::value::{number::format_v, quote::go_quote};
 use std::fmt::{self, Display, Write as _};
 
 impl Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Fuel::of_text())
+    }
+}
+
+/// A value that is part of a text.
+struct Written<'v, 'a>(&'v Value<'a>, &'v Fuel);
+
+impl Display for Written<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, self.1)
+    }
+}
+
+impl Value<'_> {
+    fn write(&self, f: &mut fmt::Formatter<'_>, fuel: &Fuel) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
             Self::Bool(b) => write!(f, "{b}"),
@@ -32,13 +47,12 @@ impl Display for Value<'_> {
                     if i > 0 {
                         f.write_str(", ")?;
                     }
-                    // Nobody reads on; and a list may hold itself over and over.
-                    if look().is_err() {
+                    if fuel.visit().is_err() {
                         f.write_char('…')?;
                         break;
                     }
                     match item {
-                        Ok(item) => item.fmt(f)?,
+                        Ok(item) => item.write(f, fuel)?,
                         Err(error) => write!(f, "{error}")?,
                     }
                 }
@@ -50,7 +64,7 @@ impl Display for Value<'_> {
                     .iter()
                     .map(|key| {
                         let value = match map.find(key) {
-                            Some(Ok(value)) => value.to_string(),
+                            Some(Ok(value)) => Written(&value, fuel).to_string(),
                             Some(Err(error)) => error.to_string(),
                             None => "null".to_owned(),
                         };
@@ -69,16 +83,21 @@ impl Display for Value<'_> {
             }
             Self::Type(name) => write!(f, "type({name})"),
             Self::Optional(None) => f.write_str("optional.none()"),
-            Self::Optional(Some(value)) => write!(f, "optional.of({value})"),
+            Self::Optional(Some(value)) => write!(f, "optional.of({})", Written(value, fuel)),
             Self::Opaque(o) => write!(f, "{o}"),
             Self::Message(message) => write!(f, "{message}"),
         }
     }
-}
 
-impl Value<'_> {
     /// The value as Go's `%v` prints it.
     pub fn plain(&self) -> String {
+        self.plain_with(&Fuel::of_text())
+    }
+
+    fn plain_with(&self, fuel: &Fuel) -> String {
+        if fuel.visit().is_err() {
+            return "…".to_owned();
+        }
         match self {
             Self::String(s) => s.to_string(),
             Self::Uint(u) => u.to_string(),
@@ -90,10 +109,10 @@ impl Value<'_> {
             Self::Null => "0".to_owned(),
             Self::Duration(d) => d.to_go_text(),
             Self::Type(name) => name.to_string(),
-            Self::Optional(Some(value)) => format!("optional({})", value.plain()),
+            Self::Optional(Some(value)) => format!("optional({})", value.plain_with(fuel)),
             Self::List(list) => {
                 let items: Vec<String> =
-                    list.iter().map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain())).collect();
+                    list.iter().map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain_with(fuel))).collect();
                 format!("[{}]", items.join(", "))
             }
             other => other.to_string(),

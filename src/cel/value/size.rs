@@ -1,6 +1,6 @@
 //! Sizes, as `size()` and the cost tracker take them.
 
-use super::{Opaque, Value, patience::look};
+use super::{Fuel, Opaque, Value};
 
 impl Value<'_> {
     /// Code points, bytes, elements or entries; `None` for what has no size.
@@ -20,17 +20,17 @@ impl Value<'_> {
     }
 
     /// The cost of visiting the whole value (`traversalCost`): bytes / 10 for strings, 1 for any other leaf.
-    pub fn walk_cost(&self) -> u64 {
-        if look().is_err() {
+    pub fn walk_cost(&self, fuel: &Fuel) -> u64 {
+        if fuel.visit().is_err() {
             return TOO_MUCH;
         }
         match self {
             Self::String(s) => (s.len() as f64 * 0.1) as u64,
             Self::Bytes(b) => (b.len() as f64 * 0.1) as u64,
-            Self::List(l) => sum(l.iter().map(|item| item.map_or(1, |item| item.walk_cost()))),
+            Self::List(l) => sum(l.iter().map(|item| item.map_or(1, |item| item.walk_cost(fuel)))),
             Self::Map(m) => sum(m.keys_of_loop().iter().map(|key| {
                 let value = m.find(key).and_then(Result::ok);
-                key.walk_cost() + value.map_or(1, |value| value.walk_cost())
+                key.walk_cost(fuel) + value.map_or(1, |value| value.walk_cost(fuel))
             })),
             _ => 1,
         }
