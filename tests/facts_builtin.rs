@@ -25,7 +25,7 @@ struct Fact {
 fn bytes(object: &Value, key: &str) -> Vec<u8> {
     let packed = format!("{key}64");
     match object.str_at(&[packed.as_str()]).filter(|text| !text.is_empty()) {
-        Some(text) => crdx::value::base64::decode(text).unwrap(),
+        Some(text) => crdx::value::base64::Encoding::Standard.decode(text).unwrap(),
         None => object.str_at(&[key]).unwrap_or_default().as_bytes().to_vec(),
     }
 }

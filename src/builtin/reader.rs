@@ -7,7 +7,8 @@
 use super::custom::{Custom, Fault};
 use super::types::{Definition, Struct, Type, TypeId, Types};
 use crate::text::json::cursor::{Cursor, Kind};
-use crate::value::{base64, quote};
+use crate::value::base64::Encoding;
+use crate::value::quote;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -187,7 +188,7 @@ impl Reader<'_> {
             (Base::Plain(Type::Map(_, value), _), Kind::Object) => return self.map(value),
             (Base::Plain(Type::List(item), _), Kind::Array) => return self.list(item),
             (Base::Plain(Type::List(item), _), Kind::String) if **item == Type::Uint(8) => {
-                if let Err(at) = base64::check(&self.cursor.string()) {
+                if let Err(at) = Encoding::Standard.decode(&self.cursor.string()) {
                     self.keep(self.mistake(format!("illegal base64 data at input byte {at}")));
                 }
             }

@@ -4,7 +4,8 @@ use super::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources,
     Validation,
 };
-use crate::value::{Map, Value, base64, object};
+use crate::value::base64::Encoding;
+use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
 impl CustomResourceDefinition {
@@ -201,7 +202,7 @@ fn conversion(c: &Conversion) -> Value {
                 }
                 client.insert("service".to_owned(), Value::Object(service));
             }
-            text(&mut client, "caBundle", &base64::encode(&config.ca_bundle));
+            text(&mut client, "caBundle", &Encoding::Standard.encode(&config.ca_bundle));
             webhook.insert("clientConfig".to_owned(), Value::Object(client));
         }
         out.insert("webhook".to_owned(), Value::Object(webhook));

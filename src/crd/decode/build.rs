@@ -7,6 +7,7 @@ use crate::crd::{
 use crate::pipeline::object_meta;
 use crate::schema::Schema;
 use crate::value::Value;
+use crate::value::base64::Encoding;
 use std::sync::Arc;
 
 const NULL: Value = Value::Null;
@@ -152,7 +153,10 @@ fn conversion(v: &Value, beta: bool) -> Conversion {
                 path: optional_text(v, "path"),
                 port: small_integer(v, "port"),
             }),
-            ca_bundle: get(v, "caBundle").as_str().and_then(crate::value::base64::decode).unwrap_or_default(),
+            ca_bundle: get(v, "caBundle")
+                .as_str()
+                .and_then(|text| Encoding::Standard.decode(text).ok())
+                .unwrap_or_default(),
         }),
         review_versions: texts(webhook, "conversionReviewVersions"),
     }

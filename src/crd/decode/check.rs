@@ -7,7 +7,8 @@
 //! who knows the text to say.
 
 use super::types::{self, Struct, Type};
-use crate::value::{Map, Value, base64, number, time};
+use crate::value::base64::Encoding;
+use crate::value::{Map, Value, number, time};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -166,7 +167,7 @@ impl<'r> Reader<'r> {
                 self.wrong(format!("number {}", literal(value)), type_.go_name(), false);
             }
             (Type::Bytes, Value::String(text)) => {
-                if let Err(at) = base64::check(text) {
+                if let Err(at) = Encoding::Standard.decode(text) {
                     self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
                 }
             }

@@ -1,7 +1,7 @@
 //! Whether a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a certificate
 //! must be well formed. Only the outer DER structure of the certificate is checked.
 
-use crate::value::base64;
+use crate::value::base64::Encoding;
 
 /// `Err` holds the server's words.
 pub fn check(bundle: &[u8]) -> Result<(), String> {
@@ -48,7 +48,7 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
         let headers = content.lines().next().is_some_and(|l| l.contains(':'));
         let content = if headers { content.split_once("\n\n").map_or("", |(_, c)| c) } else { content };
         let compact: String = content.split_ascii_whitespace().collect();
-        let Some(bytes) = base64::decode(&compact) else { continue };
+        let Ok(bytes) = Encoding::Standard.decode(&compact) else { continue };
         return Some((Block { kind, headers, bytes }, after));
     }
 }
@@ -96,7 +96,10 @@ mod tests {
     #[test]
     fn only_certificates_count() {
         let der = [0x30, 0x07, 0x30, 0x00, 0x30, 0x00, 0x03, 0x01, 0x00];
-        let pem = format!("text\n-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", base64::encode(&der));
+        let pem = format!(
+            "text\n-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
+            Encoding::Standard.encode(&der)
+        );
         assert_eq!(check(pem.as_bytes()), Ok(()));
         let told = |text: &str| check(text.as_bytes()).err().unwrap();
         assert_eq!(told("\n"), "unable to load root certificates: unable to parse bytes as PEM block");

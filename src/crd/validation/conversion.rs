@@ -5,6 +5,7 @@ use super::options::Options;
 use crate::crd::{Conversion, ServiceReference, Spec};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crate::value::base64::Encoding;
 use crate::value::url::Url;
 use std::collections::BTreeSet;
 
@@ -45,7 +46,7 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
                 && !options.invalid_ca_bundle
                 && let Err(e) = super::ca_bundle::check(&config.ca_bundle)
             {
-                let shown = crate::value::base64::encode(&config.ca_bundle);
+                let shown = Encoding::Standard.encode(&config.ca_bundle);
                 errors.push(FieldError::invalid(&config_path.child("caBundle"), shown, e));
             }
         }

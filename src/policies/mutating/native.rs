@@ -1,6 +1,7 @@
 //! Converts CEL values to the Go values and JSON of patches (`cel/mutation/dynamic`, `structpb`).
 
 use crate::cel::value::{List, Message, Opaque, Value as CelValue};
+use crate::value::base64::Encoding;
 use crate::value::{Map, Value, quote};
 
 /// A Go value without a JSON form inside an apply configuration.
@@ -206,7 +207,7 @@ pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
         }
         CelValue::Double(d) => Ok(double(*d)),
         CelValue::String(s) => Ok(Value::from(&**s)),
-        CelValue::Bytes(bytes) => Ok(Value::from(base64(bytes))),
+        CelValue::Bytes(bytes) => Ok(Value::from(Encoding::Standard.encode(bytes))),
         CelValue::Timestamp(time) => Ok(Value::from(time.to_text())),
         CelValue::Duration(duration) => Ok(Value::from(duration.to_text())),
         CelValue::List(list) => {
@@ -286,18 +287,4 @@ fn through_doubles(value: Value) -> Value {
         }
         other => other,
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or_default());
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for (position, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let digit = DIGITS.get((group >> shift & 63) as usize).copied().unwrap_or(b'=');
-            out.push(if position <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
 }

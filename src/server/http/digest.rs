@@ -1,5 +1,6 @@
-//! Hashes and the base64 of continue tokens, which clients treat as opaque.
+//! Hashes of documents and storage versions.
 
+use crate::value::base64::Encoding;
 use ring::digest::{SHA256, SHA512, digest};
 use std::fmt::Write as _;
 
@@ -15,41 +16,7 @@ pub(in crate::server) fn of_document(text: &str) -> String {
 /// `StorageVersionHash`: the hash of a kind's storage version.
 pub(in crate::server) fn of_storage_version(group: &str, version: &str, kind: &str) -> String {
     let hash = digest(&SHA256, format!("{group}/{version}/{kind}").as_bytes());
-    // Eight bytes end with one padding character.
-    base64(hash.as_ref().get(..8).unwrap_or_default()).replace('-', "+").replace('_', "/") + "="
-}
-
-/// The URL-safe alphabet.
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// Encodes without padding.
-pub(in crate::server) fn base64(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let group = chunk.iter().fold(0_u32, |g, b| (g << 8) | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for i in 0..=chunk.len() {
-            let six = (group >> (18 - 6 * i)) & 63;
-            out.push(char::from(ALPHABET.get(six as usize).copied().unwrap_or(b'A')));
-        }
-    }
-    out
-}
-
-/// Decodes, or returns the position of the first wrong character.
-pub(in crate::server) fn unbase64(text: &str) -> Result<Vec<u8>, usize> {
-    let mut out = Vec::new();
-    let (mut group, mut bits) = (0_u32, 0);
-    for (i, b) in text.bytes().enumerate() {
-        let six = ALPHABET.iter().position(|a| *a == b).ok_or(i)?;
-        group = (group << 6) | six as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((group >> bits) as u8);
-            group &= (1 << bits) - 1;
-        }
-    }
-    if text.len() % 4 == 1 { Err(text.len() - 1) } else { Ok(out) }
+    Encoding::Standard.encode(hash.as_ref().get(..8).unwrap_or_default())
 }
 
 #[cfg(test)]

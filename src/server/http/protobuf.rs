@@ -6,7 +6,7 @@
 
 use crate::server::http::body::unreadable::Unreadable;
 use crate::text;
-use crate::value::base64::encode as base64;
+use crate::value::base64::Encoding;
 use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
@@ -387,7 +387,9 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
     Ok(match (kind, wire) {
         (Text, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(text::lossy(b))),
         (TextThere, Wire::Bytes(bytes)) => Some(Value::from(text::lossy(bytes))),
-        (Bytes, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(base64(b))),
+        (Bytes, Wire::Bytes(bytes)) => {
+            Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(Encoding::Standard.encode(b)))
+        }
         (Bool, Wire::Number(number)) => (number != 0).then_some(Value::Bool(true)),
         (BoolThere, Wire::Number(number)) => Some(Value::Bool(number != 0)),
         (Int, Wire::Number(number)) => (number != 0).then_some(Value::Int(number as i64)),

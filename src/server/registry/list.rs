@@ -5,7 +5,6 @@
 use super::Registry;
 use crate::field::names;
 use crate::server::http::context::{Answer, Content, Context, List};
-use crate::server::http::digest::{base64, unbase64};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::Refusal;
@@ -13,6 +12,7 @@ use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse
 use crate::server::registry::store::{Collection, Found};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crate::text;
+use crate::value::base64::Encoding;
 use crate::value::{Value, json};
 use std::sync::Arc;
 
@@ -204,13 +204,14 @@ fn encode_token(revision: i64, start: &str) -> String {
     let mut body = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{revision},\"start\":");
     json::write_string(&mut body, &format!("/{start}"));
     body.push('}');
-    base64(body.as_bytes())
+    Encoding::RawUrlSafe.encode(body.as_bytes())
 }
 
 /// The key of a continue token without its slash, and its revision.
 fn read_token(text: &str) -> Result<(String, i64), String> {
-    let bytes =
-        unbase64(text).map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;
+    let bytes = Encoding::RawUrlSafe
+        .decode(text)
+        .map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;
     let value = text::json::read(&bytes).map_err(|e| format!("continue key is not valid: {}", e.message))?;
     match value.str_at(&["v"]) {
         Some("meta.k8s.io/v1") => {}
