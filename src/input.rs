@@ -1,8 +1,8 @@
-//! Files, directories and standard input to documents, one at a time.
+//! Reads documents from files, directories and standard input, one at a time.
 //!
-//! As by kubectl, a directory contributes its `.json`, `.yaml` and `.yml` files in order (with `-R` also those in the
-//! directories below it), `-` is standard input, and a list contributes its items. Other than kubectl, reading goes on
-//! behind an error, which is an [`Entry::Problem`]; and in a directory, documents that are no Kubernetes objects are
+//! As in kubectl, a directory contributes its `.json`, `.yaml` and `.yml` files in order (with `-R` also those of the
+//! directories below it), `-` is standard input, and a list contributes its items. Unlike kubectl, reading continues
+//! after an error, which is an [`Entry::Problem`]; and in a directory, documents that are not Kubernetes objects are
 //! [`Skipped`] and counted (see [`NoObject`]).
 
 pub mod buffered_text;
@@ -35,20 +35,20 @@ use std::sync::Arc;
 /// How paths are read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether directories below the named ones are read.
+    /// Also reads directories below the given ones.
     pub recursive: bool,
-    /// Whether documents that are no objects are skipped also in files that are named.
+    /// Skips documents that are not objects even in files given by name.
     pub skip_non_objects: bool,
-    /// The files that are left out.
+    /// Files to leave out.
     pub ignore: Ignore,
-    /// Whether every document counts, of whatever shape.
+    /// Returns every document, whatever its shape.
     pub any_document: bool,
-    /// Counts what is skipped.
+    /// The count of skipped documents.
     pub skipped: Skipped,
 }
 
 impl From<bool> for Options {
-    /// Options that only say whether directories below the named ones are read.
+    /// Options with only `recursive` set.
     fn from(recursive: bool) -> Self {
         Self { recursive, ..Self::default() }
     }
@@ -59,9 +59,9 @@ impl From<bool> for Options {
 pub enum Entry {
     /// An object.
     Document(Document),
-    /// Something in the next document that kubectl ignores silently.
+    /// A part of the next document that kubectl ignores silently.
     Warning(Note),
-    /// A file or a document that cannot be read, or that is no object.
+    /// A file or document that cannot be read or is not an object.
     Problem(Note),
 }
 
@@ -70,18 +70,18 @@ pub enum Entry {
 pub struct Note {
     /// The file, or `-`.
     pub source: Arc<str>,
-    /// The position, if it is about one.
+    /// The position, if the message has one.
     pub position: Option<Position>,
-    /// The text.
+    /// The message.
     pub message: String,
-    /// What to do about it, if that is known.
+    /// A suggestion.
     pub hint: Option<String>,
-    /// The text around the position.
+    /// The text around the position, as an excerpt.
     pub chunk: Option<Arc<Chunk>>,
 }
 
 impl Note {
-    /// The message for output without source lines: behind its position if it has one, with the hint on a line of its own.
+    /// The message for output without source lines: position and message, then the suggestion on its own line.
     pub fn text(&self) -> String {
         let place = self.position.map_or_else(String::new, |at| format!("{}:{at}: ", self.source));
         let help = self.hint.as_ref().map_or_else(String::new, |hint| format!("\nhelp: {hint}"));
@@ -94,32 +94,32 @@ impl Note {
 pub struct Document {
     /// The file, or `-`.
     pub source: Arc<str>,
-    /// The text around it; all items of a list share it.
+    /// The chunk that contains it, shared by all items of a list.
     pub chunk: Arc<Chunk>,
-    /// The file that a renderer made it from (`# Source: chart/templates/x.yaml`), where several are in one stream.
+    /// The file from which a renderer made it (`# Source: chart/templates/x.yaml`).
     pub origin: Option<Arc<str>>,
     /// Its index, if it is an item of a list.
     pub item: Option<usize>,
     /// The object.
     pub value: Value,
-    /// The positions found in the chunk so far, shared like it.
+    /// The positions found in the chunk so far, shared with its other documents.
     cache: Arc<Cache>,
 }
 
 impl Document {
-    /// Whether this is a CRD, of any version.
+    /// True if this is a CRD of any version.
     pub fn is_definition(&self) -> bool {
         let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
         self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
     }
 
-    /// Whether this is an admission policy or a binding, of any version.
+    /// True if this is an admission policy or a binding of any version.
     pub fn is_policy(&self) -> bool {
         let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
         group == Some(policies::GROUP) && Family::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
     }
 
-    /// Its path in its chunk: empty, or `items[3]`.
+    /// Its path in the chunk: empty, or `items[3]`.
     pub fn prefix(&self) -> String {
         self.item.map_or_else(String::new, |i| format!("items[{i}]"))
     }
@@ -148,8 +148,8 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The field at a path of the server, or the nearest one around it. Positions are those of the source, ranges those of
-    /// the chunk's text.
+    /// The location of the field at a path of the server, or of its nearest existing ancestor. Positions refer to the
+    /// source, ranges to the text of the chunk.
     pub fn locate(&self, path: &str) -> Found {
         let mut found = self.spans.locate_in(&self.prefix, if path == "<nil>" { "" } else { path });
         found.value.start = found.value.start.within(self.start);
@@ -162,7 +162,7 @@ impl Places<'_> {
 
 type Reader = Box<dyn Read + Send>;
 
-/// The entries of a number of sources.
+/// Iterates over the entries of several sources.
 pub struct Input {
     options: Options,
     steps: VecDeque<Step>,
@@ -174,21 +174,21 @@ pub struct Input {
     directory_has_entries: bool,
 }
 
-/// The source that is read.
+/// The current source.
 struct Current {
     name: Arc<str>,
     chunks: Chunks<Reader>,
-    /// Whether what is no object is skipped.
+    /// Skips documents that are not objects.
     lenient: bool,
-    /// Whether several files may be in it, as renderers write them.
+    /// True if the source may hold several files, as a renderer's output does.
     is_stream: bool,
-    /// Whether it contributed anything.
+    /// True if it contributed an entry.
     has_entries: bool,
-    /// Whether it is a template, and that was reported.
+    /// True if it is a template, which was reported.
     is_template: bool,
 }
 
-/// The items of a list that are still to come.
+/// The remaining items of a list.
 struct Items {
     list: Chunked,
     rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
@@ -221,8 +221,8 @@ impl Chunked {
         Note { source, position, message: message.into(), hint: None, chunk }
     }
 
-    /// The first object of the chunk, or all of a list. Where any document counts, a list is a document whose kind ends in
-    /// `List`; any other one with `items` is taken whole.
+    /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
+    /// kind ends in `List`; other documents with `items` are returned whole.
     fn unfold(self, mut value: Value, any_document: bool) -> Unfolded {
         let is_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
         if any_document && !value.is_null() && !is_list(&value) {
@@ -230,7 +230,8 @@ impl Chunked {
         }
         match &mut value {
             Value::Null => Unfolded::Nothing,
-            // `kubectl` also takes an object with items for a list; without kind and apiVersion it is any other document.
+            // `kubectl` also treats an object with items as a list; without kind and apiVersion it is an ordinary
+            // document.
             Value::Object(members)
                 if matches!(members.get("items"), Some(Value::Array(_)))
                     && (members.contains_key("kind") || members.contains_key("apiVersion")) =>
@@ -300,7 +301,7 @@ impl Input {
         self.ready.push_back(Entry::Problem(note));
     }
 
-    /// Entries for a chunk of the current source.
+    /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
         let chunk = Chunked::new(&current.name, chunk, current.is_stream);
         let contents = chunk.chunk.read();
@@ -339,7 +340,7 @@ impl Input {
         }
     }
 
-    /// The entry of an object, or of what is wrong with it.
+    /// The entry for an object, or for its problem.
     fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = Entry>) {
         if !self.options.any_document
             && let Some((field, message)) = content::mistake(&document.value)
@@ -399,13 +400,13 @@ impl Input {
     }
 }
 
-/// Whether a line before a document has only a comment, a separator or nothing.
+/// True if a line before a document has only a comment, a separator or nothing.
 fn is_blank(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.is_empty() || line.starts_with(b"#") || line == b"---" || line.starts_with(b"--- #")
 }
 
-/// Warnings about what kubectl ignores silently in a chunk.
+/// Warnings about parts of a chunk that kubectl ignores silently.
 fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
     let duplicates = contents.duplicates.into_iter().map(|duplicate| {
         // The line in the message counts from the start of the document; the position is that in the source.
@@ -427,7 +428,7 @@ impl Iterator for Items {
 
     fn next(&mut self) -> Option<Document> {
         let (index, mut value) = self.rest.next()?;
-        // Items of a typed list need not have a kind of their own.
+        // Items of a typed list need not have their own kind.
         if let Some(members) = value.as_object_mut() {
             let is_empty = |name| members.get(name).and_then(Value::as_str).unwrap_or_default().is_empty();
             if is_empty("kind") && is_empty("apiVersion") {
@@ -463,7 +464,7 @@ impl Iterator for Input {
     }
 }
 
-/// Everything in one text.
+/// The documents of a text.
 #[cfg(test)]
 pub(crate) fn documents(name: &str, text: &str) -> Vec<Entry> {
     Input::from_reader(name, Box::new(std::io::Cursor::new(text.to_owned()))).collect()

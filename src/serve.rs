@@ -1,5 +1,4 @@
-//! The simulated server on a loopback port: HTTP around [`Server`]. Other machines cannot reach
-//! it.
+//! The simulated server on a loopback port: HTTP around [`Server`]. It is not reachable from other machines.
 //!
 //! ```
 //! use crdx::{release::Release, serve, server::Server};

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Commands with their number of cases, of those that fail, of those that are skipped and of those that cannot be told.
+/// Commands with their number of cases: all, failed, skipped and without a verdict.
 const COMMANDS: &[(&str, [usize; 4])] = &[
     ("validate -f examples/objects examples/mixed.yaml made/tabs.yaml --crds examples/crds --offline", [11, 4, 0, 1]),
     ("validate -f examples/objects/accepted.yaml --crds examples/crds --offline", [2, 0, 0, 0]),

@@ -451,7 +451,7 @@ fn a_rehearsal_reads_what_is_stored_page_by_page() {
 
     let fake = Fake::serve(move |path, _| pages(path, true));
     let said = place.run(&format!("rehearse new.yaml -s {} -o json", fake.url));
-    let said = said.ends(2, &["the connection broke", "only 500 objects were read: what is told is of those"]);
+    let said = said.ends(2, &["the connection broke", "only 500 objects were read; the results cover only these"]);
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((report["items"].as_array().unwrap().len(), &report["summary"]["cannotTell"]), (500, &1.into()));
     assert_eq!(report["notes"][0]["type"], "incomplete");

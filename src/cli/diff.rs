@@ -259,7 +259,7 @@ fn words(name: &str) -> &str {
         "create" => "to create",
         "update" => "to update",
         "decodes" => "decode (built in; not compared)",
-        "cannotTell" => "cannot be told",
+        "cannotTell" => "unknown",
         other => other,
     }
 }

@@ -110,7 +110,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         };
         let definition = definition_name(&resource);
         let Some(crd) = source.definition(&resource)? else {
-            let help = "kubectl scale --dry-run=server tells";
+            let help = "ask the server with kubectl scale --dry-run=server";
             failures.push(problem(&format!("{definition} is not a custom resource"), help).into());
             continue;
         };

@@ -1,4 +1,4 @@
-//! What a person or a program reads of the coverage of a CRD's constraints. The JSON is documented in `docs/output.md`.
+//! The report about the coverage of a CRD's constraints, as text or JSON (`docs/output.md`).
 
 use super::excerpt::Spot;
 use super::paint::Paint;
@@ -8,24 +8,24 @@ use crate::suites::coverage::{Constraint, Kind};
 use crate::value::{Value, object};
 use std::fmt::Write as _;
 
-/// The coverage of a version of a CRD, with the places of its constraints.
+/// The coverage of a version of a CRD, with source locations.
 #[derive(Debug)]
 pub struct CoverageReport {
     /// The constraints.
     pub coverage: Coverage,
-    /// Where each is written.
+    /// The source location of each constraint.
     pub spots: Vec<Spot>,
-    /// Where the CRD begins.
+    /// The source location of the CRD.
     pub spot: Spot,
 }
 
-/// A part of a whole in percent, rounded down; nothing of nothing is all of it.
+/// A part of a whole in percent, rounded down; 100 if the whole is 0.
 pub fn percent((part, whole): (usize, usize)) -> usize {
     (part * 100).checked_div(whole).unwrap_or(100)
 }
 
 impl CoverageReport {
-    /// The report for a person.
+    /// Formats the report as text.
     pub fn text(&self, color: bool) -> String {
         let Coverage { crd, version, constraints, .. } = &self.coverage;
         let heading = Paint::Bold.when(color, &format!("Coverage of {crd} {version}"));
@@ -53,7 +53,7 @@ impl CoverageReport {
         text
     }
 
-    /// The report for a program.
+    /// Formats the report as JSON.
     pub fn json(&self) -> Value {
         let covered = self.coverage.covered();
         let each = |(constraint, spot): (&Constraint, &Spot)| {
@@ -79,7 +79,7 @@ impl CoverageReport {
     }
 }
 
-/// What is missing for a constraint to be covered.
+/// The cases that a constraint lacks to be covered.
 fn missing(constraint: &Constraint) -> Option<&'static str> {
     match (constraint.passed, constraint.failed) {
         (0, 0) => Some("never passed or failed"),
@@ -89,7 +89,7 @@ fn missing(constraint: &Constraint) -> Option<&'static str> {
     }
 }
 
-/// The text of a constraint; that of a rule in quotes, and only the beginning of a long one.
+/// The text of a constraint: a rule in quotes, shortened if it is long.
 fn one_line(constraint: &Constraint) -> String {
     const MOST: usize = 100;
     let line = constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -113,7 +113,7 @@ impl Page<'_> {
         text.push_str("</ul>\n");
         let _ = writeln!(
             text,
-            "<p class=\"about\">What Kubernetes {} would do, as kubectl-crdx {} tells it</p>\n</header>",
+            "<p class=\"about\">The response of Kubernetes {}, simulated by kubectl-crdx {}</p>\n</header>",
             releases,
             env!("CARGO_PKG_VERSION")
         );

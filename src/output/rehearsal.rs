@@ -193,7 +193,7 @@ impl Counts {
         };
         part(self.invalid, &fates);
         part(self.unreadable, "unreadable tomorrow");
-        part(self.unknown, "cannot be told");
+        part(self.unknown, "unknown");
         let _ = write!(text, "{}", plural(self.objects, "object"));
         if !parts.is_empty() {
             let _ = write!(text, ": {}", parts.join(", "));

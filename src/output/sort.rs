@@ -1,7 +1,7 @@
-//! `--sort-by`: objects in the order of a field, as kubectl sorts them (`kubectl/pkg/cmd/get/sorter.go`).
+//! `--sort-by`: sorts objects by a field as kubectl does (`kubectl/pkg/cmd/get/sorter.go`).
 //!
-//! What surprises: texts that are both quantities (`100m`, `1Gi`) compare as such; objects without the field come first, and
-//! several of these in reverse; the field must be there at least once.
+//! Surprising: texts that are both quantities (`100m`, `1Gi`) are compared as quantities; objects without the field
+//! come first, in reverse order; at least one object must have the field.
 
 mod go;
 
@@ -10,7 +10,7 @@ use crate::jsonpath::{self, Item, JsonPath};
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// The order of objects by a field; of each object only the value of the field is kept.
+/// The order of objects by a field. Of each object, only the value of the field is stored.
 pub struct Sorter {
     field: String,
     path: JsonPath,
@@ -18,30 +18,30 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts by the field at `path`, which may be written `.a.b`, `a.b` or `{.a.b}`.
+    /// Sorts by the field at `path`, written `.a.b`, `a.b` or `{.a.b}`.
     ///
     /// # Errors
-    /// Why `path` is no JSONPath, in kubectl's words.
+    /// kubectl's message, if `path` is not a JSONPath expression.
     pub fn new(path: &str) -> Result<Self, String> {
         let field = jsonpath::relaxed(path)?;
         let path = JsonPath::parse(&field)?.allow_missing_keys(true);
         Ok(Self { field, path, keys: Vec::new() })
     }
 
-    /// The next object.
+    /// Adds the next object.
     ///
     /// # Errors
-    /// Why the path cannot be followed, in kubectl's words.
+    /// kubectl's message, if the path cannot be evaluated.
     pub fn add(&mut self, object: &Value) -> Result<(), String> {
         let found = self.path.find(object)?;
         self.keys.push(found.first().and_then(|items| items.first()).map(key));
         Ok(())
     }
 
-    /// The indexes of the objects in their order, as kubectl orders them, also those that are equal.
+    /// The indexes of the objects in kubectl's order, including its order of equal objects.
     ///
     /// # Errors
-    /// Why they have no order, in kubectl's words.
+    /// kubectl's message, if the objects have no order.
     pub fn order(self) -> Result<Vec<usize>, String> {
         let Self { field, keys, .. } = self;
         if !keys.is_empty() && keys.iter().all(Option::is_none) {
@@ -85,7 +85,7 @@ enum Key {
     Byte(u8),
     Float(f64),
     Text(String, Option<Quantity>),
-    /// What has no order, as Go calls it.
+    /// Go's name for the type of a value that has no order.
     Other(&'static str),
 }
 
@@ -102,7 +102,7 @@ fn key(item: &Item<'_>) -> Key {
     }
 }
 
-/// `isLess`; values of different types have no order.
+/// `isLess`: values of different types have no order.
 fn less(a: &Key, b: &Key) -> Result<bool, String> {
     match (a, b) {
         (Key::Nothing, b) => Ok(!matches!(b, Key::Nothing)),
@@ -147,7 +147,7 @@ mod tests {
             sorted(&[None, None], ".spec.x").unwrap_err(),
             "couldn't find any field with path \"{.spec.x}\" in the list of objects"
         );
-        // One alone needs no order.
+        // A single object needs no order.
         let (yes, one) = (Some(Value::Bool(true)), Some(Value::Int(1)));
         assert_eq!(sorted(&[yes.clone(), None], ".spec.x").as_deref(), Ok("10"));
         for (values, why) in [

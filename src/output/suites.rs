@@ -1,4 +1,4 @@
-//! What a person or a program reads of test suites. The JSON is documented in `docs/output.md`.
+//! The report about test suites, as text or JSON (`docs/output.md`).
 
 use super::coverage::CoverageReport;
 use super::difference;
@@ -13,40 +13,40 @@ use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A suite on one server: one of the CRDs it is for, and one release.
+/// A suite on one server: one CRD and one release.
 #[derive(Debug)]
 pub struct SuiteRun {
     /// The suite.
     pub suite: Arc<Suite>,
     /// The file of the CRD; empty if none was found.
     pub crd: Arc<str>,
-    /// The CRD as the server got it, if there was one.
+    /// The CRD as it was sent to the server, if there was one.
     pub definition: Option<Arc<Value>>,
     /// The release.
     pub release: Release,
-    /// The cases that ran, by their index in the suite, or why none could.
+    /// The results of the cases by their index in the suite, or why none ran.
     pub cases: Result<Vec<(usize, Outcome)>, Trouble>,
 }
 
 /// Why a suite did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The field of the suite that is concerned.
+    /// The field of the suite at fault.
     pub field: &'static str,
-    /// The text.
+    /// The message.
     pub message: String,
-    /// What can be done.
+    /// A suggestion.
     pub help: Option<String>,
-    /// Whether the server rejected the CRD; otherwise it is not known how the cases end.
+    /// True if the server rejected the CRD; otherwise the results are unknown.
     pub rejected: bool,
 }
 
-/// How many cases ended how.
+/// The number of cases by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Cases that passed.
+    /// Passed cases.
     pub passed: usize,
-    /// Cases that failed.
+    /// Failed cases.
     pub failed: usize,
     /// Suites and files that could not be run.
     pub cannot_tell: usize,
@@ -66,7 +66,7 @@ impl Counts {
         }
     }
 
-    /// The last line.
+    /// The summary line.
     pub fn line(&self) -> String {
         let mut text = format!("{} passed, {} failed", self.passed, self.failed);
         if self.cannot_tell > 0 {
@@ -77,7 +77,7 @@ impl Counts {
 }
 
 impl SuiteRun {
-    /// The last part of the path of the CRD, and the release: what distinguishes runs of one suite.
+    /// The file name of the CRD and the release, which distinguish the runs of a suite.
     fn server(&self) -> String {
         let file = self.crd.rsplit(['/', '\\']).next().unwrap_or_default();
         let comma = if file.is_empty() { "" } else { ", " };
@@ -94,7 +94,7 @@ impl SuiteRun {
         cases.filter_map(|(index, outcome)| Some((self.suite.cases.get(*index)?, outcome.failure.as_ref()?)))
     }
 
-    /// The line for a person: how many cases passed.
+    /// The line of a run: the number of passed cases.
     pub fn line(&self, color: bool) -> String {
         let place = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
         match &self.cases {
@@ -111,7 +111,7 @@ impl SuiteRun {
         }
     }
 
-    /// Where the field is that a failure is about; a document has no fields.
+    /// The source location of the field that a failure is about; documents of folders have no fields.
     fn place(&self, case: &Case, failure: Option<&Failure>) -> Spot {
         let field = failure.map_or("", Failure::field);
         let Position { line, column } = self.suite.position_in(case, field);
@@ -212,7 +212,7 @@ impl SuiteRun {
     }
 }
 
-/// What is to be said of a failure: a sentence, and below it the server's message or the difference.
+/// The message of a failure, followed by the server's message or the difference.
 fn text(failure: &Failure, color: bool) -> String {
     let mut text = failure.to_string();
     if let Some(answer) = failure.message() {
@@ -231,12 +231,12 @@ fn text(failure: &Failure, color: bool) -> String {
 struct Entry {
     heading: String,
     body: String,
-    /// The body with generated names replaced.
+    /// The message, with generated names replaced.
     key: String,
     servers: Vec<String>,
 }
 
-/// All failures for a person. One that occurs on several servers is shown once.
+/// All failures as text. A failure that occurs on several servers is shown once.
 pub fn failures(runs: &[SuiteRun], color: bool) -> String {
     let mut entries: Vec<Entry> = Vec::new();
     for run in runs {
@@ -270,7 +270,7 @@ pub fn failures(runs: &[SuiteRun], color: bool) -> String {
     out
 }
 
-/// The text with the names that the server generated replaced.
+/// Replaces the names that the server generated.
 fn without_names(text: &str) -> String {
     let mut parts = text.split("\"test-");
     let mut out = parts.next().unwrap_or_default().to_owned();

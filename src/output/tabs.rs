@@ -1,26 +1,26 @@
-//! Elastic tab stops as kubectl prints them (`github.com/liggitt/tabwriter` with six columns at least, three spaces between,
-//! widths remembered).
+//! Elastic tab stops as kubectl prints them (`github.com/liggitt/tabwriter`): columns at least six wide, three spaces
+//! between them, widths remembered.
 //!
-//! What surprises: the last cell of a line belongs to no column; a column is a run of neighbouring lines that have it, so a
-//! tab inside a value makes columns of its own; a line of one cell lets go of all that was held; widths only ever grow.
+//! Surprising: the last cell of a line belongs to no column; a column is a run of adjacent lines that have it, so a tab
+//! inside a value starts columns of its own; a line with a single cell flushes all buffered lines; widths never shrink.
 
-/// The narrowest column, with its padding.
+/// The minimum width of a column, including its padding.
 const MIN_WIDTH: usize = 6;
 /// Spaces between columns.
 const PADDING: usize = 3;
 
-/// Aligns text with tabs in it. It holds lines as text until they are let go.
+/// Aligns text with tabs. Lines are buffered until they are flushed.
 #[derive(Debug, Default)]
 pub struct Tabs {
     held: String,
     ready: String,
-    /// Whether the line that is being written has a tab.
+    /// True if the current line has a tab.
     columns: bool,
     remembered: Vec<usize>,
 }
 
 impl Tabs {
-    /// Adds text: a tab (or vertical tab) ends a cell, a line break (or form feed) a line.
+    /// Adds text. A tab (or vertical tab) ends a cell, a line break (or form feed) ends a line.
     pub fn write(&mut self, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find(['\t', '\x0b', '\n', '\x0c']) {
@@ -48,7 +48,7 @@ impl Tabs {
         std::mem::take(&mut self.ready)
     }
 
-    /// Aligns the lines so far; those that follow keep at least their widths.
+    /// Aligns the buffered lines; later lines have at least their widths.
     pub fn align(&mut self) {
         let held = std::mem::take(&mut self.held);
         let lines: Vec<&str> = held.split_inclusive('\n').collect();
@@ -64,7 +64,7 @@ impl Tabs {
         }
     }
 
-    /// The width of every cell but the last of each line.
+    /// The widths of the cells of each line, except the last cell.
     fn widths(&mut self, lines: &[&str]) -> Vec<Vec<usize>> {
         let cell = |cell: &str| (cell.chars().count() + PADDING).max(MIN_WIDTH);
         let mut widths: Vec<Vec<usize>> = lines
@@ -102,7 +102,7 @@ impl Tabs {
     }
 }
 
-/// Fills up with spaces what is `length` long to `width`.
+/// The spaces that pad a cell of `length` to `width`.
 pub fn pad(text: &mut String, length: usize, width: usize) {
     text.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
 }

@@ -64,8 +64,11 @@ impl Rows {
             Some(Ok(shown)) => Ok(shown),
             Some(Err(why)) => {
                 let which = object.str_at(&["metadata", "name"]).unwrap_or_default();
-                Err(problem(&format!("{name} {which:?} could not be read: {why}"), "kubectl crdx rehearse tells why")
-                    .into())
+                Err(problem(
+                    &format!("{name} {which:?} could not be read: {why}"),
+                    "kubectl crdx rehearse reports the reason",
+                )
+                .into())
             }
             None => {
                 let version = &resource.version;

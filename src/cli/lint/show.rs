@@ -308,7 +308,7 @@ fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
 /// A verdict with its releases.
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
-        Verdict::CannotTell => format!("cannot be told for {releases}"),
+        Verdict::CannotTell => format!("no verdict for {releases}"),
         _ => format!("{} by Kubernetes {releases}", verdict.words()),
     }
 }

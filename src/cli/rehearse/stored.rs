@@ -51,7 +51,7 @@ impl<'a> Stored<'a> {
         self.bar.finish_and_clear();
         let note = |kind, message: String| Some(Note { kind, message });
         if self.broken {
-            return note("incomplete", format!("only {} objects were read: what is told is of those", self.read));
+            return note("incomplete", format!("only {} objects were read; the results cover only these", self.read));
         }
         let message = "the list took so long that the cluster went on with a newer state: objects that were created or \
             deleted meanwhile may be counted or not";

@@ -47,7 +47,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let (headline, tone) = match counts {
         Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Tone::Bad),
         Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Tone::Unsure),
-        Counts { cannot_tell: n @ 1.., .. } => (format!("{n} of {total} cannot be told"), Tone::Unsure),
+        Counts { cannot_tell: n @ 1.., .. } => (format!("No verdict for {n} of {total}"), Tone::Unsure),
         _ => ("Nothing is wrong".to_owned(), Tone::Good),
     };
     let shares = [

@@ -22,7 +22,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
     let (headline, tone) = match (refused, broken) {
         (true, _) => ("The server would refuse the new CRD".to_owned(), Tone::Bad),
-        (false, 0) if counts.is_unsure() => (format!("Not all of {total} can be told"), Tone::Unsure),
+        (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Tone::Unsure),
         (false, 0) => (format!("Nothing breaks in {total}"), Tone::Good),
         (false, _) => (format!("The upgrade harms some of {total}"), Tone::Bad),
     };
@@ -36,7 +36,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
         (counts.appearing(), "with fields that appear", Tone::Unsure),
         (counts.defaulted(), "with new defaults", Tone::Plain),
         (counts.shown_otherwise(), "shown otherwise", Tone::Plain),
-        (counts.unknown(), "cannot be told", Tone::Unsure),
+        (counts.unknown(), "unknown", Tone::Unsure),
     ];
     let mut text = Page { command: "rehearse", releases, headline: &headline, tone, shares: &[], facts: &fates }.head();
     let (class, verdict) = (Tone::of(said.verdict).class(), badge(said.verdict.words(), Tone::of(said.verdict)));

@@ -17,7 +17,7 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
         (0, 0) if total == 0 => ("There is no object".to_owned(), Tone::Plain),
         (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Tone::Good),
         (0, 0) => ("The server would accept everything".to_owned(), Tone::Good),
-        (0, n) => (format!("{n} of {} cannot be told", plural(total, "object")), Tone::Unsure),
+        (0, n) => (format!("No verdict for {n} of {}", plural(total, "object")), Tone::Unsure),
         (n, _) => (format!("{n} of {} would be rejected", plural(total, "object")), Tone::Bad),
     };
     let shares = [

@@ -1,16 +1,17 @@
-//! What admission policies do with an object.
+//! The effect of admission policies on an object.
 
 use super::json::{location, present};
 use crate::output::excerpt::Spot;
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What admission policies do with an object.
+/// The effect of admission policies on an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admission {
-    /// Failures that deny it. The server answers with the first; a cluster evaluates policies in an order that changes.
+    /// Failures that deny the object. The server responds with the first one; the order in which a cluster evaluates
+    /// policies varies.
     pub denied: Vec<PolicyFailure>,
-    /// Failures of which the server warns.
+    /// Failures that become warnings.
     pub warned: Vec<PolicyFailure>,
     /// Failures that are recorded in the audit log.
     pub audited: Vec<PolicyFailure>,
@@ -27,15 +28,15 @@ pub struct Admission {
 pub struct PolicyFailure {
     /// The policy.
     pub policy: String,
-    /// The binding; empty if the policy itself cannot be used.
+    /// The binding; empty if the policy itself is invalid.
     pub binding: String,
-    /// The index of the validation, if it is one that fails.
+    /// The index of the failing validation, if a validation fails.
     pub validation: Option<usize>,
     /// Its expression.
     pub expression: String,
     /// The message, without the names of policy and binding.
     pub message: String,
-    /// Where the policy is.
+    /// The source location of the policy.
     pub spot: Option<Spot>,
 }
 
@@ -61,18 +62,18 @@ pub struct FieldChange {
     pub after: Option<Value>,
 }
 
-/// A part of a policy that was not evaluated because something is not known.
+/// A part of a policy that was not evaluated because some input is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undecided {
     /// The policy.
     pub policy: String,
-    /// The binding; empty if it is about the policy with every binding.
+    /// The binding; empty if this concerns the policy with every binding.
     pub binding: String,
-    /// What it depends on.
+    /// The input that is unknown.
     pub message: String,
-    /// How it can be given.
+    /// How to provide it.
     pub help: String,
-    /// Whether it leaves the verdict open.
+    /// True if the verdict depends on it.
     pub decides: bool,
 }
 
@@ -89,7 +90,7 @@ impl PolicyFailure {
 }
 
 impl Admission {
-    /// The paths that policies set, each with the policy.
+    /// The paths that policies set, each with its policy.
     pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
         self.mutated.iter().flat_map(|change| {
             let set = change.fields.iter().filter(|field| field.after.is_some());
@@ -97,7 +98,7 @@ impl Admission {
         })
     }
 
-    /// `mutated` and `policies`, as they are in an item of a JSON report.
+    /// The members `mutated` and `policies` of an item in a JSON report.
     pub fn members(&self) -> Map {
         let mut members = Map::new();
         let Self { denied, warned, audited, annotations, mutated, undecided } = self;

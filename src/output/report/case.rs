@@ -1,29 +1,29 @@
-//! An object as a pipeline sees it: a case that passes or not, and what is found of it. Every format of
-//! [`super::pipeline`] is written from this.
+//! An object as a test case for pipelines: its outcome and findings. Every format of [`super::pipeline`] is written
+//! from this.
 
 use super::{Item, Problem, Verdict};
 use crate::output::excerpt::Spot;
 use crate::release::ReleaseSet;
 
-/// One object, or one input that holds none.
+/// One object, or one input without an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// `CronTab default/my-cron`, or its place when nothing is known of it.
+    /// `CronTab default/my-cron`, or the source location if the object cannot be identified.
     pub subject: String,
-    /// Where it begins.
+    /// The source location of the object.
     pub spot: Spot,
-    /// How it ends; it agrees with the exit code.
+    /// The outcome; it agrees with the exit code.
     pub outcome: Outcome,
-    /// What is to be said of it.
+    /// The findings.
     pub findings: Vec<Finding>,
 }
 
-/// How a case ends.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is wrong.
+    /// Accepted, and no difference.
     Passed,
-    /// The server would refuse it, or what was asked for differs.
+    /// Rejected, or different from what was requested.
     Failed,
     /// Skipped, with the reason.
     Skipped(String),
@@ -31,36 +31,36 @@ pub enum Outcome {
     CannotTell,
 }
 
-/// Something that was found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How grave it is.
+    /// The severity.
     pub level: Level,
-    /// What kind of thing it is: the server's reason (`FieldValueInvalid`), or a word of ours.
+    /// The rule: the server's reason (`FieldValueInvalid`), or a term of this program.
     pub rule: String,
     /// The field, if there is one.
     pub field: Option<String>,
     /// The text, which may have several lines.
     pub message: String,
-    /// What can be done.
+    /// A suggestion.
     pub help: Option<String>,
-    /// Where it is written.
+    /// The source location.
     pub spot: Spot,
 }
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// It makes the case fail.
+    /// The case fails.
     Error,
-    /// Worth a look.
+    /// A warning.
     Warning,
-    /// To be known.
+    /// A note.
     Note,
 }
 
 impl Level {
-    /// The word for it, which SARIF has too.
+    /// The name of the severity, which is also SARIF's.
     pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -71,20 +71,20 @@ impl Level {
 }
 
 impl Finding {
-    /// Its message and place, as lines to read: `error: spec.x: Invalid value (a.yaml:3:4)`.
+    /// The message and source location as text: `error: spec.x: Invalid value (a.yaml:3:4)`.
     pub fn line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
         format!("{}: {}: {}{help}", self.spot, self.level.word(), self.message)
     }
 }
 
-/// A text that only some of the simulated releases have: `[1.31..1.34] …`.
+/// A message that only some of the simulated releases report: `[1.31..1.34] …`.
 fn of_releases(releases: Option<&ReleaseSet>, text: &str) -> String {
     releases.map_or_else(|| text.to_owned(), |releases| format!("[{releases}] {text}"))
 }
 
 impl Case {
-    /// What `validate` says of an object.
+    /// The case of an item of `validate`.
     pub fn of(item: &Item) -> Self {
         let outcome = match item.verdict {
             Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
@@ -136,7 +136,7 @@ impl Case {
         Self { subject, spot: item.spot.clone(), outcome, findings }
     }
 
-    /// All findings as lines to read.
+    /// All findings as lines of text.
     pub fn lines(&self) -> String {
         self.findings.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
     }

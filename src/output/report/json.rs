@@ -1,24 +1,24 @@
-//! The report a program reads. Its shape is documented in `docs/output.md`; one item a line, so that it streams.
+//! The JSON report, documented in `docs/output.md`. Items are written one per line as they arrive.
 
 use super::{Answer, Identity, Item, Note, Problem, ReleaseAnswer, Remark, Summary};
 use crate::output::excerpt::Spot;
 use crate::release::{Release, ReleaseSet};
 use crate::value::{Map, Value, json, object};
 
-/// `apiVersion` of everything written here; a change that could break a reader changes it.
+/// `apiVersion` of every JSON report; an incompatible change of the shape changes it.
 pub const API_VERSION: &str = "crdx/v1";
 
-/// What stands before the items.
+/// The text before the items.
 pub fn head(kind: &str) -> String {
     format!("{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{kind}\",\"items\":[")
 }
 
-/// An item; `first` is the first of its report.
+/// Formats an item; `first`: it is the first one of the report.
 pub fn item(item: &Item, first: bool) -> String {
     item_with(item, Map::new(), first)
 }
 
-/// An item with members that only one kind of report has.
+/// Formats an item with members that only one command reports.
 pub fn item_with(item: &Item, more: Map, first: bool) -> String {
     let mut members = members(item);
     members.extend(more);
@@ -27,23 +27,23 @@ pub fn item_with(item: &Item, more: Map, first: bool) -> String {
     text
 }
 
-/// An item that is no part of a list.
+/// Formats an item that is not part of a list.
 pub fn value(item: &Item) -> Value {
     Value::Object(members(item))
 }
 
-/// Notes, as they stand in every report.
+/// The notes of a report.
 pub fn notes(notes: &[Note]) -> Value {
     let each = notes.iter().map(|n| object([("type", Value::from(n.kind)), ("message", n.message.as_str().into())]));
     each.collect::<Vec<_>>().into()
 }
 
-/// The releases that were simulated, as every report lists them.
+/// The simulated releases of a report.
 pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
     releases.into_iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
 }
 
-/// What stands behind the items.
+/// The text after the items.
 pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
@@ -62,7 +62,7 @@ pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String 
     format!("\n],\"kubernetesVersions\":{releases},\"notes\":{notes},\"summary\":{counts}}}\n")
 }
 
-/// Where something is, and what it calls itself.
+/// The members for the source location and identity.
 pub fn identified(identity: &Identity, spot: &Spot) -> Map {
     let mut members = Map::from([("location".to_owned(), location(spot))]);
     if let Some(origin) = &spot.origin {
@@ -137,7 +137,7 @@ fn answer(answer: &Answer) -> Value {
     members.into()
 }
 
-/// What one of several releases answers.
+/// The response of one of several releases.
 fn release_answer(one: &ReleaseAnswer) -> Value {
     let mut members = Map::from([
         ("version".to_owned(), Value::from(one.release.to_string())),
@@ -167,13 +167,13 @@ fn problem(problem: &Problem) -> Value {
     located(&texts, problem.spot.as_ref(), problem.releases.as_ref())
 }
 
-/// The members whose texts are not empty.
+/// The members whose text is not empty.
 pub(super) fn present(texts: &[(&str, &str)]) -> Map {
     let present = texts.iter().filter(|(_, text)| !text.is_empty());
     present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
 }
 
-/// The texts that are not empty, the place, and the releases that report it, where several are simulated.
+/// The texts that are not empty, the source location, and the releases that report it if several are simulated.
 fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&ReleaseSet>) -> Value {
     let mut members = present(texts);
     if let Some(spot) = spot {
@@ -185,7 +185,7 @@ fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&Relea
     members.into()
 }
 
-/// A place.
+/// A source location.
 pub fn location(spot: &Spot) -> Value {
     let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
     for (key, n) in [("line", spot.line), ("column", spot.column)] {

@@ -1,13 +1,14 @@
-//! What several releases answer about one object, as one item: each finding once, with the releases that report it.
+//! Merges the items of several releases for one object: each finding occurs once, with the releases that report it.
 
 use super::{Item, Located, Problem, ReleaseAnswer, Verdict};
 use crate::release::{Release, ReleaseSet};
 use std::collections::HashMap;
 
-/// One item of the answers of several releases, which are given oldest first; `None` without any.
+/// Merges the items of several releases, oldest first; `None` if there are none.
 ///
-/// The verdict, its reason and the server's answer are the worst, of the newest release that gives it. The object and
-/// what is defaulted are those of the newest release with the best verdict. A single answer stays as it is.
+/// The verdict, its reason and the server's response are the worst ones, from the newest release that has them. The
+/// object and its defaulted fields are those of the newest release with the best verdict. A single item is returned
+/// unchanged.
 pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     if answers.len() < 2 {
         return answers.pop().map(|(_, item)| item);
@@ -27,7 +28,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     let hidden = taken(|item| &mut item.hidden);
     let warnings = taken(|item| &mut item.warnings);
     let pruned = located(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
-    // Of equal ones the last, which is the newest.
+    // Of equal verdicts, the last one is the newest.
     let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
     let (verdict, reason, help, answer) =
         (worst.verdict, worst.reason.clone(), worst.help.clone(), worst.answer.clone());
@@ -35,7 +36,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     Some(Item { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
 }
 
-/// How bad a verdict is, as the exit code has it.
+/// The rank of a verdict, in the order of exit codes.
 fn severity(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Accepted => 0,
@@ -46,12 +47,12 @@ fn severity(verdict: Verdict) -> u8 {
     }
 }
 
-/// What makes two problems of different releases the same one: its type, field, place and the text that does not depend on
-/// the release; and which of several such problems it is.
+/// The key that makes two problems of different releases the same: type, field, source location, the part of the text
+/// that does not depend on the release, and the number of equal problems before it.
 type Key = (String, Option<String>, String, (usize, usize), usize);
 
-/// The problems of all releases, those of the newest first, each with the releases that have it and worded as the newest of
-/// them words it.
+/// The problems of all releases, those of the newest first. Each has the releases that report it and the text of the
+/// newest of them.
 fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
     let mut found: Vec<(Problem, Vec<Release>)> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
@@ -156,7 +157,7 @@ mod tests {
         let fine = item(Verdict::Accepted, Vec::new());
         let both = merged(vec![(release(30), unknown), (release(31), fine.clone())]).unwrap();
         assert_eq!((both.verdict, both.reason.as_str()), (Verdict::CannotTell, "no CRD"));
-        // One answer is not changed.
+        // A single item is not changed.
         assert_eq!(merged(vec![(release(30), fine.clone())]), Some(fine));
         assert_eq!(merged(Vec::new()), None);
     }

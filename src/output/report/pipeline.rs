@@ -1,5 +1,5 @@
-//! What pipelines read: one [`Case`] for each object, in the format that the pipeline knows. [`sarif`] for code scanning,
-//! [`junit`] and [`tap`] for test results, [`github`] for annotations of a workflow.
+//! Reports for pipelines: one [`Case`] per object. [`sarif`] is for code scanning, [`junit`] and [`tap`] for test
+//! results, [`github`] for annotations of a workflow.
 
 pub mod github;
 pub mod junit;
@@ -22,29 +22,29 @@ pub enum Format {
     Tap,
 }
 
-/// What is known when all cases have come; most formats want it first.
+/// The totals of a report, which most formats have at the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// The command, as `validate`.
     pub command: &'static str,
-    /// All cases.
+    /// The number of cases.
     pub cases: usize,
-    /// Those that failed.
+    /// The number of failed cases.
     pub failed: usize,
-    /// Those that were skipped.
+    /// The number of skipped cases.
     pub skipped: usize,
-    /// Those that could not be told.
+    /// The number of cases with an unknown verdict.
     pub unknown: usize,
     /// The rules of all findings.
     pub rules: BTreeSet<String>,
 }
 
-/// Writes a report: the text of every [`case`](Self::case) stands between [`head`](Self::head) and [`tail`](Self::tail).
+/// Builds a report: the texts of all [`case`](Self::case)s go between [`head`](Self::head) and [`tail`](Self::tail).
 #[derive(Debug)]
 pub struct Report {
     format: Format,
     totals: Totals,
-    /// Findings so far.
+    /// The number of findings so far.
     findings: usize,
 }
 
@@ -54,7 +54,7 @@ impl Report {
         Self { format, totals: Totals { command, ..Totals::default() }, findings: 0 }
     }
 
-    /// The text of the next case.
+    /// Formats the next case.
     pub fn case(&mut self, case: &Case) -> String {
         self.totals.cases += 1;
         match case.outcome {
@@ -74,7 +74,7 @@ impl Report {
         }
     }
 
-    /// What stands before the cases.
+    /// The text before the cases.
     pub fn head(&self) -> String {
         match self.format {
             Format::Sarif => sarif::head(&self.totals),
@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    /// What stands behind them.
+    /// The text after the cases.
     pub fn tail(&self) -> &'static str {
         match self.format {
             Format::Sarif => sarif::TAIL,
@@ -122,7 +122,7 @@ mod tests {
         assert!(text.starts_with("TAP version 14\n1..4\nok 1 - Kite default/red\\#1\n"), "{text}");
         assert!(text.contains("\nok 3 - Kite default/red\\#1 # SKIP not a custom resource\n"), "{text}");
         let starts = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();
-        // Nothing of a message begins a line.
+        // A message cannot begin a line of its own.
         assert_eq!((starts("ok"), starts("not ok"), starts(" ")), (2, 2, text.lines().count() - 6));
     }
 

@@ -1,17 +1,17 @@
-//! The report a person reads: a table with a line per object, then what is wrong with each, then one summary line.
+//! The human-readable report: a table with one row per object, the details of each object, and a summary line.
 
 use super::{Answer, Item, Problem, Remark, Summary, Verdict};
 use crate::output::excerpt::{self, Grade, Spot};
 use crate::output::{Cell, Column, Columns, Look, Paint};
 use crate::release::{Release, ReleaseSet};
 
-/// More different reasons than this are not told apart.
+/// The most reasons that are reported separately.
 const MOST_REASONS: usize = 100;
 
-/// The columns of the table before those of verdicts.
+/// The columns before those of verdicts.
 const IDENTITY: &[Column] = &[Column::place("PLACE"), Column::text("KIND"), Column::text("NAME")];
 
-/// The columns of the table behind those of verdicts.
+/// The columns after those of verdicts.
 const COUNTS: &[Column] = &[
     Column::optional("ACTION"),
     Column::optional("ERRORS"),
@@ -21,14 +21,14 @@ const COUNTS: &[Column] = &[
     Column::text("NOTE"),
 ];
 
-/// How the report is shown.
+/// The options of the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
-    /// Whether colours may be used.
+    /// True if colours are allowed.
     pub color: bool,
-    /// Only what is not accepted, and no summary.
+    /// Shows only objects that are not accepted, and no summary.
     pub quiet: bool,
-    /// The width of the terminal; `None` where the output is no terminal.
+    /// The width of the terminal; `None` if the output is not a terminal.
     pub width: Option<u16>,
 }
 
@@ -39,7 +39,7 @@ pub struct TextReport {
     table: Columns,
     /// The simulated releases, if there are several.
     releases: Vec<Release>,
-    /// What could not be told for one and the same reason: the first item and how many there are.
+    /// Objects without a verdict for the same reason: the first item and their number.
     alike: Vec<(Item, usize)>,
 }
 
@@ -64,7 +64,7 @@ impl TextReport {
         Self { style, table: Columns::new(&columns, look), releases, alike: Vec::new() }
     }
 
-    /// The row of an item as a line for [`Columns::write`]; `None` if it is not to be shown.
+    /// The row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
     pub fn row(&mut self, item: &Item) -> Option<String> {
         if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
             return None;
@@ -72,12 +72,12 @@ impl TextReport {
         Some(self.table.row(&cells(item, &self.releases)))
     }
 
-    /// The table, once every row has been measured.
+    /// Writes the table, after every row was measured.
     pub fn table(&self) -> &Columns {
         &self.table
     }
 
-    /// What is wrong with an item, with its places; empty when nothing is.
+    /// The details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &Item) -> String {
         let mut text = String::new();
         let color = self.style.color;
@@ -112,7 +112,7 @@ impl TextReport {
         text
     }
 
-    /// Counts an item with the others that have its reason.
+    /// Counts an item that shares its reason with others.
     fn count(&mut self, item: &Item) {
         let untold = item.releases_with(Verdict::CannotTell);
         let alike = |(known, _): &(Item, usize)| {
@@ -120,13 +120,13 @@ impl TextReport {
         };
         match self.alike.iter().position(alike) {
             Some(at) => self.alike.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
-            // A message for each would not be read.
+            // A message for each object would be too much output.
             None if self.alike.len() < MOST_REASONS => self.alike.push((item.clone(), 1)),
             None => {}
         }
     }
 
-    /// What several items have in common, once all of them came.
+    /// The messages that several items share, after all items were added.
     pub fn common_details(&self) -> String {
         let messages = self.alike.iter().map(|(item, count)| {
             let message = match count {
@@ -140,7 +140,7 @@ impl TextReport {
         messages.collect::<Vec<_>>().join("\n")
     }
 
-    /// The last line.
+    /// The summary line.
     pub fn summary(&self, summary: &Summary) -> String {
         if self.style.quiet { String::new() } else { summary_line(summary, self.style.color) }
     }
@@ -169,7 +169,7 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     cells
 }
 
-/// A refusal without errors of its own counts as one.
+/// A rejection without field errors counts as one error.
 fn error_count(item: &Item) -> usize {
     if item.has(Verdict::Rejected) { item.errors.len().max(1) } else { item.errors.len() }
 }
@@ -183,10 +183,10 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-/// Why there is no verdict of the server, and the remarks.
+/// The reason for a missing verdict, and the remarks.
 fn note(item: &Item) -> String {
     let reason = match item.verdict {
-        // An input that could not be read has its message below the table.
+        // The message of an unreadable input is below the table.
         Verdict::CannotTell if item.identity.kind.is_empty() => "",
         _ => &item.reason,
     };

@@ -1,12 +1,13 @@
-//! The order that Go's `sort.Sort` gives: a pattern-defeating quicksort, whose choices show wherever elements are equal.
+//! Go's `sort.Sort`: a pattern-defeating quicksort. Its steps are reproduced because they decide the order of equal
+//! elements.
 
-/// Up to so many elements are sorted by insertion.
+/// The most elements that are sorted by insertion.
 const INSERTION: usize = 12;
-/// From so many on, nine elements choose the pivot and a nearly sorted run is worth mending.
+/// The fewest elements for which nine of them choose the pivot, and a nearly sorted range is repaired.
 const LARGE: usize = 50;
-/// How many swaps choosing a pivot takes on descending elements.
+/// The number of swaps that choosing a pivot makes on descending elements.
 const DESCENDING: usize = 12;
-/// How many misplaced pairs are mended before a run no longer counts as nearly sorted.
+/// The most misplaced pairs that are repaired in a nearly sorted range.
 const MENDS: usize = 5;
 
 /// Sorts `order` by `less`, which compares two of its elements.
@@ -36,14 +37,15 @@ impl Sort<'_> {
         }
     }
 
-    /// Both places are inside.
+    /// Both indexes are valid.
     fn swap(&mut self, a: usize, b: usize) {
         if a.max(b) < self.order.len() {
             self.order.swap(a, b);
         }
     }
 
-    /// Sorts from `a` up to `b`. After `limit` bad pivots a heap does it; recursion goes into the smaller part only.
+    /// Sorts the elements from `a` up to `b`. After `limit` bad pivots, heapsort takes over; only the smaller part is
+    /// sorted recursively.
     fn part(&mut self, mut a: usize, mut b: usize, mut limit: u32) {
         let (mut balanced, mut partitioned) = (true, true);
         loop {
@@ -125,7 +127,8 @@ impl Sort<'_> {
         }
     }
 
-    /// Puts what is below the pivot before it, the rest behind. Gives its place, and whether nothing had to move.
+    /// Moves the elements below the pivot before it and the others behind it. Returns the pivot's index, and true if
+    /// nothing was moved.
     fn partition(&mut self, a: usize, b: usize, pivot: usize) -> (usize, bool) {
         self.swap(a, pivot);
         let (mut i, mut j) = (a + 1, b - 1);
@@ -149,7 +152,7 @@ impl Sort<'_> {
         (j, !moved)
     }
 
-    /// Puts what equals the pivot to the front and gives the place behind it.
+    /// Moves the elements equal to the pivot to the front and returns the index behind them.
     fn past_equal(&mut self, a: usize, b: usize, pivot: usize) -> usize {
         self.swap(a, pivot);
         let (mut i, mut j) = (a + 1, b - 1);
@@ -169,7 +172,7 @@ impl Sort<'_> {
         }
     }
 
-    /// Sorts a nearly sorted stretch; false if it is not.
+    /// Sorts a nearly sorted range; false if it is not nearly sorted.
     fn mend(&mut self, a: usize, b: usize) -> bool {
         let mut i = a + 1;
         for _ in 0..MENDS {
@@ -201,11 +204,11 @@ impl Sort<'_> {
         false
     }
 
-    /// Scatters some elements, by a generator that knows only the length.
+    /// Swaps some elements, chosen by a generator that is seeded with the length.
     fn scatter(&mut self, a: usize, b: usize) {
         let length = b - a;
         let mut random = length as u64;
-        // The smallest power of two above it.
+        // The next power of two.
         let modulus = 1_usize << (usize::BITS - length.leading_zeros());
         let middle = a + length / 4 * 2;
         for i in middle - 1..=middle + 1 {
@@ -252,7 +255,7 @@ impl Sort<'_> {
 mod tests {
     use super::*;
 
-    /// Numbers that repeat, from a generator that the recording program had, too.
+    /// Repeating numbers from the generator that the recording program used, too.
     fn numbers(count: usize, kinds: u64) -> Vec<u64> {
         let mut x = 88_172_645_463_325_252_u64;
         let mut next = || {
@@ -270,7 +273,7 @@ mod tests {
         order
     }
 
-    /// A number that tells one order from another.
+    /// A checksum of an order.
     fn digest(order: &[usize]) -> u64 {
         order.iter().fold(7, |sum: u64, i| sum.wrapping_mul(31).wrapping_add(*i as u64))
     }
@@ -291,7 +294,7 @@ mod tests {
 
     #[test]
     fn equal_elements_stand_as_go_leaves_them() {
-        // Recorded from Go 1.26's sort.Sort.
+        // Recorded from Go 1.26's `sort.Sort`.
         for (count, kinds, want) in RECORDED {
             assert_eq!(digest(&order(&numbers(*count, *kinds))), *want, "{count} {kinds}");
         }

@@ -1,5 +1,5 @@
-//! Annotations of a GitHub workflow: one line a finding, at its file and line. What is fine is not in it; GitHub shows at
-//! most ten errors and ten warnings of a step as annotations, the rest stands in its log.
+//! Annotations of a GitHub workflow: one line per finding, with its file and line; cases without findings are not
+//! reported. GitHub shows at most ten errors and ten warnings per step as annotations and the rest in the log.
 
 use crate::output::report::case::{Case, Level};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ pub fn case(case: &Case) -> String {
         };
         let mut properties = Vec::new();
         let spot = &finding.spot;
-        // What came on standard input is in no file that GitHub could show.
+        // GitHub cannot show a location in standard input.
         if !spot.is_stdin() {
             properties.push(format!("file={}", property(&spot.source.replace('\\', "/"))));
             if spot.line > 0 {
@@ -33,12 +33,12 @@ pub fn case(case: &Case) -> String {
     text
 }
 
-/// As the toolkit of GitHub Actions escapes the message of a command.
+/// Escapes the message of a command as the toolkit of GitHub Actions does.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// As it escapes a property.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

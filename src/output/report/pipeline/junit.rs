@@ -1,13 +1,13 @@
-//! The XML of JUnit, as Jenkins, GitLab and others read it: a test case for each object. What a failing one has to say is
-//! its failure; warnings of one that passes are its output. There is nothing in it that Jenkins' schema does not know, so
-//! the file is the name of the class, and lines stand in the texts.
+//! JUnit XML for Jenkins, GitLab and others: one test case per object. The findings of a failed case are its failure;
+//! the warnings of one that passes are its output. Only elements and attributes of Jenkins' schema are used, so the
+//! file name is the class name, and line numbers are part of the texts.
 
 use super::Totals;
 use crate::output::markup::escaped;
 use crate::output::report::case::{Case, Outcome};
 use std::fmt::Write as _;
 
-/// What stands behind the cases.
+/// The text after the cases.
 pub const TAIL: &str = "  </testsuite>\n</testsuites>\n";
 
 /// The opening elements with their counts.
@@ -21,12 +21,12 @@ pub fn head(totals: &Totals) -> String {
     )
 }
 
-/// The element of a case.
+/// Formats a case.
 pub fn case(case: &Case) -> String {
     let source = escaped(&case.spot.source);
     let mut text = format!("    <testcase name=\"{}\" classname=\"{source}\"", escaped(&case.subject));
     let first = case.findings.first();
-    // The rest of it stands in the text.
+    // The remaining lines are in the text of the element.
     let message = first.and_then(|finding| finding.message.lines().next()).map_or_else(String::new, escaped);
     let kind = first.map_or_else(String::new, |finding| escaped(&finding.rule));
     let lines = escaped(&case.lines());

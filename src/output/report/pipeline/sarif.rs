@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, for code scanning: a result for each finding. What is fine is not in it.
+//! SARIF 2.1.0 for code scanning: one result per finding.
 
 use super::Totals;
 use crate::output::excerpt::Spot;
@@ -6,13 +6,13 @@ use crate::output::report::case::{Case, Finding};
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
-/// Where the schema of the format is.
+/// The schema of the format.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// What stands behind the results.
+/// The text after the results.
 pub const TAIL: &str = "\n]}]}\n";
 
-/// All but the results.
+/// The text before the results.
 pub fn head(totals: &Totals) -> String {
     let rules: Vec<Value> = totals.rules.iter().map(|id| rule(id)).collect();
     let driver = object([
@@ -29,36 +29,36 @@ pub fn head(totals: &Totals) -> String {
 }
 
 fn rule(id: &str) -> Value {
-    object([("id", Value::from(id)), ("shortDescription", object([("text", Value::from(words(id)))]))])
+    object([("id", Value::from(id)), ("shortDescription", object([("text", Value::from(description(id)))]))])
 }
 
-/// What a rule is about. The types of field errors are the server's.
-fn words(id: &str) -> String {
+/// The description of a rule. The types of field errors are the server's.
+fn description(id: &str) -> String {
     let known = match id {
         "FieldValueInvalid" => "A value is not allowed",
         "FieldValueTypeInvalid" => "A value has the wrong type",
         "FieldValueRequired" => "A required value is missing",
-        "FieldValueDuplicate" => "A value that must be unique is there twice",
-        "FieldValueNotSupported" => "A value is none of those allowed",
-        "FieldValueForbidden" => "A value may not be set, or not so",
+        "FieldValueDuplicate" => "A value that must be unique occurs more than once",
+        "FieldValueNotSupported" => "A value is not one of the supported values",
+        "FieldValueForbidden" => "A value must not be set",
         "FieldValueTooLong" => "A value is too long",
         "FieldValueTooMany" => "There are too many items",
-        "FieldValueNotFound" => "A value names what does not exist",
-        "BadRequest" => "The server could not read the object",
-        "Warning" => "The server would take it with a warning",
-        "Input" => "Something in the text that kubectl passes over",
-        "cannotTell" => "It could not be told what the server would do",
+        "FieldValueNotFound" => "A value refers to something that does not exist",
+        "BadRequest" => "The server could not decode the object",
+        "Warning" => "The server would accept the object with a warning",
+        "Input" => "Part of the input that kubectl ignores silently",
+        "cannotTell" => "The server's response is unknown",
         "create" | "update" => "The object would change",
         _ => "",
     };
     match (known, id.strip_prefix("breaking/")) {
         ("", Some(kind)) => format!("A change that breaks stored objects: {kind}"),
-        ("", None) => format!("The server would refuse the object: {id}"),
+        ("", None) => format!("The server would reject the object: {id}"),
         (known, _) => known.to_owned(),
     }
 }
 
-/// The results of a case; `first` says that none was before.
+/// The results of a case; `first`: the report has no result yet.
 pub fn case(case: &Case, first: bool) -> String {
     let mut text = String::new();
     for (i, finding) in case.findings.iter().enumerate() {
@@ -104,7 +104,7 @@ fn physical(spot: &Spot) -> Value {
     members.into()
 }
 
-/// The path as a reference, relative where it was given so.
+/// The path as a URI reference; a relative path stays relative.
 fn uri(spot: &Spot) -> String {
     if spot.is_stdin() {
         return "stdin".to_owned();
@@ -115,7 +115,7 @@ fn uri(spot: &Spot) -> String {
     if path.starts_with('/') {
         out.push_str("file://");
     } else if path.split('/').next().is_some_and(|first| first.contains(':')) {
-        // `C:/x`, or a name that would read as a scheme.
+        // `C:/x`, or a file name that looks like a scheme.
         out.push_str(if path.get(1..3) == Some(":/") { "file:///" } else { "./" });
     }
     for byte in path.bytes() {

@@ -6,12 +6,12 @@ use crate::text::yaml::write::to_string;
 use crate::value::{Map, Value};
 use std::fmt::Write as _;
 
-/// Version and plan.
+/// The version and the plan.
 pub fn head(totals: &Totals) -> String {
     format!("TAP version 14\n1..{}\n", totals.cases)
 }
 
-/// The test point of a case, which is the `number`th.
+/// The test point of a case; `number` counts from 1.
 pub fn case(case: &Case, number: usize) -> String {
     let ok = match case.outcome {
         Outcome::Passed | Outcome::Skipped(_) => "ok",
@@ -49,7 +49,7 @@ fn finding(finding: &Finding) -> Value {
     members.into()
 }
 
-/// A description is one line, and `#` begins a directive in it.
+/// Escapes a description, which is one line; `#` would begin a directive.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace('\\', "\\\\").replace('#', "\\#")
