@@ -31,6 +31,8 @@ pub mod crd;
 
 pub mod policies;
 
+pub mod webhooks;
+
 pub mod server;
 
 pub mod kubectl;

@@ -351,7 +351,7 @@ fn what_is_not_simulated_is_told_once() {
         0,
         &[
             "note: the cluster runs Kubernetes 1.99; the answers are those of 1.37, the newest version that can be simulated\n",
-            "note: validating webhooks may refuse it, and they are not simulated: widgets.fake.example.com (check.example.com of guard)\n",
+            "note: webhook \"check.example.com\" of ValidatingWebhookConfiguration \"guard\" would be called for 3 objects and may refuse them; it is not called here\n",
             "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
             "not among the inputs, where the server would refuse to create anything: namespace nowhere\n",
         ],
@@ -363,7 +363,7 @@ fn what_is_not_simulated_is_told_once() {
     let fake = Fake::serve(move |path, _| answer(path, true));
     place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(
         1,
-        &["note: the cluster did not tell what else a write would meet: validatingwebhookconfigurations (403); kubectl crdx rbac prints the rules for it\n"],
+        &["note: the cluster did not give validatingwebhookconfigurations (403): admission is simulated without; kubectl crdx rbac prints the rights to read them\n"],
     );
 }
 

@@ -14,6 +14,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::excerpt::Spot;
+use crate::output::report::admission::Webhook;
 use crate::output::report::json as report_json;
 use crate::output::report::{self as item_report, Item, Verdict};
 use crate::output::{Cell, Column, Look, columns};
@@ -24,6 +25,7 @@ use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, json, object};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -48,6 +50,15 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
         if !undecided.decides {
             eprintln!("note: {}: it was not evaluated; {}", undecided.message, undecided.help);
         }
+    }
+    let mut webhooks: BTreeMap<&Webhook, usize> = BTreeMap::new();
+    for webhook in
+        changes.iter().filter_map(|change| change.admission.as_ref()).flat_map(|admission| &admission.webhooks)
+    {
+        *webhooks.entry(webhook).or_default() += 1;
+    }
+    for (webhook, count) in webhooks {
+        eprintln!("note: {}", webhook.note(count).message);
     }
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
     let said: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();

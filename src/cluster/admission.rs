@@ -85,7 +85,7 @@ impl Connection {
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
         };
-        let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| !evaluates_policies || kind.bindings.is_none()).collect();
+        let kinds: Vec<&Kind> = KINDS.iter().filter(|_| !evaluates_policies).collect();
         let asked: Vec<(Option<Asked>, Option<Asked>)> = kinds
             .iter()
             .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))

@@ -103,6 +103,14 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
     }
 }
 
+/// Compiles the match conditions of a webhook, which has neither params nor variables
+/// (`webhook.GetCompiledMatcher`).
+pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
+    let declarations = Declarations { params: false, authorizer: true, patch_types: false };
+    let env = Environments::without_composition(release).env(declarations);
+    sources.iter().map(|source| expression(source, &env, (declarations, &[]), &[Type::Bool]).0).collect()
+}
+
 /// Compiles an expression that must be of one of these types (of any if there are none); also gives its type. `variables`
 /// are those before it, with their dependencies.
 fn expression(

@@ -22,6 +22,21 @@ pub struct Findings {
     pub annotations: BTreeMap<String, Vec<String>>,
     /// What was not evaluated, because something is not known.
     pub doubts: Vec<Doubt>,
+    /// The webhooks that would be called, or may be.
+    pub webhooks: Vec<Interception>,
+}
+
+/// A webhook that would be called for the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interception {
+    /// Whether it validates or mutates.
+    pub family: Family,
+    /// The name of its configuration.
+    pub configuration: String,
+    /// Its name.
+    pub webhook: String,
+    /// What is not known and decides whether it is called; `None` if it is called.
+    pub missing: Option<Missing>,
 }
 
 /// A policy that changed the object.
@@ -68,13 +83,14 @@ impl Findings {
 
     /// Adds those of another plugin.
     pub fn append(&mut self, other: Self) {
-        let Self { changes, denials, warnings, audits, annotations, doubts } = other;
+        let Self { changes, denials, warnings, audits, annotations, doubts, webhooks } = other;
         self.changes.extend(changes);
         self.denials.extend(denials);
         self.warnings.extend(warnings);
         self.audits.extend(audits);
         self.annotations.extend(annotations);
         self.doubts.extend(doubts);
+        self.webhooks.extend(webhooks);
     }
 }
 

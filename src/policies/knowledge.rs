@@ -94,7 +94,7 @@ pub enum Missing {
 
 impl Missing {
     /// What is missing for a request in `namespace`.
-    pub(super) fn of(dependency: Dependency, namespace: &str) -> Self {
+    pub fn of(dependency: Dependency, namespace: &str) -> Self {
         match dependency {
             Dependency::User => Self::User,
             Dependency::Authorizer => Self::Authorizer,

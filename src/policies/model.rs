@@ -226,11 +226,7 @@ impl Policy {
             param_kind: present(spec, "paramKind")
                 .map(|v| ParamKind { api_version: text(v, "apiVersion"), kind: text(v, "kind") }),
             match_constraints: present(spec, "matchConstraints").map(|v| MatchResources::read(v, release)),
-            failure_policy: match spec.str_at(&["failurePolicy"]) {
-                None | Some("Fail") => FailurePolicy::Fail,
-                Some("Ignore") => FailurePolicy::Ignore,
-                Some(other) => FailurePolicy::Other(other.to_owned()),
-            },
+            failure_policy: FailurePolicy::read(spec.str_at(&["failurePolicy"])),
             match_conditions: list(spec, "matchConditions").iter().map(|v| text(v, "expression")).collect(),
             variables: list(spec, "variables")
                 .iter()
@@ -243,6 +239,17 @@ impl Policy {
                 .collect(),
             mutations: list(spec, "mutations").iter().filter_map(Mutation::read).collect(),
             reinvoked_if_needed: spec.str_at(&["reinvocationPolicy"]) == Some("IfNeeded"),
+        }
+    }
+}
+
+impl FailurePolicy {
+    /// Reads `failurePolicy`, whose default is `Fail`.
+    pub fn read(text: Option<&str>) -> Self {
+        match text {
+            None | Some("Fail") => Self::Fail,
+            Some("Ignore") => Self::Ignore,
+            Some(other) => Self::Other(other.to_owned()),
         }
     }
 }
@@ -278,6 +285,16 @@ impl MatchResources {
             rules: list(v, "resourceRules").iter().map(Rule::read).collect(),
             exclude_rules: list(v, "excludeResourceRules").iter().map(Rule::read).collect(),
             equivalent: v.str_at(&["matchPolicy"]).is_some_and(|policy| policy != "Exact"),
+        }
+    }
+
+    /// The rules and selectors of a webhook; `matchPolicy` is `Equivalent` by default.
+    pub fn of_webhook(v: &Value, release: Release) -> Self {
+        Self {
+            rules: list(v, "rules").iter().map(Rule::read).collect(),
+            exclude_rules: Vec::new(),
+            equivalent: v.str_at(&["matchPolicy"]).is_none_or(|policy| policy == "Equivalent"),
+            ..Self::read(v, release)
         }
     }
 }

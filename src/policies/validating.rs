@@ -287,7 +287,7 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
 }
 
 /// What is not known of the inputs of a request.
-pub(super) fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
+pub fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
     let namespace = !request.namespace.is_empty() && !cluster.knows_namespace(request.namespace);
     Dependencies { namespace, ..cluster.unknown() }
 }

@@ -12,10 +12,13 @@ mod policies;
 mod review;
 #[cfg(test)]
 mod tests;
+mod view;
+mod webhooks;
 
 use crate::cel::value::Authorizer;
 use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
+use crate::policies::model::Family;
 use crate::server::http::status::Refusal;
 use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
@@ -29,6 +32,7 @@ use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;
 use std::sync::Arc;
+use webhooks::AdmissionWebhooks;
 
 /// Whether a plugin changed the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +70,20 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _report: &mut Report,
     ) -> Result<Mutation, Refusal> {
         Ok(Mutation::Unchanged)
+    }
+
+    /// Shows a typed object, which plugins do not change, in place of [`Plugin::mutate`].
+    ///
+    /// # Errors
+    /// The refusal of the request.
+    fn observe(
+        &self,
+        _attributes: &Attributes<'_>,
+        _object: &Value,
+        _cluster: &Cluster<'_>,
+        _report: &mut Report,
+    ) -> Result<(), Refusal> {
+        Ok(())
     }
 
     /// Validates the object as it will be stored; `None` for a deletion.
@@ -117,8 +135,13 @@ impl Server {
             self = self.with_namespaces(Namespaces::Unchecked, &[], now);
         }
         self.serve_admission_kinds();
+        // The server's order (`kubeapiserver/options/plugins.go`).
+        let webhooks = |family| AdmissionWebhooks::new(family, Arc::clone(&authorizer), Arc::clone(&knowledge));
+        let (mutating, validating) = (webhooks(Family::Mutating), webhooks(Family::Validating));
         self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer), Arc::clone(&knowledge)));
+        self.admission.push(mutating);
         self.admission.push(ValidatingAdmissionPolicy::new(authorizer, knowledge));
+        self.admission.push(validating);
         self
     }
 

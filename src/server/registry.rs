@@ -92,10 +92,13 @@ impl<S: Strategy> Registry<S> {
         old: Option<&Value>,
         object: &mut S::Object,
     ) -> Result<Mutation, Refusal> {
-        match object.as_value_mut() {
-            Some(object) => review.mutate(ctx, old, object, &|object| self.strategy.default(object)),
-            None => Ok(Mutation::Unchanged),
+        if let Some(object) = object.as_value_mut() {
+            return review.mutate(ctx, old, object, &|object| self.strategy.default(object));
         }
+        if review.is_needed(ctx) {
+            review.observe(ctx, old, &object.clone().into_value())?;
+        }
+        Ok(Mutation::Unchanged)
     }
 
     /// Adds the warnings of a verdict, or refuses the object.

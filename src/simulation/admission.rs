@@ -31,6 +31,7 @@ use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
 use crate::server::{Method, Server, Timestamp, UserInfo};
 use crate::value::Value;
+use crate::webhooks::model::configurations;
 use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub struct Objects {
     config_maps: Vec<Given>,
     policies: Vec<Given>,
     bindings: Vec<Given>,
+    /// Webhook configurations.
+    webhooks: Vec<Given>,
     rbac: Rbac,
     /// Objects of other kinds, which may be params.
     others: Vec<Given>,
@@ -122,13 +125,15 @@ pub struct Reading<'a> {
 }
 
 impl Admission {
-    /// The policies that a release enforces; `None` if no file has any, and the cluster has none with a binding.
+    /// The policies that a release enforces, and the webhooks; `None` if no file has any, and the cluster has no webhook and no
+    /// policy with a binding.
     pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<Note>) -> Option<Self> {
         let options = reading.options;
         let mut objects = objects.clone();
         objects.leave_inactive(release, notes);
         let in_files = objects.policies.iter().chain(&objects.bindings).any(|given| given.source.is_some());
-        if !in_files && (objects.policies.is_empty() || objects.bindings.is_empty()) {
+        let bound = !objects.policies.is_empty() && !objects.bindings.is_empty();
+        if !in_files && !bound && objects.webhooks.is_empty() {
             return None;
         }
         let read = |given: &Given| Policy::read(&given.object, release);
@@ -183,7 +188,7 @@ impl Admission {
 
     /// Stores everything in a server that serves the CRDs of the params. What it refuses is shown.
     pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
-        let Objects { namespaces, config_maps, policies, bindings, others, .. } = &self.objects;
+        let Objects { namespaces, config_maps, policies, bindings, webhooks, others, .. } = &self.objects;
         let mut put = |given: &Given, resource: Resource| {
             let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
             let namespace = resource.namespaced.then(|| own.unwrap_or(namespace));
@@ -209,6 +214,9 @@ impl Admission {
         }
         for given in bindings {
             put(given, admission_resource(family(&given.object).bindings()));
+        }
+        for given in webhooks {
+            put(given, admission_resource(configurations(family(&given.object))));
         }
         if let Some(live) = &self.live {
             live.prepare(None, self, server);

@@ -5,6 +5,7 @@ use super::live::Live;
 use crate::cluster::Written;
 use crate::crd;
 use crate::kubectl::Subresource;
+use crate::output::report::admission::{Webhook, counted};
 use crate::output::report::{Action, Item, Note, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,8 @@ pub struct SeenKinds {
     /// Parts of policies that were not evaluated and do not leave a verdict open: what they depend on and how it can be
     /// given, with the number of objects.
     undecided: BTreeMap<(String, String), usize>,
+    /// The webhooks that would be called or may be, with the number of objects.
+    webhooks: BTreeMap<Webhook, usize>,
     /// The number of objects of built-in kinds that were decoded.
     decoded: usize,
 }
@@ -27,6 +30,9 @@ impl SeenKinds {
     pub fn add(&mut self, item: &Item, subresource: Option<Subresource>) {
         for undecided in item.admission.iter().flat_map(|admission| &admission.undecided).filter(|u| !u.decides) {
             *self.undecided.entry((undecided.message.clone(), undecided.help.clone())).or_default() += 1;
+        }
+        for webhook in item.admission.iter().flat_map(|admission| &admission.webhooks) {
+            *self.webhooks.entry(webhook.clone()).or_default() += 1;
         }
         self.decoded += usize::from(item.verdict == Verdict::Decodes);
         let identity = &item.identity;
@@ -60,7 +66,7 @@ impl SeenKinds {
     /// The note that policies were not evaluated on objects of built-in kinds.
     pub fn builtin_note(&self) -> Option<Note> {
         let message = format!(
-            "admission policies were not evaluated on objects of kinds built into Kubernetes: {}",
+            "admission policies and webhooks were not evaluated on objects of kinds built into Kubernetes: {}",
             self.decoded
         );
         (self.decoded > 0).then_some(Note { kind: "builtinPolicies", message })
@@ -90,11 +96,11 @@ impl SeenKinds {
             }
         }
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {
-            let objects = if count == 1 { "1 object".to_owned() } else { format!("{count} objects") };
-            let message = format!("{message}: it was not evaluated for {objects}; {help}");
+            let message = format!("{message}: it was not evaluated for {}; {help}", counted(count));
             Note { kind: "undecidedPolicy", message }
         });
-        let mut notes: Vec<Note> = undecided.collect();
+        let webhooks = self.webhooks.into_iter().map(|(webhook, count)| webhook.note(count));
+        let mut notes: Vec<Note> = undecided.chain(webhooks).collect();
         if !converted.is_empty() {
             let message = format!(
                 "conversion webhooks are not called: versions of {} convert as with strategy None",

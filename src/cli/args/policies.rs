@@ -11,11 +11,12 @@ use std::fs;
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Admission policies")]
 pub struct Policies {
-    /// A file or directory with admission policies, their bindings and what they need: params, `ConfigMaps`, Namespaces, RBAC
-    /// objects; `-` for standard input; may be repeated. They replace policies of the cluster with the same names
+    /// A file or directory with admission policies, their bindings, webhook configurations and what they need: params,
+    /// `ConfigMaps`, Namespaces, RBAC objects; `-` for standard input; may be repeated. They replace policies of the cluster
+    /// with the same names
     #[arg(long, value_name = "PATH")]
     pub policies: Vec<String>,
-    /// Leave out the admission policies of the cluster
+    /// Leave out the admission policies and webhook configurations of the cluster
     #[arg(long)]
     pub no_policies: bool,
     /// The name of the user that sends the requests, as policies see it

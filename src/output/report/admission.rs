@@ -1,8 +1,11 @@
 //! The effect of admission policies on an object.
 
+use super::Note;
 use super::json::{location, present};
 use crate::output::excerpt::Spot;
+use crate::policies::model::Family;
 use crate::value::{Map, Value};
+use crate::webhooks::model::configuration_kind;
 use std::collections::BTreeMap;
 
 /// The effect of admission policies on an object.
@@ -21,6 +24,23 @@ pub struct Admission {
     pub mutated: Vec<PolicyChange>,
     /// Parts of policies that were not evaluated.
     pub undecided: Vec<Undecided>,
+    /// The webhooks that would be called, or may be.
+    pub webhooks: Vec<Webhook>,
+}
+
+/// A webhook that would be called for an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Webhook {
+    /// Whether it validates or mutates.
+    pub family: Family,
+    /// The name of the configuration.
+    pub configuration: String,
+    /// The name of the webhook.
+    pub name: String,
+    /// What is not known and decides whether it is called; `None` if it is called.
+    pub depends_on: Option<String>,
+    /// How that can be given.
+    pub help: Option<String>,
 }
 
 /// A policy that fails for an object.
@@ -98,10 +118,10 @@ impl Admission {
         })
     }
 
-    /// The members `mutated` and `policies` of an item in a JSON report.
+    /// The members `mutated`, `policies` and `webhooks` of an item in a JSON report.
     pub fn members(&self) -> Map {
         let mut members = Map::new();
-        let Self { denied, warned, audited, annotations, mutated, undecided } = self;
+        let Self { denied, warned, audited, annotations, mutated, undecided, webhooks } = self;
         if !mutated.is_empty() {
             members.insert("mutated".to_owned(), mutated.iter().map(PolicyChange::value).collect::<Vec<_>>().into());
         }
@@ -122,6 +142,9 @@ impl Admission {
         }
         if !policies.is_empty() {
             members.insert("policies".to_owned(), policies.into());
+        }
+        if !webhooks.is_empty() {
+            members.insert("webhooks".to_owned(), webhooks.iter().map(Webhook::value).collect::<Vec<_>>().into());
         }
         members
     }
@@ -152,6 +175,43 @@ impl PolicyChange {
             Value::from(members)
         };
         members.insert("changes".to_owned(), self.fields.iter().map(field).collect::<Vec<_>>().into());
+        members.into()
+    }
+}
+
+/// `1 object`, `2 objects`
+pub fn counted(objects: usize) -> String {
+    if objects == 1 { "1 object".to_owned() } else { format!("{objects} objects") }
+}
+
+impl Webhook {
+    /// The note that the webhook would be called for so many objects.
+    pub fn note(&self, objects: usize) -> Note {
+        let Self { family, configuration, name, depends_on, help } = self;
+        let (kind, effect) = match family {
+            Family::Mutating => ("mutatingWebhook", "change or refuse"),
+            Family::Validating => ("validatingWebhook", "refuse"),
+        };
+        let webhook = format!("webhook {name:?} of {} {configuration:?}", configuration_kind(*family));
+        let them = if objects == 1 { "it" } else { "them" };
+        let objects = counted(objects);
+        let message = match depends_on {
+            None => format!("{webhook} would be called for {objects} and may {effect} {them}; it is not called here"),
+            Some(what) => {
+                let help = help.as_deref().unwrap_or_default();
+                format!("{webhook} may be called for {objects}: that depends on {what}, which is not known; {help}")
+            }
+        };
+        Note { kind, message }
+    }
+
+    fn value(&self) -> Value {
+        let Self { family, configuration, name, depends_on, help } = self;
+        let mut members = present(&[("configuration", configuration), ("name", name)]);
+        members.insert("kind".to_owned(), configuration_kind(*family).into());
+        for (key, text) in [("dependsOn", depends_on), ("help", help)] {
+            members.extend(text.iter().map(|text| (key.to_owned(), Value::from(text.as_str()))));
+        }
         members.into()
     }
 }

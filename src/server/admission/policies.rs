@@ -1,18 +1,16 @@
 //! `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy` as links of the chain: the policies that the server stores,
 //! compiled when they change, and the server as they see it.
 
-use super::cluster::Resource;
+use super::view::{View, own_resource};
 use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Report};
-use crate::apply::types::{self, TypeRef};
 use crate::cel::value::Authorizer;
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
-use crate::policies::dependencies::Dependencies;
 use crate::policies::findings::warning_text;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::model::Family;
 use crate::policies::mutating;
-use crate::policies::request::{self, Kind, ParamScope, Request, User};
+use crate::policies::request::{self, Kind, Request, User};
 use crate::policies::source::{Hook, Source};
 use crate::policies::validating;
 use crate::release::Gate;
@@ -20,7 +18,6 @@ use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal
 use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
-use crate::value::group_version;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,6 +71,10 @@ impl Policies {
         Self { family, authorizer, knowledge, cache: Mutex::default() }
     }
 
+    fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
+        View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge }
+    }
+
     /// The stored policies that have bindings; none for a write of a policy or binding, which policies do not decide about.
     fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Hook]> {
         if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
@@ -99,7 +100,7 @@ impl Policies {
 }
 
 /// Tells `change` of every object that is new, another or gone; whether there was any.
-fn sync(
+pub(super) fn sync(
     known: &mut BTreeMap<String, u64>,
     stored: &crate::server::registry::store::Found,
     mut change: impl FnMut(&str, Option<&Value>),
@@ -145,7 +146,7 @@ impl Plugin for MutatingAdmissionPolicy {
             return Ok(Mutation::Unchanged);
         }
         let request = request_of(attributes);
-        let view = View { cluster, policies: &self.0 };
+        let view = self.0.view(cluster);
         let changed = mutating::mutate(&hooks, &request, object, &view, &mut report.policies)
             .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
@@ -169,14 +170,15 @@ impl Plugin for ValidatingAdmissionPolicy {
             return Ok(());
         }
         let request = request_of(attributes);
-        let view = View { cluster, policies: &self.0 };
+        let view = self.0.view(cluster);
         let result = validating::validate(&hooks, &request, object, &view, &mut report.policies);
         report.warnings.extend(report.policies.warnings.iter().map(warning_text));
         result.map_err(|refused| refusal(attributes, refused))
     }
 }
 
-fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
+/// A request as policies and webhooks see it.
+pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
     let Attributes { resource, kind, user, .. } = *attributes;
     Request {
         operation: match attributes.operation {
@@ -201,15 +203,8 @@ fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
     }
 }
 
-fn own_resource(resource: GroupVersionResource<'_>) -> request::Resource {
-    request::Resource {
-        group: resource.group.to_owned(),
-        version: resource.version.to_owned(),
-        resource: resource.resource.to_owned(),
-    }
-}
-
-fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
+/// The refusal of a policy or webhook.
+pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
     match refused {
         Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
         Refused::Internal(why) => Refusal::internal(why),
@@ -247,126 +242,5 @@ fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
                 continue_: String::new(),
             }
         }
-    }
-}
-
-/// The server as policies see it.
-struct View<'v> {
-    cluster: &'v Cluster<'v>,
-    policies: &'v Policies,
-}
-
-impl View<'_> {
-    fn served(&self, kind: &Kind) -> Option<Resource> {
-        self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
-    }
-
-    fn version(&self, resource: &request::Resource) -> Option<Resource> {
-        let mut all = self.cluster.all_versions(&resource.group, &resource.resource).into_iter();
-        all.find(|found| found.resource().version == resource.version)
-    }
-}
-
-/// The group and kind of the scale subresource.
-fn is_scale(kind: &Kind) -> bool {
-    kind.group == "autoscaling" && kind.kind == "Scale"
-}
-
-impl request::Cluster for View<'_> {
-    fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        let assumed = || (!self.knows_namespace(name)).then(|| Arc::new(namespaces::assumed(name)));
-        self.cluster.namespace(name).or_else(assumed)
-    }
-
-    fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
-        let found = self.served(kind)?;
-        Some(ParamScope { namespaced: found.is_namespaced(), typed: admission_kinds::is_typed(&kind.group) })
-    }
-
-    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
-        let Some(found) = self.served(kind) else { return Vec::new() };
-        let namespace = namespace.unwrap_or_default();
-        match name {
-            // A param that cannot be converted is one that is not there.
-            Some(name) => found.get(namespace, name).ok().flatten().into_iter().collect(),
-            None => self.cluster.list(&found, namespace).unwrap_or_default(),
-        }
-    }
-
-    fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
-        let all = self.cluster.all_versions(&resource.group, &resource.resource);
-        let having = all.iter().filter(|version| version.has_subresource(subresource));
-        having
-            .map(|version| {
-                let kind = version.kind();
-                let kind = match subresource {
-                    "scale" => {
-                        Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), kind: "Scale".to_owned() }
-                    }
-                    _ => Kind {
-                        group: kind.group.to_owned(),
-                        version: kind.version.to_owned(),
-                        kind: kind.kind.to_owned(),
-                    },
-                };
-                (own_resource(version.resource()), kind)
-            })
-            .collect()
-    }
-
-    fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, String> {
-        let wanted = kind.api_version();
-        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let (group, version) = group_version::split(have);
-        if group != resource.group {
-            let kind = object.str_at(&["kind"]).unwrap_or_default();
-            return Err(format!(
-                "{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{wanted}\""
-            ));
-        }
-        let all = self.cluster.all_versions(&resource.group, &resource.resource);
-        if all.iter().all(|found| found.resource().version != version) {
-            return Err(format!("request to convert CR from an invalid group/version: {have}"));
-        }
-        let mut converted = object.clone();
-        if let Some(members) = converted.as_object_mut() {
-            members.insert("apiVersion".to_owned(), wanted.into());
-        }
-        Ok(converted)
-    }
-
-    fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) {
-        if !is_scale(kind)
-            && let Some(version) = self.version(resource)
-        {
-            version.default(object);
-        }
-    }
-
-    fn merge_type(&self, resource: &request::Resource, kind: &Kind) -> Option<TypeRef> {
-        if is_scale(kind) {
-            return Some(types::scale_type());
-        }
-        self.cluster.resource(&kind.group, &kind.version, &resource.resource).map(|found| found.merge_type())
-    }
-
-    fn authorizer(&self) -> Arc<dyn Authorizer> {
-        Arc::clone(&self.policies.authorizer)
-    }
-
-    fn unknown(&self) -> Dependencies {
-        self.policies.knowledge.unknown
-    }
-
-    fn knows_namespace(&self, name: &str) -> bool {
-        self.policies.knowledge.knows_namespace(name)
-    }
-
-    fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
-        self.policies.knowledge.knows_params(kind, namespace, name)
-    }
-
-    fn knows_kinds(&self) -> bool {
-        self.policies.knowledge.knows_kinds()
     }
 }

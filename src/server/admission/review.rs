@@ -63,6 +63,21 @@ impl Review<'_> {
         Ok(outcome)
     }
 
+    /// Shows the plugins a typed object before it is validated.
+    ///
+    /// # Errors
+    /// The first refusal of a plugin.
+    pub fn observe(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: &Value) -> Result<(), Refusal> {
+        let (namespace, name) = self.address(ctx, Some(object));
+        let server = ctx.server;
+        for plugin in server.admission.handling(self.operation) {
+            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.observe(attributes, object, cluster, report)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Shows the plugins the object as it will be stored, or with `None` that the old one is deleted.
     ///
     /// # Errors

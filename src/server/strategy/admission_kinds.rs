@@ -1,4 +1,4 @@
-//! The kinds of other API servers that admission needs: policies and their bindings, and config maps.
+//! The kinds of other API servers that admission needs: policies and their bindings, webhook configurations, config maps.
 //!
 //! Like namespaces they are compiled from definitions of their own, so that reads, writes, tables and watches are those of
 //! any other object. What their strategies do besides is here.
@@ -33,10 +33,10 @@ struct Kind {
     validated: bool,
 }
 
-static KINDS: [Kind; 5] = kinds(false);
-static VALIDATED_KINDS: [Kind; 5] = kinds(true);
+static KINDS: [Kind; 7] = kinds(false);
+static VALIDATED_KINDS: [Kind; 7] = kinds(true);
 
-const fn kinds(validated: bool) -> [Kind; 5] {
+const fn kinds(validated: bool) -> [Kind; 7] {
     [
         Kind {
             group: "",
@@ -89,11 +89,30 @@ const fn kinds(validated: bool) -> [Kind; 5] {
             properties: r#"{"spec":{"type":"object","properties":{BINDING}}}"#,
             validated,
         },
+        Kind {
+            group: ADMISSION,
+            plural: "validatingwebhookconfigurations",
+            name: "ValidatingWebhookConfiguration",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"webhooks":{"type":"array","items":{"type":"object","properties":{WEBHOOK}}}}"#,
+            validated,
+        },
+        Kind {
+            group: ADMISSION,
+            plural: "mutatingwebhookconfigurations",
+            name: "MutatingWebhookConfiguration",
+            scope: "Cluster",
+            short_names: &[],
+            properties: r#"{"webhooks":{"type":"array","items":{"type":"object","properties":{WEBHOOK,
+            "reinvocationPolicy":{"type":"string","default":"Never"}}}}}"#,
+            validated,
+        },
     ]
 }
 
 /// Parts of the schemas; each may use those after it.
-const PARTS: [(&str, &str); 11] = [
+const PARTS: [(&str, &str); 12] = [
     (
         "POLICY",
         r#""paramKind":{"type":"object","properties":{"apiVersion":TEXT,"kind":TEXT}},
@@ -107,6 +126,23 @@ const PARTS: [(&str, &str); 11] = [
         r#""policyName":TEXT,
         "paramRef":{"type":"object","properties":{"name":TEXT,"namespace":TEXT,"selector":SELECTOR,"parameterNotFoundAction":TEXT}},
         "matchResources":MATCH"#,
+    ),
+    (
+        "WEBHOOK",
+        r#""name":TEXT,
+        "clientConfig":{"type":"object","properties":{"url":TEXT,"caBundle":{"type":"string","format":"byte"},
+        "service":{"type":"object","properties":{"namespace":TEXT,"name":TEXT,"path":TEXT,
+        "port":{"type":"integer","format":"int32","default":443}}}}},
+        "rules":{"type":"array","items":{"type":"object","properties":{"operations":LIST,"apiGroups":LIST,"apiVersions":LIST,
+        "resources":LIST,"scope":{"type":"string","default":"*"}}}},
+        "failurePolicy":{"type":"string","default":"Fail"},
+        "matchPolicy":{"type":"string","default":"Equivalent"},
+        "namespaceSelector":DEFAULT_SELECTOR,
+        "objectSelector":DEFAULT_SELECTOR,
+        "sideEffects":TEXT,
+        "timeoutSeconds":{"type":"integer","format":"int32","default":10},
+        "admissionReviewVersions":LIST,
+        "matchConditions":{"type":"array","items":{"type":"object","properties":{"name":TEXT,"expression":TEXT}}}"#,
     ),
     (
         "MATCH",
@@ -221,10 +257,10 @@ impl BuiltIn for Kind {
             metadata::set(object, "generation", None);
         }
         let Some(members) = object.as_object_mut() else { return };
-        if is_admission(self.group)
-            && let Some(spec) = members.get_mut("spec")
-        {
-            omit_empty(spec);
+        if is_admission(self.group) {
+            for key in ["spec", "webhooks"] {
+                members.get_mut(key).into_iter().for_each(omit_empty);
+            }
         }
         if self.name == "ValidatingAdmissionPolicy" {
             members.entry("status".to_owned()).or_insert_with(|| Map::new().into());
@@ -249,7 +285,7 @@ impl BuiltIn for Kind {
 }
 
 /// The fields whose Go types have no `omitempty`, or are pointers to texts.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 16] = [
     "name",
     "expression",
     "key",
@@ -261,6 +297,11 @@ const KEPT: [&str; 11] = [
     "scope",
     "reason",
     "parameterNotFoundAction",
+    "url",
+    "namespace",
+    "path",
+    "sideEffects",
+    "reinvocationPolicy",
 ];
 
 fn omit_empty(value: &mut Value) {

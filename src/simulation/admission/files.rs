@@ -57,6 +57,10 @@ impl Objects {
                 set_version(&mut given.object);
                 replace(&mut self.bindings, given);
             }
+            (policies::GROUP, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
+                set_version(&mut given.object);
+                replace(&mut self.webhooks, given);
+            }
             (rbac::GROUP, _) => self.rbac.put(&given.object),
             _ if !builtin::owns(group) => self.others.push(given),
             _ => {}

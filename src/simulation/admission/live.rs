@@ -15,11 +15,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The kinds that are read at the start.
-const POLICIES: [(&str, &str); 4] = [
+const POLICIES: [(&str, &str); 6] = [
     ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
     ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
     ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
     ("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+    ("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+    ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
 ];
 /// The kinds that answer `authorizer`.
 const ROLES: [(&str, &str); 4] = [

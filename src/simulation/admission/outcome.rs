@@ -1,10 +1,12 @@
 //! What policies did with an object, added to its item.
 
 use super::{Admission, words};
-use crate::output::report::admission::{Admission as Report, FieldChange, PolicyChange, PolicyFailure, Undecided};
+use crate::output::report::admission::{
+    Admission as Report, FieldChange, PolicyChange, PolicyFailure, Undecided, Webhook,
+};
 use crate::output::report::{Item, Problem, Verdict};
 use crate::policies::denial::Origin;
-use crate::policies::findings::{Change, Findings};
+use crate::policies::findings::{Change, Findings, Interception};
 use crate::policies::knowledge::{Doubt, Missing};
 use crate::policies::model::Family;
 use crate::rehearsal::Difference;
@@ -19,7 +21,7 @@ pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Opt
 impl Admission {
     /// Adds what policies found and changed to the item of an object.
     pub fn report(&self, item: &mut Item, findings: Findings) {
-        let Findings { changes, denials, warnings, audits, annotations, doubts } = findings;
+        let Findings { changes, denials, warnings, audits, annotations, doubts, webhooks } = findings;
         // An error says it already.
         for audit in audits.iter().filter(|audit| !denials.contains(audit)) {
             let message = format!(
@@ -62,6 +64,7 @@ impl Admission {
             annotations,
             mutated: changes.iter().map(changed).collect(),
             undecided,
+            webhooks: webhooks.iter().map(|webhook| self.interception(webhook)).collect(),
         }));
     }
 
@@ -74,6 +77,17 @@ impl Admission {
         let Origin { family, policy, binding, validation, expression, message } = origin.clone();
         let spot = self.places.get(&(family, policy.clone())).cloned();
         PolicyFailure { policy, binding, validation, expression, message, spot }
+    }
+
+    fn interception(&self, webhook: &Interception) -> Webhook {
+        let Interception { family, configuration, webhook, missing } = webhook;
+        Webhook {
+            family: *family,
+            configuration: configuration.clone(),
+            name: webhook.clone(),
+            depends_on: missing.as_ref().map(words::missing),
+            help: missing.as_ref().map(|missing| words::help(missing, self.live.is_some())),
+        }
     }
 
     fn undecided(&self, doubt: &Doubt) -> Undecided {

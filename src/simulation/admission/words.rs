@@ -10,7 +10,8 @@ pub fn message(doubt: &Doubt) -> String {
     format!("{kind} {:?}{with} depends on {}, which is not known", doubt.policy, missing(&doubt.missing))
 }
 
-fn missing(missing: &Missing) -> String {
+/// What is missing.
+pub fn missing(missing: &Missing) -> String {
     match missing {
         Missing::User => "request.userInfo".to_owned(),
         Missing::Authorizer => "authorizer".to_owned(),

@@ -1,0 +1,148 @@
+//! The server as policies and webhooks see it.
+
+use super::cluster::Resource;
+use super::{Cluster, GroupVersionResource};
+use crate::apply::types::{self, TypeRef};
+use crate::cel::value::Authorizer;
+use crate::policies::dependencies::Dependencies;
+use crate::policies::knowledge::Knowledge;
+use crate::policies::request::{self, Kind, ParamScope};
+use crate::server::strategy::admission_kinds;
+use crate::server::strategy::namespace as namespaces;
+use crate::value::Value;
+use crate::value::group_version;
+use std::sync::Arc;
+
+/// The server as policies and webhooks see it.
+pub(super) struct View<'v> {
+    /// The server.
+    pub cluster: &'v Cluster<'v>,
+    /// What answers `authorizer`.
+    pub authorizer: &'v Arc<dyn Authorizer>,
+    /// What is known of the cluster.
+    pub knowledge: &'v Knowledge,
+}
+
+impl View<'_> {
+    fn served(&self, kind: &Kind) -> Option<Resource> {
+        self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
+    }
+
+    fn version(&self, resource: &request::Resource) -> Option<Resource> {
+        let mut all = self.cluster.all_versions(&resource.group, &resource.resource).into_iter();
+        all.find(|found| found.resource().version == resource.version)
+    }
+}
+
+/// The group and kind of the scale subresource.
+fn is_scale(kind: &Kind) -> bool {
+    kind.group == "autoscaling" && kind.kind == "Scale"
+}
+
+impl request::Cluster for View<'_> {
+    fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        let assumed = || (!self.knows_namespace(name)).then(|| Arc::new(namespaces::assumed(name)));
+        self.cluster.namespace(name).or_else(assumed)
+    }
+
+    fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
+        let found = self.served(kind)?;
+        Some(ParamScope { namespaced: found.is_namespaced(), typed: admission_kinds::is_typed(&kind.group) })
+    }
+
+    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
+        let Some(found) = self.served(kind) else { return Vec::new() };
+        let namespace = namespace.unwrap_or_default();
+        match name {
+            // A param that cannot be converted is one that is not there.
+            Some(name) => found.get(namespace, name).ok().flatten().into_iter().collect(),
+            None => self.cluster.list(&found, namespace).unwrap_or_default(),
+        }
+    }
+
+    fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
+        let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        let having = all.iter().filter(|version| version.has_subresource(subresource));
+        having
+            .map(|version| {
+                let kind = version.kind();
+                let kind = match subresource {
+                    "scale" => {
+                        Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), kind: "Scale".to_owned() }
+                    }
+                    _ => Kind {
+                        group: kind.group.to_owned(),
+                        version: kind.version.to_owned(),
+                        kind: kind.kind.to_owned(),
+                    },
+                };
+                (own_resource(version.resource()), kind)
+            })
+            .collect()
+    }
+
+    fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, String> {
+        let wanted = kind.api_version();
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let (group, version) = group_version::split(have);
+        if group != resource.group {
+            let kind = object.str_at(&["kind"]).unwrap_or_default();
+            return Err(format!(
+                "{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{wanted}\""
+            ));
+        }
+        let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        if all.iter().all(|found| found.resource().version != version) {
+            return Err(format!("request to convert CR from an invalid group/version: {have}"));
+        }
+        let mut converted = object.clone();
+        if let Some(members) = converted.as_object_mut() {
+            members.insert("apiVersion".to_owned(), wanted.into());
+        }
+        Ok(converted)
+    }
+
+    fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) {
+        if !is_scale(kind)
+            && let Some(version) = self.version(resource)
+        {
+            version.default(object);
+        }
+    }
+
+    fn merge_type(&self, resource: &request::Resource, kind: &Kind) -> Option<TypeRef> {
+        if is_scale(kind) {
+            return Some(types::scale_type());
+        }
+        self.cluster.resource(&kind.group, &kind.version, &resource.resource).map(|found| found.merge_type())
+    }
+
+    fn authorizer(&self) -> Arc<dyn Authorizer> {
+        Arc::clone(self.authorizer)
+    }
+
+    fn unknown(&self) -> Dependencies {
+        self.knowledge.unknown
+    }
+
+    fn knows_namespace(&self, name: &str) -> bool {
+        self.knowledge.knows_namespace(name)
+    }
+
+    fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+        self.knowledge.knows_params(kind, namespace, name)
+    }
+
+    fn knows_kinds(&self) -> bool {
+        self.knowledge.knows_kinds()
+    }
+}
+
+/// The same with its own texts.
+pub(super) fn own_resource(resource: GroupVersionResource<'_>) -> request::Resource {
+    request::Resource {
+        group: resource.group.to_owned(),
+        version: resource.version.to_owned(),
+        resource: resource.resource.to_owned(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether a webhook is called for a request (`generic/webhook.go` `ShouldCallHook`).
+
+use super::model::Webhook;
+use crate::policies::denial::Refused;
+use crate::policies::evaluate::{Activation, Authorizers, Inputs, Undecided, match_conditions};
+use crate::policies::knowledge::{Missing, Trouble};
+use crate::policies::matching::{Matched, matches};
+use crate::policies::request::{Cluster, Request};
+use crate::policies::validating::unknown_to;
+use crate::value::Value;
+
+/// Whether a webhook is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is called with the object in this version.
+    Called(Matched),
+    /// It is not called.
+    NotCalled,
+    /// It depends on something that is not known.
+    Unknown(Missing),
+}
+
+/// Why a request is refused before a webhook is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The server's own errors.
+    Server(Refused),
+    /// Match conditions failed: 403 with this text.
+    Condition(String),
+}
+
+/// Decides whether a webhook is called for a request that writes `object`.
+///
+/// # Errors
+/// A namespace that does not exist, a selector that cannot be used, an object that cannot be converted, or match conditions
+/// that fail under the failure policy `Fail`.
+pub fn decide(
+    webhook: &Webhook,
+    request: &Request<'_>,
+    object: Option<&Value>,
+    cluster: &dyn Cluster,
+) -> Result<Decision, Failure> {
+    // Unlike a policy, a webhook without rules matches nothing.
+    if webhook.criteria.rules.is_empty() {
+        return Ok(Decision::NotCalled);
+    }
+    let matched = match matches(&webhook.criteria, request, object, cluster) {
+        Ok(Some(matched)) => matched,
+        Ok(None) => return Ok(Decision::NotCalled),
+        Err(Trouble::Unknown(missing)) => return Ok(Decision::Unknown(missing)),
+        Err(Trouble::Error(_)) => return Err(Failure::Server(selector_error(webhook, request))),
+    };
+    conditions(webhook, request, object, cluster, &matched)
+}
+
+/// The error of a selector: one that is invalid, or else the namespace does not exist.
+fn selector_error(webhook: &Webhook, request: &Request<'_>) -> Refused {
+    let selectors = [&webhook.criteria.namespace_selector, &webhook.criteria.object_selector];
+    match selectors.into_iter().find_map(|selector| selector.check().err()) {
+        Some(why) => Refused::Internal(why),
+        None => Refused::NamespaceNotFound(request.namespace.to_owned()),
+    }
+}
+
+fn conditions(
+    webhook: &Webhook,
+    request: &Request<'_>,
+    object: Option<&Value>,
+    cluster: &dyn Cluster,
+    matched: &Matched,
+) -> Result<Decision, Failure> {
+    if webhook.conditions.is_empty() {
+        return Ok(Decision::Called(matched.clone()));
+    }
+    let convert = |object: Option<&Value>| {
+        let other = object.filter(|_| matched.kind != request.kind);
+        other.map(|object| cluster.convert(object, &matched.resource, &matched.kind)).transpose()
+    };
+    let internal = |why: String| Failure::Server(Refused::Internal(why));
+    let converted = convert(object).map_err(internal)?;
+    let converted_old = convert(request.old_object).map_err(internal)?;
+    let shown = request.to_value(&matched.kind, &request.resource);
+    let authorizers = Authorizers::new(request, cluster.authorizer());
+    let inputs = Inputs {
+        object: converted.as_ref().or(object),
+        old_object: converted_old.as_ref().or(request.old_object),
+        params: None,
+        request: &shown,
+        namespace: None,
+        authorizers: Some(&authorizers),
+    };
+    let activation = Activation::new(inputs, &[]);
+    let unknown = unknown_to(request, cluster);
+    match match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown) {
+        Ok(true) => Ok(Decision::Called(matched.clone())),
+        Ok(false) => Ok(Decision::NotCalled),
+        Err(Undecided::Failed(why)) => Err(Failure::Condition(why)),
+        Err(Undecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::of(dependency, request.namespace))),
+    }
+}

@@ -1,0 +1,66 @@
+//! The webhooks of a `ValidatingWebhookConfiguration` or `MutatingWebhookConfiguration`
+//! (`k8s.io/api/admissionregistration/v1`).
+//!
+//! A missing field has the server's default, so that configurations that no server stored can be read, too.
+
+use crate::policies::compile::{Expression, conditions};
+use crate::policies::model::{FailurePolicy, Family, MatchResources};
+use crate::release::Release;
+use crate::value::Value;
+
+/// The kind of the configurations of a family.
+pub fn configuration_kind(family: Family) -> &'static str {
+    match family {
+        Family::Validating => "ValidatingWebhookConfiguration",
+        Family::Mutating => "MutatingWebhookConfiguration",
+    }
+}
+
+/// The resource of the configurations of a family.
+pub fn configurations(family: Family) -> &'static str {
+    match family {
+        Family::Validating => "validatingwebhookconfigurations",
+        Family::Mutating => "mutatingwebhookconfigurations",
+    }
+}
+
+/// A webhook.
+#[derive(Debug)]
+pub struct Webhook {
+    /// Whether it validates or mutates.
+    pub family: Family,
+    /// `metadata.name` of its configuration.
+    pub configuration: String,
+    /// `name`
+    pub name: String,
+    /// Rules, selectors and `matchPolicy`.
+    pub criteria: MatchResources,
+    /// `matchConditions`, compiled.
+    pub conditions: Vec<Expression>,
+    /// `failurePolicy`
+    pub failure_policy: FailurePolicy,
+}
+
+impl Webhook {
+    /// The webhooks of a configuration, in order.
+    pub fn read_all(configuration: &Value, family: Family, release: Release) -> Vec<Self> {
+        let name = configuration.str_at(&["metadata", "name"]).unwrap_or_default();
+        let webhooks = configuration.get("webhooks").and_then(Value::as_array).unwrap_or_default();
+        webhooks.iter().map(|webhook| Self::read(webhook, name, family, release)).collect()
+    }
+
+    fn read(webhook: &Value, configuration: &str, family: Family, release: Release) -> Self {
+        let text = |key: &str| webhook.get(key).and_then(Value::as_str);
+        let conditions_of = webhook.get("matchConditions").and_then(Value::as_array).unwrap_or_default();
+        let expressions = conditions_of.iter().map(|c| c.str_at(&["expression"]).unwrap_or_default().to_owned());
+        let expressions: Vec<String> = expressions.collect();
+        Self {
+            family,
+            configuration: configuration.to_owned(),
+            name: text("name").unwrap_or_default().to_owned(),
+            criteria: MatchResources::of_webhook(webhook, release),
+            conditions: conditions(&expressions, release),
+            failure_policy: FailurePolicy::read(text("failurePolicy")),
+        }
+    }
+}
