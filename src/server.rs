@@ -1,10 +1,10 @@
-//! The simulated API server: [`Server::handle`] takes a [`Request`] and returns the [`Response`] of
-//! `k8s.io/apiextensions-apiserver` of a [`Release`]. It uses no sockets, clock, files or threads; time and randomness
-//! are inputs.
+//! The simulated API server: [`Server::handle`] takes a [`Request`] and returns the [`Response`] that
+//! `k8s.io/apiextensions-apiserver` of the simulated [`Release`] would send. It uses no sockets, clock, files or
+//! threads; time and randomness are inputs.
 //!
 //! [`http`] parses requests and writes responses, [`endpoints`] chooses the verb and the resource, [`registry`] has one
 //! file per verb and the store, [`strategy`] holds what differs between resources, [`admission`] is called once per
-//! write, and [`controllers`] do the work that follows a write of a CRD.
+//! write, and [`controllers`] reconcile CRDs after each write of a CRD.
 
 mod admission;
 mod controllers;
@@ -58,43 +58,43 @@ pub enum Method {
     Other,
 }
 
-/// A request, as it would come over HTTP.
+/// An HTTP request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// The path and query, percent-encoded as on the wire.
+    /// The path and query, percent-encoded as in the HTTP request line.
     pub path: String,
     /// `Content-Type`
     pub content_type: Option<String>,
     /// `Accept`
     pub accept: Option<String>,
-    /// `User-Agent`, the source of the field manager's default name.
+    /// `User-Agent`, from which the default field manager name is derived.
     pub user_agent: Option<String>,
-    /// The user that sends the request, if it differs from the server's own ([`Server::with_user`]).
+    /// The requesting user, if not the server's default user ([`Server::with_user`]).
     pub user: Option<UserInfo>,
-    /// Whether admission policies are left out: the request prepares a server, and nobody would send it.
+    /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
-    /// The body.
+    /// The request body.
     pub body: Body,
     /// The time of the request.
     pub now: Timestamp,
 }
 
-/// A request's body.
+/// The body of a request.
 #[derive(Clone, Debug, Default)]
 pub enum Body {
-    /// None.
+    /// No body.
     #[default]
     Empty,
-    /// Text as received.
+    /// The bytes as received.
     Bytes(Vec<u8>),
     /// A parsed value (JSON without duplicate keys), for callers in the same process.
     Value(Value),
 }
 
 impl Request {
-    /// A request without headers, at time zero; a patch is a merge patch.
+    /// Creates a request without headers, at time zero. The content type of a PATCH is that of a JSON merge patch.
     pub fn new(method: Method, path: &str, body: impl Into<Body>) -> Self {
         Self {
             method,
@@ -124,20 +124,20 @@ impl From<Value> for Body {
     }
 }
 
-/// A response.
+/// An HTTP response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// The HTTP status code.
     pub code: u16,
-    /// The body.
+    /// The response body.
     pub body: ResponseBody,
     /// The format of a JSON body; callers in the same process can ignore it.
     pub format: Format,
-    /// Headers in addition to those of every response; a `Content-Type` here replaces the default.
+    /// Headers added to those of every response; a `Content-Type` here replaces the default.
     pub headers: Vec<(&'static str, String)>,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
-    /// What the pipeline did with the object; never sent over HTTP.
+    /// What the pipeline did to the object; never sent over HTTP.
     pub trace: Trace,
 }
 
@@ -146,14 +146,14 @@ pub struct Response {
 pub enum Reply {
     /// A complete response.
     Whole(Response),
-    /// A stream of events: 200, one JSON object per line.
+    /// A watch stream: status 200, one JSON object per line.
     Stream(Box<Watch>),
 }
 
-/// The format of a body, negotiated by `Accept`, `pretty` and `User-Agent`.
+/// The format of a response body, negotiated from `Accept`, `pretty` and `User-Agent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Compact JSON with a line break.
+    /// Compact JSON followed by a line break.
     #[default]
     Json,
     /// Indented JSON.
@@ -173,21 +173,21 @@ pub struct Trace {
     pub defaulted: Vec<Defaulted>,
     /// The field errors of a 422.
     pub errors: ErrorList,
-    /// What admission policies found and changed, if anything.
+    /// Decisions and changes made by admission policies, if any policy was evaluated.
     pub policies: Option<Box<Findings>>,
 }
 
 /// The body of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResponseBody {
-    /// JSON, shared with the store, so that reading an object copies nothing.
+    /// JSON, shared with the store so that reading an object does not copy it.
     Json(Arc<Value>),
     /// Plain text (`404 page not found`).
     Text(String),
 }
 
 impl ResponseBody {
-    /// The message of an error: that of its Status, or the text.
+    /// The error message: the Status message, or the plain text body.
     pub fn message(&self) -> &str {
         match self {
             Self::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
@@ -196,8 +196,8 @@ impl ResponseBody {
     }
 }
 
-/// The server. It may be shared between threads: every method takes `&self`, and locks are held only to look up and
-/// commit.
+/// The simulated API server. It may be shared between threads: every method takes `&self`, and locks are held only
+/// while looking up or committing an object.
 #[derive(Debug)]
 pub struct Server {
     release: Release,
@@ -214,13 +214,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// An empty server of a release. UIDs and generated names depend only on `seed`; callers should pass a random one.
+    /// Creates an empty server for a release. UIDs and generated names depend only on `seed`; callers should pass a
+    /// random seed.
     pub fn new(release: Release, seed: u64) -> Self {
         Self::with_keeping(release, seed, journal::Keeping::default())
     }
 
-    /// A server for many objects: those not written for a while are kept as compressed JSON, which takes a fraction of
-    /// the memory, and are parsed for each read.
+    /// Creates a server for many objects. Objects not written recently are stored as compressed JSON, which takes a
+    /// fraction of the memory and is parsed on each read.
     pub fn compact(release: Release, seed: u64) -> Self {
         Self::with_keeping(release, seed, journal::Keeping::compact())
     }
@@ -248,29 +249,29 @@ impl Server {
         self.release
     }
 
-    /// The server without managedFields, for callers that never show them: writes are cheaper, and an apply sees no
-    /// owners.
+    /// Disables managedFields tracking, for callers that never show managedFields: writes are cheaper, and server-side
+    /// apply finds no field owners.
     #[must_use]
     pub fn without_managed_fields(mut self) -> Self {
         self.tracks_fields = false;
         self
     }
 
-    /// Handles one request. Values may nest deeply and the code recurses into them, so the calling thread needs a large
-    /// stack (64 MiB or more for the deepest). A watch returns the events so far. The controllers have run when this
-    /// returns, so a new definition is served.
+    /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large
+    /// stack (64 MiB or more for the deepest values). A watch returns the events so far. The controllers have run when
+    /// this method returns, so a newly created CRD is already served.
     pub fn handle(&self, request: &Request) -> Response {
         self.whole(request, None)
     }
 
-    /// As [`Server::handle`], but consumes the request: the object it creates is not copied.
+    /// Like [`Server::handle`], but consumes the request so that a created object is not copied.
     pub fn take(&self, mut request: Request) -> Response {
         let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
         self.whole(&request, object)
     }
 
-    /// Handles one request as [`Server::handle`] does, but a watch continues, and the controllers do not run: after a
-    /// write of a definition the caller has to call [`Server::run_controllers`].
+    /// Like [`Server::handle`], but a watch continues as a stream, and the controllers do not run: after a write of a
+    /// CRD the caller must call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
         self.answer(request, None)
     }
@@ -307,7 +308,7 @@ impl Server {
                 non_resource::handle(Context::new(self, request, query, route::Target::default()), &parts)
             }
             route::Route::Malformed => not_found_page(),
-            // Go's HTTP server refuses this before any handler runs.
+            // Go's HTTP server rejects such a request before any handler runs.
             route::Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),
         })
     }

@@ -1,19 +1,19 @@
-//! The controllers of definitions: the steps that follow a write, after its response.
+//! The CRD controllers: the steps that follow a write of a CRD, after its response.
 //!
-//! A write of a definition stores it, updates the schema if the definition is already served, and adds its name to the
-//! [`Queue`]; so does the removal of the last object of a definition that is being deleted. [`Server::run_controllers`]
-//! then takes these steps. Each writes the definition if it changed it, so that watches see every step:
+//! A write of a CRD stores it, updates the schema if the CRD is already served, and adds its name to the [`Queue`]; so
+//! does the removal of the last object of a CRD that is being deleted. [`Server::run_controllers`] then takes the
+//! following steps. Each step that changes the CRD writes it, so that watches see every step:
 //!
 //! | step | here | in `k8s.io/apiextensions-apiserver` |
 //! |---|---|---|
 //! | accept the names | [`conditions::accept_names`] | `pkg/controller/status/naming_controller.go` |
-//! | establish it | [`conditions::establish`] | `pkg/controller/establish` |
+//! | establish the CRD | [`conditions::establish`] | `pkg/controller/establish` |
 //! | report a schema that is not structural | [`conditions::check_structure`] | `pkg/controller/nonstructuralschema` |
 //! | report the approval of a protected group | [`conditions::check_approval`] | `pkg/controller/apiapproval` |
 //! | serve its objects | [`serving`] | `pkg/apiserver/customresource_handler.go` |
-//! | delete its objects, then the definition | [`finalizing`] | `pkg/controller/finalizer` |
+//! | delete its objects, then the CRD | [`finalizing`] | `pkg/controller/finalizer` |
 //!
-//! The real server runs them concurrently, each as soon as it sees the change. Their order here is fixed.
+//! The real controllers run concurrently, each as soon as it sees the change. Here they run in a fixed order.
 
 mod finalizing;
 mod serving;
@@ -27,12 +27,12 @@ use crate::value::{Value, time};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of the definitions to process, without duplicates, in the order they were added.
+/// A work queue of CRD names without duplicates, in first-in, first-out order.
 #[derive(Debug, Default)]
 pub(super) struct Queue(Mutex<VecDeque<String>>);
 
 impl Queue {
-    /// Adds a definition that was written or removed.
+    /// Enqueues a CRD that was written or removed.
     pub fn enqueue(&self, name: &str) {
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !names.iter().any(|n| n == name) {
@@ -50,13 +50,13 @@ impl Queue {
 }
 
 impl Server {
-    /// Whether [`Server::run_controllers`] has work to do.
+    /// Returns true if the queue is not empty.
     pub fn has_work_for_controllers(&self) -> bool {
         !self.controllers.is_empty()
     }
 
-    /// Runs the controllers until the queue is empty: names are accepted, definitions are established and served, and
-    /// the objects of deleted definitions are removed, then the definition.
+    /// Runs the controllers until the queue is empty: names are accepted, CRDs are established and served, and for a
+    /// deleted CRD first its objects, then the CRD itself are removed.
     pub fn run_controllers(&self, now: Timestamp) {
         if self.controllers.is_empty() {
             return;
@@ -67,7 +67,7 @@ impl Server {
         }
     }
 
-    /// Takes every step for one definition. The caller holds the definitions' lock.
+    /// Runs every step for one CRD. The caller holds the write lock of the CRDs.
     fn reconcile(&self, name: &str, now: &str) {
         let Some(mut stored) = self.definitions.objects.get(name) else { return };
         let Some(mut definition) = typed(&stored) else { return };
@@ -75,7 +75,7 @@ impl Server {
         let before = definition.status.clone();
         conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
         stored = self.store_definition(name, stored, &mut definition, now);
-        // Served before it is established, because clients that see the condition may send objects.
+        // The CRD is served before it is established, because clients send objects as soon as they see the condition.
         self.serve_definition(name);
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
@@ -86,7 +86,7 @@ impl Server {
             stored = self.store_definition(name, stored, &mut definition, now);
         }
         if definition.status != before {
-            // It may have released names that other definitions wait for.
+            // The CRD may have released names that other CRDs are waiting for.
             self.enqueue_without_names(&others);
         }
         self.serve_definition(name);
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// Stores the result of a step if it changed the definition, and returns what is stored.
+    /// Stores the CRD if a step changed it, and returns the stored CRD.
     fn store_definition(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl Server {
         if self.tracks_fields {
             update_by_controller(self, &existing, &mut object, now);
         }
-        // No other thread writes definitions while the lock is held.
+        // No other thread writes CRDs while the lock is held.
         let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {
             return expected;
         };
@@ -121,15 +121,15 @@ impl Server {
         stored
     }
 
-    /// Enqueues the definitions whose names are not accepted yet.
+    /// Enqueues the CRDs whose names are not accepted yet.
     fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
         for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
             self.controllers.enqueue(definition.name());
         }
     }
 
-    /// The other definitions of a group, sorted by name. Decoding is slow, so the served definition is used where it is
-    /// current.
+    /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
+    /// if it is current.
     fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
         let stored = self.definitions.objects.list("", "", &self.revision).0;
         let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +161,7 @@ mod tests {
         )
     }
 
-    /// Sends a request as `serve` does: the controllers do not run.
+    /// Sends a request without running the controllers, like `serve`.
     fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
         match server.reply(&Request::new(method, path, body)) {
             Reply::Whole(response) => response,
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The types of the events since a revision, each with the reason of the last condition.
+    /// The types of the events after a revision, each with the reason of the last condition.
     fn events(server: &Server, since: u64) -> Vec<(String, String)> {
         let path = format!("{CRDS}?watch=true&resourceVersion={since}");
         let ResponseBody::Text(text) = server.handle(&Request::new(Method::Get, &path, "")).body else { panic!() };

@@ -32,7 +32,7 @@ use store::{Raced, Stored};
 use strategy::Strategy;
 use written::Written;
 
-/// The verb of a request. Watches are handled by [`Registry::watch`].
+/// The verb of a request, except watch, which [`Registry::watch`] handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Verb {
     /// GET of an object
@@ -51,14 +51,14 @@ pub(in crate::server) enum Verb {
     DeleteCollection,
 }
 
-/// The verbs of one resource or subresource at one version.
+/// The verbs of one version of a resource or subresource.
 #[derive(Debug)]
 pub(in crate::server) struct Registry<S> {
     strategy: S,
 }
 
 impl<S: Strategy> Registry<S> {
-    /// The registry of a strategy's resource.
+    /// Creates the registry for the resource of a strategy.
     pub fn new(strategy: S) -> Self {
         Self { strategy }
     }
@@ -66,7 +66,7 @@ impl<S: Strategy> Registry<S> {
     /// Handles a request.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns a refusal if the request is rejected.
     pub fn answer(&self, ctx: &mut Context<'_>, verb: Verb) -> Result<Answer, Refusal> {
         match verb {
             Verb::Get => self.get(ctx),
@@ -79,12 +79,12 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// Sets the negotiated format of a response.
+    /// Writes an answer, or the refusal, in the negotiated format.
     pub fn respond(&self, ctx: Context<'_>, output: &Output, answer: Result<Answer, Refusal>) -> Response {
         ctx.respond(output, Some(self.strategy.columns()), answer)
     }
 
-    /// Mutating admission. Plugins change only JSON values; typed objects, which are the definitions, are not changed.
+    /// Runs mutating admission. Plugins change only JSON values, so CRDs, which are typed objects, are not changed.
     fn mutate(
         &self,
         ctx: &mut Context<'_>,
@@ -101,7 +101,7 @@ impl<S: Strategy> Registry<S> {
         Ok(Mutation::Unchanged)
     }
 
-    /// Adds the warnings of a verdict, or refuses the object.
+    /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.
     fn check(&self, ctx: &mut Context<'_>, object: &S::Object, verdict: Verdict) -> Result<(), Refusal> {
         for warning in verdict.warnings {
             ctx.warn(warning);
@@ -115,10 +115,11 @@ impl<S: Strategy> Registry<S> {
         Ok(())
     }
 
-    /// Stores an object if the object at `key` is still `expected`, and returns it as the writer sees it.
+    /// Stores an object if the object at `key` is still `expected`, and returns the stored object at the version of the
+    /// request.
     ///
     /// # Errors
-    /// 409 if another write came first.
+    /// Returns 409 Conflict if another write was committed first.
     pub fn commit(
         &self,
         server: &Server,

@@ -1,6 +1,5 @@
-//! What differs between resources: one [`Strategy`](super::registry::strategy::Strategy) for custom resources and their
-//! status, one for their Scale and one for definitions. Built-in kinds are custom resources with a
-//! [`built_in::BuiltIn`].
+//! What differs between resources: one [`Strategy`](super::registry::strategy::Strategy) each for custom resources and
+//! their status, for their Scale, and for CRDs. Built-in kinds are custom resources with a [`built_in::BuiltIn`].
 
 pub(in crate::server) mod admission_kinds;
 pub(in crate::server) mod built_in;

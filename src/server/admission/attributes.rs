@@ -1,4 +1,4 @@
-//! The attributes of a request that admission sees besides the object: `admission.Attributes`.
+//! The attributes of a request that admission reads in addition to the object (`admission.Attributes`).
 
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::options::WriteOptions;
@@ -17,7 +17,7 @@ pub(in crate::server) enum Operation {
 }
 
 impl Operation {
-    /// The word in policies and in `request.operation`.
+    /// The operation name used in policies and in `request.operation`.
     #[cfg_attr(not(test), expect(dead_code, reason = "webhooks match by it"))]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ pub(in crate::server) struct GroupVersionKind<'a> {
     pub kind: &'a str,
 }
 
-/// What a request writes: the resource and subresource of its URL, and the kind of its object.
+/// The target of a write: the resource and subresource of the URL, and the kind of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct RequestScope<'a> {
     /// The resource.
@@ -61,25 +61,25 @@ pub(in crate::server) struct RequestScope<'a> {
     pub kind: GroupVersionKind<'a>,
 }
 
-/// The options of a request.
+/// The options of a write request.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) enum OperationOptions<'a> {
-    /// Of a create or update.
+    /// The options of a create or update.
     Write(&'a WriteOptions),
-    /// Of a deletion.
+    /// The options of a deletion.
     Delete(&'a DeleteOptions),
 }
 
-/// The sender of a request: `user.Info`.
+/// The user that sends a request (`user.Info`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserInfo {
     /// The name.
     pub username: String,
-    /// The UID, empty for none.
+    /// The UID; empty if there is none.
     pub uid: String,
     /// The groups, in order.
     pub groups: Vec<String>,
-    /// Further facts that the authenticator gave.
+    /// Additional attributes from the authenticator.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
@@ -87,8 +87,8 @@ const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 
 impl UserInfo {
-    /// The user that somebody who impersonates it becomes: with the groups of a service account if none is given, and with
-    /// those of authenticated users (`endpoints/filters/impersonation`).
+    /// The user info of an impersonated user, completed with the default groups of a service account if `groups` is
+    /// empty, and with `system:authenticated` (`endpoints/filters/impersonation`).
     pub fn authenticated(username: String, mut groups: Vec<String>) -> Self {
         if groups.is_empty()
             && let Some((namespace, _)) =
@@ -107,7 +107,7 @@ impl UserInfo {
     }
 }
 
-/// The user that kubeadm gives an administrator.
+/// The administrator that kubeadm creates.
 impl Default for UserInfo {
     fn default() -> Self {
         Self {
@@ -119,10 +119,10 @@ impl Default for UserInfo {
     }
 }
 
-/// What admission knows of a request besides the object that is to be written.
+/// The attributes of a request that admission reads in addition to the object to be written (`admission.Attributes`).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Attributes<'a> {
-    /// What the request does.
+    /// The operation.
     pub operation: Operation,
     /// The resource of the URL.
     pub resource: GroupVersionResource<'a>,
@@ -130,24 +130,24 @@ pub(in crate::server) struct Attributes<'a> {
     pub subresource: &'a str,
     /// The kind of the object: `autoscaling/v1` Scale for the scale subresource.
     pub kind: GroupVersionKind<'a>,
-    /// The namespace of the URL, empty for none; of a namespace its own name.
+    /// The namespace of the URL, or empty. For a Namespace object, its own name.
     pub namespace: &'a str,
-    /// The name of the URL, on create that of the object. Empty where it is still to be generated and for the objects of a
+    /// The name in the URL; for a create, the name of the object. Empty if the name is to be generated, and for a
     /// deletecollection.
     pub name: &'a str,
-    /// The existing object in the version of the request; `None` on create.
+    /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
-    /// The options.
+    /// The options of the request.
     pub options: OperationOptions<'a>,
-    /// Whether nothing is stored.
+    /// True for a dry run, which stores nothing.
     pub dry_run: bool,
-    /// Who sent the request.
+    /// The user that sends the request.
     pub user: &'a UserInfo,
 }
 
 impl Attributes<'_> {
-    /// `CreateOptions`, `UpdateOptions` or `DeleteOptions` as `request.options` shows them: a PATCH has those of the
-    /// operation it turned out to be.
+    /// `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of the
+    /// operation it results in.
     pub fn options_value(&self) -> Value {
         let kind = match self.operation {
             Operation::Create => "CreateOptions",

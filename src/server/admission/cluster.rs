@@ -1,4 +1,5 @@
-//! What admission plugins may ask the server about: resources, objects, conversion and defaults. Everything is in memory.
+//! Read access to the server's state for admission plugins: resources, objects, conversion and defaults. All state is
+//! in memory.
 
 use super::{GroupVersionKind, GroupVersionResource};
 use crate::pipeline;
@@ -11,7 +12,7 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 
-/// The server as admission sees it.
+/// A read-only view of the server for admission plugins.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Cluster<'a> {
     server: &'a Server,
@@ -20,7 +21,7 @@ pub(in crate::server) struct Cluster<'a> {
     pub now: Timestamp,
 }
 
-/// A served version of a resource.
+/// A resource at one of its versions.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct Resource {
     serving: Arc<Serving>,
@@ -28,29 +29,29 @@ pub(in crate::server) struct Resource {
 }
 
 impl Resource {
-    /// Group, version and resource.
+    /// The group, version and resource.
     pub fn resource(&self) -> GroupVersionResource<'_> {
         let Serving { group, plural, .. } = &*self.serving;
         GroupVersionResource { group, version: &self.version.name, resource: plural }
     }
 
-    /// Group, version and kind.
+    /// The group, version and kind.
     pub fn kind(&self) -> GroupVersionKind<'_> {
         let Serving { group, kind, .. } = &*self.serving;
         GroupVersionKind { group, version: &self.version.name, kind }
     }
 
-    /// Whether its objects are in namespaces.
+    /// Returns true if the resource is namespaced.
     pub fn is_namespaced(&self) -> bool {
         self.serving.namespaced
     }
 
-    /// Names and types as the published OpenAPI document has them.
+    /// The merge type of the version, with the type names of the published OpenAPI document.
     pub fn merge_type(&self) -> crate::apply::types::TypeRef {
         self.version.merge_type_ref().clone()
     }
 
-    /// Whether the version has the subresource; the empty one is the object itself.
+    /// Returns true if the version has the subresource `name`; an empty name stands for the object itself.
     pub fn has_subresource(&self, name: &str) -> bool {
         match name {
             "" => true,
@@ -60,10 +61,10 @@ impl Resource {
         }
     }
 
-    /// An object of any version of the resource as one of this version.
+    /// Converts an object from any version of the resource to this version.
     ///
     /// # Errors
-    /// An object whose apiVersion the definition does not have.
+    /// Returns a refusal if the CRD has no version with the object's apiVersion.
     #[cfg_attr(not(test), expect(dead_code, reason = "webhooks are sent converted objects"))]
     pub fn convert(&self, object: &Value) -> Result<Value, Refusal> {
         self.serving.convert(object.clone(), &self.version)
@@ -74,10 +75,10 @@ impl Resource {
         pipeline::default(&self.version.stages, object);
     }
 
-    /// The object of that name; `namespace` is empty for a cluster-scoped resource.
+    /// Returns the object with this name; `namespace` is empty for a cluster-scoped resource.
     ///
     /// # Errors
-    /// A stored object that cannot be converted to this version.
+    /// Returns a refusal if the stored object cannot be converted to this version.
     pub fn get(&self, namespace: &str, name: &str) -> Result<Option<Arc<Value>>, Refusal> {
         let stored = self.serving.objects.get(&store::key(namespace, name));
         stored.map(|stored| self.serving.read(&stored, &self.version)).transpose()
@@ -85,39 +86,40 @@ impl Resource {
 }
 
 impl<'a> Cluster<'a> {
-    /// The server at the time of a request.
+    /// Creates a view of the server at the time of a request.
     pub fn new(server: &'a Server, now: Timestamp) -> Self {
         Self { server, now }
     }
 
-    /// Which namespaces exist; `None` where the server does not know namespaces and every one is fine.
+    /// The rule that decides which namespaces exist; `None` if the server does not model namespaces and accepts every
+    /// namespace.
     pub fn namespaces(&self) -> Option<Namespaces> {
         self.server.namespaces
     }
 
-    /// A Namespace object.
+    /// Returns the Namespace object with this name.
     pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
         self.server.namespace(name)
     }
 }
 
 impl Cluster<'_> {
-    /// The release that is simulated.
+    /// The simulated release.
     pub fn release(&self) -> Release {
         self.server.release()
     }
 
-    /// A served resource by its kind: custom resources, and those of the core group that the server has.
+    /// Finds a served resource by kind: a custom resource, or a core resource that the server has.
     pub fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
         self.find(version, |serving| serving.group == group && serving.kind == kind)
     }
 
-    /// A served resource by its plural.
+    /// Finds a served resource by plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Resource> {
         self.find(version, |serving| serving.group == group && serving.plural == plural)
     }
 
-    /// All served versions of a resource, in the definition's order.
+    /// All served versions of a resource, in the order of the CRD.
     #[cfg_attr(not(test), expect(dead_code, reason = "webhooks ask for it"))]
     pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
@@ -125,23 +127,23 @@ impl Cluster<'_> {
         served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
-    /// All versions of a resource, served or not: policies count them all as equivalent.
+    /// All versions of a resource, served or not; policies treat them all as equivalent.
     pub fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
         let all = serving.versions.iter();
         all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
-    /// The stored objects of a resource in key order.
+    /// The stored objects of a resource, in key order.
     pub fn stored(&self, group: &str, plural: &str) -> store::Found {
         let serving = self.server.serving_of(&format!("{plural}.{group}"));
         serving.map(|serving| serving.objects.list("", "", &self.server.revision).0).unwrap_or_default()
     }
 
-    /// The objects of a resource in key order; of all namespaces where `namespace` is empty.
+    /// The objects of a resource, in key order; of all namespaces if `namespace` is empty.
     ///
     /// # Errors
-    /// A stored object that cannot be converted to the resource's version.
+    /// Returns a refusal if a stored object cannot be converted to the resource's version.
     pub fn list(&self, resource: &Resource, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
         let serving = &resource.serving;
         let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
@@ -157,7 +159,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Whether a namespace is being deleted.
+/// Returns true if a namespace is being deleted.
 pub(super) fn is_terminating(namespace: &Value) -> bool {
     metadata::is_deleting(namespace)
 }

@@ -1,4 +1,4 @@
-//! `NamespaceLifecycle` (`admission/plugin/namespace/lifecycle/admission.go`): nothing is created in a namespace that does
+//! `NamespaceLifecycle` (`admission/plugin/namespace/lifecycle/admission.go`): rejects creates in a namespace that does
 //! not exist or is being deleted.
 
 use super::cluster::is_terminating;
@@ -7,7 +7,8 @@ use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::strategy::namespace::{Namespaces, RESOURCE};
 use crate::value::Value;
 
-/// The plugin. It has a say before every other one, so it refuses where others mutate.
+/// The `NamespaceLifecycle` plugin. It runs before all others, so it rejects a request before other plugins mutate the
+/// object.
 #[derive(Debug)]
 pub(in crate::server) struct NamespaceLifecycle;
 

@@ -15,10 +15,10 @@ const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResou
     "length":{"type":"integer","maximum":9}}},
     "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}"#;
 
-/// What a plugin was shown, a line per call.
+/// The arguments of plugin calls, one line per call.
 type Calls = Arc<Mutex<Vec<String>>>;
 
-/// Writes down its calls, and does what the label `do` of the object says.
+/// A plugin that records its calls and acts as the label `do` of the object requests.
 #[derive(Debug)]
 struct Recorder(Calls);
 

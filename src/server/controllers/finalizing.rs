@@ -1,4 +1,4 @@
-//! Deleting the objects of a definition that is being deleted, and with the last object the definition.
+//! Deletes the objects of a CRD that is being deleted, then the CRD.
 
 use crate::crd::{self, CustomResourceDefinition, conditions};
 use crate::server::Server;
@@ -8,8 +8,8 @@ use crate::server::strategy::definition::typed;
 use crate::value::Value;
 
 impl Server {
-    /// Deletes the objects of a definition, and the definition once none is left. Objects with finalizers stay until their
-    /// finalizers are removed; [`Server::object_removed`] enqueues the definition again then.
+    /// Deletes the objects of a CRD, and the CRD once no object is left. Objects with finalizers are kept until their
+    /// finalizers are removed; [`Server::object_removed`] then enqueues the CRD again.
     pub(super) fn finalize(&self, name: &str, now: &str) {
         let Some(serving) = self.serving_of(name) else { return };
         let Some(stored) = self.definitions.objects.get(name) else { return };
@@ -34,7 +34,7 @@ impl Server {
         self.serve_definition(name);
     }
 
-    /// Deletes the objects whose keys begin with `prefix`, or marks them where they have finalizers.
+    /// Deletes the objects whose keys begin with `prefix`, or marks them as being deleted if they have finalizers.
     pub(in crate::server) fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
         let Some(storage) = serving.storage() else { return };
         for (key, stored) in serving.objects.list(prefix, "", &self.revision).0 {
@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Enqueues a definition that is being deleted when its last object was removed.
+    /// Enqueues a CRD that is being deleted when its last object was removed.
     pub(in crate::server) fn object_removed(&self, serving: &Serving) {
         if serving.terminating && serving.objects.is_empty() {
             self.controllers.enqueue(serving.crd.name());

@@ -1,4 +1,4 @@
-//! Serving the objects of definitions: compiles a definition when it changes and drops it when it is removed.
+//! Serves the custom resources of CRDs: compiles a CRD when it changes and drops it when it is removed.
 
 use crate::crd::CustomResourceDefinition;
 use crate::server::Server;
@@ -8,7 +8,7 @@ use crate::server::strategy::definition::typed;
 use std::sync::{Arc, PoisonError};
 
 impl Server {
-    /// Compiles a definition, unless only its metadata or conditions changed.
+    /// Compiles a CRD, unless only its metadata or conditions changed.
     pub(in crate::server) fn serve_definition(&self, name: &str) {
         let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) else { return };
         let definition = Arc::new(definition);
@@ -30,8 +30,8 @@ impl Server {
         served.insert(name.to_owned(), Arc::new(next));
     }
 
-    /// A definition was written. Where it is served, its new schema applies from now on (the real server needs about a
-    /// millisecond for that); everything else is left to the controllers. The caller holds the definitions' lock.
+    /// Handles a write of a CRD. If the CRD is served, its new schema applies immediately (the real server takes about
+    /// a millisecond); all other changes are left to the controllers. The caller holds the write lock of the CRDs.
     pub(in crate::server) fn definition_written(&self, name: &str) {
         if self.serving_of(name).is_some() {
             self.serve_definition(name);
@@ -39,7 +39,7 @@ impl Server {
         self.controllers.enqueue(name);
     }
 
-    /// Stops serving a definition that was removed; its names are free then. The caller holds the definitions' lock.
+    /// Stops serving a CRD that was removed, which releases its names. The caller holds the write lock of the CRDs.
     pub(in crate::server) fn stop_serving(&self, name: &str) {
         let removed = self.serving.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         let Some(removed) = removed else { return };
@@ -47,7 +47,7 @@ impl Server {
         self.enqueue_without_names(&self.others(name, &removed.group));
     }
 
-    /// What is served for a definition.
+    /// The compiled CRD with this name, if it is served.
     pub(in crate::server) fn serving_of(&self, name: &str) -> Option<Arc<Serving>> {
         self.serving.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }

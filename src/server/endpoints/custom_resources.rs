@@ -1,4 +1,5 @@
-//! Requests for custom resources: which definition answers, and by which verb (`apiserver/customresource_handler.go`).
+//! Requests for custom resources: chooses the CRD, version, subresource and verb
+//! (`apiserver/customresource_handler.go`).
 
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
@@ -13,7 +14,7 @@ use crate::server::strategy::scale::ScaleOf;
 use crate::server::{Method, Reply, Response};
 use std::sync::Arc;
 
-/// Answers a request for a custom resource.
+/// Handles a request for a custom resource.
 pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
     let is_watch = ctx.target.verb == "watch"
         && ctx.target.subresource.is_empty()
@@ -48,12 +49,12 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
 const OBJECT_VERBS: [&str; 7] = ["get", "list", "create", "update", "patch", "delete", "deletecollection"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "update", "patch"];
 
-/// The resource that the URL names.
+/// The group and resource of the URL.
 fn named<'c>(ctx: &'c Context<'_>) -> GroupResource<'c> {
     GroupResource { group: &ctx.target.group, resource: &ctx.target.resource }
 }
 
-/// What serves the request, if anything does.
+/// The compiled CRD and version for the request, if both are served.
 fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
     let target = &ctx.target;
     let serving = ctx.server.serving_of(&format!("{}.{}", target.resource, target.group))?;
@@ -63,7 +64,7 @@ fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
     (fits && version.served && serving.is_served()).then_some((serving, version))
 }
 
-/// Checks in the server's order what comes before every verb: the verb, the kind of a patch, the name, the output form.
+/// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
 fn respond(mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
     let registry = Registry::new(strategy);
     let verb = match ctx.target.verb {

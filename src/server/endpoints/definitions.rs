@@ -1,4 +1,4 @@
-//! `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`: the router of typed kinds.
+//! Requests for `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`, as the router of typed kinds handles them.
 
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
@@ -8,7 +8,7 @@ use crate::server::registry::{Registry, Verb};
 use crate::server::strategy::definition::{Definition, RESOURCE};
 use crate::server::{Method, Reply, Response};
 
-/// Answers a request for definitions.
+/// Handles a request for CRDs.
 pub(super) fn handle(ctx: Context<'_>) -> Reply {
     let target = &ctx.target;
     let subresource = target.subresource.as_str();
@@ -35,7 +35,7 @@ fn respond(mut ctx: Context<'_>) -> Response {
         Method::Patch if named => patch::definition_kind(ctx.request.content_type.as_deref()).map(Verb::Patch),
         Method::Delete if named && !is_status => Ok(Verb::Delete),
         Method::Delete if !is_status => Ok(Verb::DeleteCollection),
-        // The router of typed kinds has no HEAD.
+        // The router of typed kinds does not support HEAD.
         _ => return ctx.refuse(&Refusal::method_not_allowed()),
     };
     let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };

@@ -1,11 +1,11 @@
-//! The paths of resources and objects, percent-encoded because names may contain any character.
+//! URL paths of resources and objects. Names are percent-encoded because they may contain any character.
 
 use std::fmt::Write as _;
 
 /// The path of the CustomResourceDefinitions.
 pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// The path of a resource's collection.
+/// The path of the collection of a resource.
 pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
     let mut path = String::from("/apis");
     for part in [group, version] {
@@ -26,7 +26,7 @@ pub fn object(collection: &str, name: &str) -> String {
     path
 }
 
-/// Percent-encodes a text.
+/// Percent-encodes a path segment.
 pub fn encoded(text: &str) -> String {
     let mut out = String::new();
     push_encoded(&mut out, text);

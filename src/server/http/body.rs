@@ -1,4 +1,4 @@
-//! Decodes request bodies, with the errors of the server's serializers (`runtime/serializer/json`).
+//! Decodes request bodies, with the error messages of the server's serializers (`runtime/serializer/json`).
 
 pub(in crate::server) mod unreadable;
 
@@ -20,13 +20,13 @@ pub const LIMIT: usize = 3 * 1024 * 1024;
 /// A decoded body.
 #[derive(Debug)]
 pub(in crate::server) struct Document {
-    /// The value, which is an object.
+    /// The decoded JSON object.
     pub value: Value,
-    /// Duplicate keys; each is a strict error.
+    /// Duplicate keys; each is a strict decoding error.
     pub strict: Vec<String>,
 }
 
-/// The bytes of a body (for callers in the same process, the value's JSON). Refuses a body that is too large.
+/// The bytes of a body; for a body passed as a value, its JSON. Returns a refusal for a body that is too large.
 pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
     let bytes = match body {
         Body::Empty => Cow::Borrowed(&[][..]),
@@ -37,17 +37,17 @@ pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
     Ok(bytes)
 }
 
-/// The size of the body in bytes; 0 for a value, whose text is not known.
+/// The size of the body in bytes; 0 for a body passed as a value.
 pub(in crate::server) fn length(body: &Body) -> usize {
     if let Body::Bytes(bytes) = body { bytes.len() } else { 0 }
 }
 
-/// Refuses a body that is too large.
+/// Returns a refusal for a body that is too large.
 pub(in crate::server) fn check_size(body: &Body) -> Result<(), Refusal> {
     if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
 }
 
-/// Decodes a body, which must be an object with apiVersion and kind.
+/// Decodes a body, which must be a JSON object with apiVersion and kind.
 pub(in crate::server) fn object(
     body: &Body,
     input: Input,
@@ -62,7 +62,7 @@ pub(in crate::server) fn object(
     Ok(document)
 }
 
-/// Moves the object out of a body without errors, because it is not needed there again.
+/// Moves the value out of the body of an in-process request, so that it is not copied.
 pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
     match body {
         Body::Value(value)
@@ -125,7 +125,7 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The name of a value's type in the errors of `encoding/json`.
+/// The name of a value's JSON type in the error messages of `encoding/json`.
 pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -137,7 +137,7 @@ pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
     }
 }
 
-/// `runtime.NewMissingKindErr`: includes the body, or with `Ignore` the decoded JSON.
+/// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.
 pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
     let text = match body {
         Body::Bytes(bytes) if input == Input::Yaml && !validation.looks() => {
@@ -148,7 +148,7 @@ pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: Fie
     format!("Object 'Kind' is missing in '{text}'")
 }
 
-/// The server's decoder turns `null` into `{}`.
+/// Replaces `null` by `{}`, as the server's decoder does.
 pub(in crate::server) fn or_empty(value: Value) -> Value {
     if value.is_null() { Value::Object(Map::new()) } else { value }
 }

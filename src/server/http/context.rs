@@ -1,4 +1,4 @@
-//! One request on its way: what was asked, what has been said so far, and how the answer is written.
+//! The state of one request while it is handled, and the writer of its response.
 
 use crate::release::Release;
 use crate::server::http::body::unreadable::Unreadable;
@@ -14,38 +14,38 @@ use crate::value::time;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
-/// A request that is being answered.
+/// The state of one request while it is handled.
 pub(in crate::server) struct Context<'a> {
-    /// The server.
+    /// The server that handles the request.
     pub server: &'a Server,
     /// The request.
     pub request: &'a Request,
-    /// Its query.
+    /// The parsed query.
     pub query: Query,
-    /// What it is about.
+    /// The requested resource.
     pub target: Target,
-    /// The trace so far.
+    /// The trace, to which handlers add.
     pub trace: Trace,
-    /// The object of the body, if it was taken out of it.
+    /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
     warnings: Vec<String>,
 }
 
-/// An answer before it is written.
+/// The result of a handler before it is written as a response.
 pub(in crate::server) struct Answer {
-    /// The code.
+    /// The HTTP status code.
     pub code: u16,
-    /// What is answered.
+    /// The content of the response.
     pub content: Content,
 }
 
-/// What is answered.
+/// The content of a response.
 pub(in crate::server) enum Content {
     /// One object.
     Object(Arc<Value>),
     /// A list.
     List(List),
-    /// A Status: never shown in another form.
+    /// A Status, which is never converted to a Table or to partial metadata.
     Status(Value),
 }
 
@@ -63,29 +63,29 @@ pub(in crate::server) struct List {
     pub remaining: Option<i64>,
     /// The items.
     pub items: Vec<Arc<Value>>,
-    /// Go's name of the list's type, which one refusal tells.
+    /// The Go type of the list, which one error message contains.
     pub go_type: &'static str,
 }
 
 impl Answer {
-    /// An object with a code.
+    /// An answer with one object.
     pub fn object(code: u16, object: Arc<Value>) -> Self {
         Self { code, content: Content::Object(object) }
     }
 }
 
 impl<'a> Context<'a> {
-    /// A request that was routed.
+    /// Creates the context of a routed request.
     pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
         Self { server, request, query, target, trace: Trace::default(), object: None, warnings: Vec::new() }
     }
 
-    /// The release that answers.
+    /// The simulated release.
     pub fn release(&self) -> Release {
         self.server.release
     }
 
-    /// The object of the body, which must have a type.
+    /// Decodes the object of the body, which must have apiVersion and kind.
     pub fn body_object(&mut self, input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
         match self.object.take() {
             Some(value) => Ok(Document { value, strict: Vec::new() }),
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds a warning; equal ones are told once.
+    /// Adds a warning unless the same text was added before.
     pub fn warn(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() && !self.warnings.contains(&text) {
@@ -101,17 +101,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The time of the request, as metadata holds it.
+    /// The time of the request in RFC 3339 format, as used in metadata.
     pub fn now(&self) -> String {
         time::format(self.request.now)
     }
 
-    /// Chooses the output form.
+    /// Negotiates the format of the response.
     pub fn negotiate(&self, endpoint: Endpoint) -> Result<Output, Refusal> {
         negotiate::output(self.request.accept.as_deref(), self.request.user_agent.as_deref(), &self.query, endpoint)
     }
 
-    /// The name in the URL, which most verbs need.
+    /// The name in the URL.
+    ///
+    /// # Errors
+    /// Returns 400 Bad Request if the URL has no name.
     pub fn name(&self) -> Result<String, Refusal> {
         if self.target.name.is_empty() {
             return Err(Refusal::bad_request("name must be provided"));
@@ -119,7 +122,7 @@ impl<'a> Context<'a> {
         Ok(self.target.name.clone())
     }
 
-    /// Tells about strict decoding errors as warnings, one per line of a YAML error.
+    /// Adds strict decoding errors as warnings; an error of the YAML decoder gives one warning per line.
     pub fn warn_strict(&mut self, errors: &[String]) {
         for error in errors {
             let lines = ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"]
@@ -132,7 +135,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Strict decoding errors: an error in Strict, warnings in Warn.
+    /// Handles strict decoding errors: an error with `Strict`, warnings with `Warn`, nothing with `Ignore`.
     pub fn strict_errors(&mut self, errors: &[String], options: &WriteOptions) -> Result<(), String> {
         if errors.is_empty() {
             return Ok(());
@@ -147,7 +150,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Writes the answer in the negotiated form, or the refusal.
+    /// Writes the answer in the negotiated format, or the refusal.
     pub fn respond(mut self, output: &Output, columns: Option<&Columns>, answer: Result<Answer, Refusal>) -> Response {
         let shaped = answer.and_then(|answer| {
             let code = answer.code;
@@ -169,12 +172,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The texts of the warnings so far.
+    /// The warnings added so far, truncated as for the headers.
     pub fn into_warnings(self) -> Vec<String> {
         headers(self.warnings)
     }
 
-    /// Writes a refusal: a form for the object is not wanted any more, so `Accept` is read again without.
+    /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
+    /// them.
     pub fn refuse(mut self, refusal: &Refusal) -> Response {
         self.trace.errors.clone_from(&refusal.errors);
         let format = match self.negotiate(Endpoint::Plain) {
@@ -222,7 +226,7 @@ impl<'a> Context<'a> {
             }
             (_, Content::List(list)) => {
                 let items: Vec<Value> = list.items.iter().map(|o| table::partial(o, version)).collect();
-                // A list that was never appended to is null to Go.
+                // A Go slice that was never appended to is encoded as null.
                 let items = if items.is_empty() { Value::Null } else { Value::Array(items) };
                 object([
                     ("kind", Value::from("PartialObjectMetadataList")),
@@ -238,7 +242,7 @@ impl<'a> Context<'a> {
 }
 
 impl List {
-    /// `metadata` of the list. Custom resources' lists always have `continue`.
+    /// `metadata` of the list. Lists of custom resources always have `continue`.
     fn metadata(&self, always_continue: bool) -> Map {
         let mut out = Map::new();
         if always_continue || !self.continue_.is_empty() {
@@ -256,7 +260,7 @@ impl List {
         let is_typed = self.go_type != UNSTRUCTURED_LIST;
         let mut items: Vec<Value> = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
         if is_typed {
-            // Items of a typed list do not name their type.
+            // Items of a typed list have neither apiVersion nor kind.
             for members in items.iter_mut().filter_map(Value::as_object_mut) {
                 members.remove("kind");
                 members.remove("apiVersion");
@@ -271,10 +275,11 @@ impl List {
     }
 }
 
-/// Go's type of lists of custom resources.
+/// The Go type of lists of custom resources.
 pub(in crate::server) const UNSTRUCTURED_LIST: &str = "*unstructured.UnstructuredList";
 
-/// The warnings that fit the headers: above 4096 characters in all, each is cut to 256 (`filters/warning.go`).
+/// Truncates warnings for the response headers: if they have more than 4096 characters in total, each is cut to 256
+/// characters (`filters/warning.go`).
 fn headers(warnings: Vec<String>) -> Vec<String> {
     const TOTAL: usize = 4096;
     const ITEM: usize = 256;
@@ -284,7 +289,8 @@ fn headers(warnings: Vec<String>) -> Vec<String> {
     }
     let mut written = 0;
     let mut out = Vec::new();
-    // The server begins to cut at the first warning that does not fit, and cuts those before it again.
+    // The server starts truncating at the first warning that exceeds the total, then truncates the preceding warnings
+    // too.
     let mut sum = 0;
     let first_over = warnings.iter().position(|w| {
         sum += length(w);

@@ -1,4 +1,4 @@
-//! `DeleteOptions`: from the body, or from the query when there is none.
+//! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::Release;
@@ -12,18 +12,18 @@ use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::metadata::{self, HasMetadata};
 use crate::value::Value;
 
-/// What happens to an object's dependents.
+/// `propagationPolicy`: what happens to dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Propagation {
-    /// They stay.
+    /// Dependents are kept.
     Orphan,
-    /// They go later.
+    /// Dependents are deleted after the object.
     Background,
-    /// They go first.
+    /// Dependents are deleted before the object.
     Foreground,
 }
 
-/// How to delete.
+/// The options of a deletion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct DeleteOptions {
     /// `dryRun: [All]`
@@ -66,7 +66,7 @@ impl DeleteOptions {
         raw.validate(ctx.release())
     }
 
-    /// The object must be the one that was meant. `kind` heads the refusal.
+    /// Checks the preconditions on UID and resourceVersion. The error message begins with `kind`.
     pub fn check_preconditions(&self, existing: &impl HasMetadata, kind: GroupResource<'_>) -> Result<(), Refusal> {
         let name = metadata::text(existing, "name");
         let have = metadata::text(existing, "uid");
@@ -87,7 +87,7 @@ impl DeleteOptions {
     }
 }
 
-/// A collection cannot be deleted blindly.
+/// The refusal of a deletecollection with `ignoreStoreReadErrorWithClusterBreakingPotential`.
 pub(in crate::server) fn collection_refuses_ignoring() -> Refusal {
     let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
     let text = "is not allowed with DELETECOLLECTION, try again after removing the option";
@@ -136,7 +136,7 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     })
 }
 
-/// Reads a typed object with Go's error texts.
+/// Decodes fields of a typed object with Go's error messages.
 struct Reader<'v> {
     value: &'v Value,
     path: String,

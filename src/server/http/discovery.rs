@@ -16,7 +16,7 @@ use crate::value::Value;
 use groups::{Group, groups};
 use std::sync::Arc;
 
-/// Answers `/apis`.
+/// Handles `/apis`.
 pub(in crate::server) fn of_groups(ctx: Context<'_>) -> Response {
     let groups = groups(ctx.server);
     match ctx.negotiate(Endpoint::Groups) {
@@ -26,7 +26,7 @@ pub(in crate::server) fn of_groups(ctx: Context<'_>) -> Response {
     }
 }
 
-/// Answers `/api`.
+/// Handles `/api`.
 pub(in crate::server) fn of_core(ctx: Context<'_>) -> Response {
     let core = groups::core(ctx.server);
     match ctx.negotiate(Endpoint::Groups) {
@@ -36,20 +36,20 @@ pub(in crate::server) fn of_core(ctx: Context<'_>) -> Response {
     }
 }
 
-/// Answers `/api/VERSION`, if the version exists.
+/// Handles `/api/VERSION`; `None` if the version does not exist.
 pub(in crate::server) fn of_core_version(ctx: Context<'_>, version: &str) -> Option<Response> {
     let core = groups::core(ctx.server)?;
     let found = core.versions.iter().find(|v| v.name == version)?;
     Some(answer(ctx, "", Some(legacy::resource_list("", found))))
 }
 
-/// Answers `/apis/GROUP`.
+/// Handles `/apis/GROUP`.
 pub(in crate::server) fn of_group(ctx: Context<'_>, group: &str) -> Response {
     let found = groups(ctx.server).into_iter().find(|g| g.name == group);
     answer(ctx, group, found.map(|g| legacy::group(&g, true)))
 }
 
-/// Answers `/apis/GROUP/VERSION`.
+/// Handles `/apis/GROUP/VERSION`.
 pub(in crate::server) fn of_version(ctx: Context<'_>, group: &str, version: &str) -> Response {
     let groups = groups(ctx.server);
     let found =
@@ -57,7 +57,8 @@ pub(in crate::server) fn of_version(ctx: Context<'_>, group: &str, version: &str
     answer(ctx, group, found.map(|v| legacy::resource_list(group, v)))
 }
 
-/// The group apiextensions.k8s.io has a different handler than the groups of custom resources, with different refusals.
+/// Writes a discovery document. The group apiextensions.k8s.io has a different handler than the groups of custom
+/// resources, with different error responses.
 fn answer(ctx: Context<'_>, group: &str, document: Option<Value>) -> Response {
     let own = group == crd::GROUP;
     let Some(document) = document else {

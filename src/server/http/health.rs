@@ -1,4 +1,5 @@
-//! `/healthz`, `/livez`, `/readyz` and their checks, with the server's names (`server/healthz/healthz.go`).
+//! The health endpoints `/healthz`, `/livez` and `/readyz`, and their individual checks, which have the real server's
+//! names (`server/healthz/healthz.go`).
 
 use crate::server::Response;
 use crate::server::http::page::text;
@@ -7,7 +8,7 @@ use crate::value::quote::go_quote;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The checks of an endpoint. All of them pass.
+/// The checks of an endpoint. All of them always pass.
 fn checks(endpoint: &str) -> Vec<&'static str> {
     let ready = endpoint == "readyz";
     let mut all = vec!["ping", "log", "etcd"];
@@ -28,7 +29,7 @@ fn checks(endpoint: &str) -> Vec<&'static str> {
     all
 }
 
-/// The paths of all checks.
+/// The paths of all health endpoints and their checks.
 pub(in crate::server) fn paths() -> impl Iterator<Item = String> {
     ["healthz", "livez", "readyz"].into_iter().flat_map(|endpoint| {
         let each = checks(endpoint).into_iter().map(move |check| format!("/{endpoint}/{check}"));
@@ -36,7 +37,7 @@ pub(in crate::server) fn paths() -> impl Iterator<Item = String> {
     })
 }
 
-/// Answers for an endpoint, or for one of its checks if it exists.
+/// Handles an endpoint or, if it exists, one of its checks.
 pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> Option<Response> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let checks = checks(endpoint);
@@ -49,7 +50,7 @@ pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> O
     Some(response)
 }
 
-/// The line of each check.
+/// The response body of an endpoint: one line per check.
 fn all(query: &Query, endpoint: &str, checks: &[&str]) -> String {
     let mut excluded: BTreeSet<&str> = query.all("exclude").collect();
     let mut out = String::new();

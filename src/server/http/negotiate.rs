@@ -1,20 +1,22 @@
-//! Content negotiation: `Accept` and `Content-Type` (`endpoints/handlers/negotiation/negotiate.go`, `munnerz/goautoneg`).
+//! Content negotiation: `Accept` and `Content-Type` (`endpoints/handlers/negotiation/negotiate.go`,
+//! `munnerz/goautoneg`).
 //!
-//! Three surprises: clauses are sorted by a relation that is not an order (`q`, then `*`); a clause with unusable
-//! parameters is skipped; and a refusal is written as JSON whatever the client accepts.
+//! The server has three peculiarities: it sorts clauses by a comparison that is not a strict weak order (`q`, then
+//! `*`); it skips a clause with unusable parameters; and it writes errors as JSON if no accepted media type is
+//! supported.
 
 use crate::server::Format;
 use crate::server::http::query::Query;
 use crate::server::http::status::Refusal;
 
-/// The kind of response.
+/// The representations an endpoint offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Endpoint {
-    /// Objects, which have other representations (tables, metadata only).
+    /// An endpoint for objects, which can also be returned as Table or partial metadata.
     Object,
-    /// Groups and resources, which have an aggregated form.
+    /// A discovery endpoint for groups, which has an aggregated form.
     Groups,
-    /// Responses with one representation: a refusal, the resources of one version.
+    /// An endpoint with one representation: an error response, or the resources of one group version.
     Plain,
 }
 
@@ -29,19 +31,19 @@ pub(in crate::server) struct Conversion {
     pub version: String,
 }
 
-/// The response format that was chosen.
+/// The negotiated response format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Output {
     /// The encoding.
     pub format: Format,
-    /// The representation of the object.
+    /// The requested representation of the object, if not the object itself.
     pub convert: Option<Conversion>,
 }
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-/// The media types of the real server, listed in its messages.
+/// The media types that the real server supports and lists in its messages.
 const MEDIA_TYPES: [&str; 3] = [JSON, YAML, PROTOBUF];
 /// The media types supported here; clients that accept Protobuf also accept JSON.
 const SPOKEN: [&str; 2] = [JSON, YAML];
@@ -54,7 +56,7 @@ struct Clause<'a> {
     parameters: Vec<(&'a str, &'a str)>,
 }
 
-/// Chooses the response format.
+/// Negotiates the response format.
 pub(in crate::server) fn output(
     accept: Option<&str>,
     user_agent: Option<&str>,
@@ -78,7 +80,8 @@ pub(in crate::server) fn output(
     Ok(Output { format, convert })
 }
 
-/// Whether any accepted media type is supported, ignoring parameters; the router checks this before a handler does.
+/// Returns true if any accepted media type is supported, ignoring parameters; the router checks this before a handler
+/// does.
 pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
     let accept = accept.unwrap_or_default();
     accept.is_empty()
@@ -87,7 +90,7 @@ pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
         })
 }
 
-/// Whether JSON is accepted, ignoring parameters, as the OpenAPI handlers check.
+/// Returns true if JSON is accepted, ignoring parameters, as the OpenAPI handlers check.
 pub(in crate::server) fn takes_json(accept: Option<&str>) -> bool {
     let accept = accept.filter(|a| !a.is_empty()).unwrap_or("*/*");
     clauses(accept).iter().any(|c| matches!(c.kind, "*" | "application") && matches!(c.sub, "*" | "json"))
@@ -188,8 +191,8 @@ fn less(a: &Clause<'_>, b: &Clause<'_>) -> bool {
     a.quality > b.quality || a.kind != "*" && b.kind == "*" || a.sub != "*" && b.sub == "*"
 }
 
-/// Go sorts up to twelve items by insertion. This function does so for any length, because the relation is not an
-/// order.
+/// An insertion sort, as Go uses for up to twelve items; the result of other algorithms would differ because the
+/// comparison is not a strict weak order.
 fn sort(clauses: &mut [Clause<'_>]) {
     for i in 1..clauses.len() {
         let mut j = i;
@@ -223,7 +226,7 @@ pub(in crate::server) enum Input {
     Protobuf,
 }
 
-/// Chooses the decoder by `Content-Type`.
+/// Chooses the decoder from `Content-Type`.
 pub(in crate::server) fn input(content_type: Option<&str>) -> Result<Input, Refusal> {
     let text = content_type.unwrap_or_default();
     if text.is_empty() {
@@ -237,8 +240,8 @@ pub(in crate::server) fn input(content_type: Option<&str>) -> Result<Input, Refu
     }
 }
 
-/// The decoder of an object. The real server lists Protobuf for custom resources but aborts the request; here it is
-/// refused.
+/// Chooses the decoder of an object. The real server lists Protobuf as supported for custom resources but aborts such a
+/// request; here it is rejected.
 pub(in crate::server) fn input_of_objects(content_type: Option<&str>, custom: bool) -> Result<Input, Refusal> {
     match input(content_type)? {
         Input::Protobuf if custom => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
@@ -246,7 +249,7 @@ pub(in crate::server) fn input_of_objects(content_type: Option<&str>, custom: bo
     }
 }
 
-/// `mime.ParseMediaType` without the parameters; `None` when they are malformed.
+/// `mime.ParseMediaType` without the parameters; `None` if they are malformed.
 fn media_type(text: &str) -> Option<String> {
     let mut parts = text.split(';');
     let base = parts.next()?.trim().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Paths that are not resources: the index, the version, health checks and discovery.
+//! Non-resource paths: the index, the version, health checks and discovery.
 
 use crate::release::{Release, V1_33};
 use crate::server::http::context::Context;
@@ -9,7 +9,7 @@ use crate::server::{Method, Response};
 use crate::text::json::write::indented;
 use crate::value::{Value, object};
 
-/// Answers a path that is not a resource, given its segments.
+/// Handles a non-resource path, given as its segments.
 pub(in crate::server) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
     match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => index(200),
@@ -36,7 +36,7 @@ fn path_of<'c>(ctx: &Context<'c>) -> &'c str {
     ctx.request.path.split('?').next().unwrap_or_default()
 }
 
-/// The list of all paths, also the response to an unknown path (`server/routes/index.go`).
+/// The list of all paths, which is also the body of the 404 for an unknown path (`server/routes/index.go`).
 pub(in crate::server) fn index(code: u16) -> Response {
     let mut paths: Vec<String> = [
         "/api",
@@ -58,8 +58,8 @@ pub(in crate::server) fn index(code: u16) -> Response {
     text(code, indented(&object([("paths", paths)]), "  "), "application/json")
 }
 
-/// `version.Info`. The suffix of `gitVersion` marks a simulation. The emulation and compatibility versions exist since
-/// 1.33 (`k8s.io/apimachinery/pkg/version/types.go`).
+/// `version.Info`. The suffix of `gitVersion` marks the simulation. The emulation and compatibility versions exist
+/// since 1.33 (`k8s.io/apimachinery/pkg/version/types.go`).
 fn version(release: Release) -> Response {
     let minor = release.minor().number().to_string();
     let compatible = release.compatibility().number().to_string();

@@ -1,4 +1,4 @@
-//! `/openapi/v2` and `/openapi/v3`: what the schemas of all definitions say, with hashes by which clients keep them
+//! `/openapi/v2` and `/openapi/v3`: the published schemas of all CRDs, with hashes for client-side caching
 //! (`kube-openapi/pkg/handler{,3}/handler.go`).
 
 use crate::crd::CustomResourceDefinition;
@@ -13,12 +13,12 @@ use crate::value::{Value, json, object, time};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A document as it is sent.
+/// A serialized document.
 #[derive(Debug)]
 struct Document {
     text: String,
     hash: String,
-    /// When it became so, in seconds.
+    /// `Last-Modified`, in seconds since the Unix epoch.
     since: i64,
 }
 
@@ -29,17 +29,18 @@ impl Document {
     }
 }
 
-/// The documents that were asked for, by path.
+/// A cache of the documents requested so far, by path.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Published(Mutex<BTreeMap<String, Made>>);
 
-/// A document and the compilations it was made from.
+/// A cached document, and the tags of the compiled versions it was built from.
 type Made = (Vec<u64>, Arc<Document>);
 
-/// The definitions that make a document, by its path; the first path is that of version 2, which tells of all.
+/// The compiled versions that contribute to each document, by document path. The OpenAPI v2 document, whose key is
+/// [`V2`], includes all of them.
 type Sources = BTreeMap<String, Vec<(Arc<Serving>, String)>>;
 
-/// The key of version 2 among the paths.
+/// The key of the OpenAPI v2 document in [`Sources`].
 const V2: &str = "";
 
 fn sources(server: &Server) -> Sources {
@@ -61,7 +62,7 @@ fn sources(server: &Server) -> Sources {
 }
 
 impl Published {
-    /// The document at `path`, made anew only when its definitions changed.
+    /// The document at `path`, rebuilt only if its compiled versions changed.
     fn document(&self, path: &str, sources: &Sources, now: Timestamp) -> Option<Arc<Document>> {
         let of = sources.get(path)?;
         let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
@@ -83,7 +84,7 @@ fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     if !of.is_empty()
         && let Some(Value::Object(types)) = own.as_mut().and_then(|own| own.get_mut("definitions"))
     {
-        // Those of custom resources name more groups, and win.
+        // The `DeleteOptions` schema of custom resources lists more groups and takes precedence.
         types.remove("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
     }
     openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
@@ -95,18 +96,19 @@ fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     })))
 }
 
-/// The paths of the core group have no group in them.
+/// Rewrites paths of the core group from `/apis//` to `/api/`.
 fn lead_to_core(document: &mut Value) {
     let Some(Value::Object(paths)) = document.as_object_mut().and_then(|d| d.get_mut("paths")) else { return };
     *paths = std::mem::take(paths).into_iter().map(|(path, v)| (path.replacen("/apis//", "/api/", 1), v)).collect();
 }
 
-/// Documents of version 2 in Protobuf, as they are told to be. It is the only form that client-go asks for.
+/// The content type of OpenAPI v2 documents in Protobuf, the only form that client-go requests.
 pub const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/// The same as clients ask for it. Go reads no media type with an `@`, so that it is not told.
+/// The media type of the same form in `Accept` headers. Go's parser rejects media types with an `@`, so responses do
+/// not use it.
 const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-/// Answers `/openapi/v2`.
+/// Handles `/openapi/v2`.
 pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
     let vary = || vec![("vary", "Accept-Encoding".to_owned()), ("vary", "Accept".to_owned())];
     if ctx
@@ -131,7 +133,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
     with_hash(&document, vary())
 }
 
-/// Answers `/openapi/v3`: where the documents are.
+/// Handles `/openapi/v3`: the paths of all documents.
 pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
     let sources = sources(ctx.server);
     let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
@@ -142,13 +144,13 @@ pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
     with_hash(&index, Vec::new())
 }
 
-/// Answers `/openapi/v3/…`.
+/// Handles `/openapi/v3/…`.
 pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
     let mut headers = vec![("vary", "Accept".to_owned())];
     if !negotiate::takes_json(ctx.request.accept.as_deref()) {
         return empty(406, headers);
     }
-    // No document, and nothing about it either.
+    // For an unknown path the server sends an empty 200 response.
     let found = ctx.server.published.document(path, &sources(ctx.server), ctx.request.now).filter(|_| path != V2);
     let Some(document) = found else { return empty(200, Vec::new()) };
     if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
@@ -157,7 +159,7 @@ pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
             headers.push(("etag", format!("\"{}\"", document.hash)));
             return empty(301, headers);
         }
-        // What a hash names never changes.
+        // A document addressed by its hash never changes.
         headers.push(("cache-control", "public, immutable".to_owned()));
         headers.push(("expires", time::rfc_1123(ctx.request.now.seconds + 365 * 24 * 60 * 60)));
     }

@@ -1,4 +1,4 @@
-//! The options of a request: `CreateOptions`, `UpdateOptions`, `PatchOptions`, `ListOptions`, `TableOptions`, read from the
+//! Request options: `CreateOptions`, `UpdateOptions`, `PatchOptions`, `ListOptions` and `TableOptions`, read from the
 //! query and validated (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
 
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
@@ -8,7 +8,7 @@ use crate::server::http::selector::{FieldSelector, LabelSelector};
 use crate::server::http::status::Refusal;
 use crate::value::{Value, json, quote};
 
-/// The treatment of unknown and duplicate fields.
+/// `fieldValidation`: the handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum FieldValidation {
     /// They are dropped silently.
@@ -21,7 +21,7 @@ pub(in crate::server) enum FieldValidation {
 }
 
 impl FieldValidation {
-    /// Whether unknown and duplicate fields are searched for.
+    /// Returns true if the decoder must look for unknown and duplicate fields.
     pub fn looks(self) -> bool {
         self != Self::Ignore
     }
@@ -32,13 +32,13 @@ impl FieldValidation {
 pub(in crate::server) struct WriteOptions {
     /// `dryRun=All`
     pub dry_run: bool,
-    /// `fieldManager`, empty for none.
+    /// `fieldManager`; empty if not set.
     pub field_manager: String,
     /// `fieldValidation`
     pub field_validation: FieldValidation,
-    /// `fieldValidation` as the query spells it, empty for none.
+    /// `fieldValidation` as in the query; empty if not set.
     pub field_validation_text: String,
-    /// `force`, of patches.
+    /// `force`, for patches only.
     pub force: Option<bool>,
 }
 
@@ -95,7 +95,7 @@ pub(in crate::server) fn write_options(query: &Query, write: Write, release: Rel
     Err(Refusal::invalid_options(kind, errors))
 }
 
-/// `ValidateDryRun`: whether the request is a dry run.
+/// `ValidateDryRun`. Returns true if the request is a dry run.
 pub(in crate::server) fn dry_run(values: &[String], release: Release, errors: &mut ErrorList) -> bool {
     if values.iter().any(|v| v != "All") {
         let shown = BadValue::strings(values.iter().map(String::as_str), release);
@@ -117,12 +117,12 @@ fn check_field_manager(manager: &str, path: &FieldPath<'_>, release: Release, er
     }
 }
 
-/// Every text except `0` and `false` is true.
+/// Parses a boolean parameter: every value except `0` and `false` is true.
 pub(in crate::server) fn boolean(text: &str) -> bool {
     text != "0" && !text.eq_ignore_ascii_case("false")
 }
 
-/// `strconv.ParseInt` with its error text.
+/// `strconv.ParseInt` with its error message.
 pub(in crate::server) fn integer(text: &str) -> Result<i64, String> {
     text.parse().map_err(|e: std::num::ParseIntError| {
         let why = match e.kind() {
@@ -133,14 +133,14 @@ pub(in crate::server) fn integer(text: &str) -> Result<i64, String> {
     })
 }
 
-/// The options of a list.
+/// The options of a list or watch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct ListOptions {
     /// `labelSelector`
     pub labels: LabelSelector,
     /// `fieldSelector`
     pub fields: FieldSelector,
-    /// `limit`; 0 for none.
+    /// `limit`; 0 if not set.
     pub limit: i64,
     /// `continue`
     pub continue_: String,
@@ -215,7 +215,7 @@ fn watch_errors(options: &ListOptions) -> ErrorList {
     errors
 }
 
-/// A string of a named type: Go prints it as JSON in errors.
+/// A value of a named string type, which Go prints as JSON in errors.
 fn named_string(text: &str) -> BadValue {
     BadValue::Raw(json::to_string(&Value::from(text)))
 }
@@ -248,7 +248,7 @@ fn list_errors(options: &ListOptions) -> ErrorList {
     errors
 }
 
-/// Refuses `?export`, which Kubernetes has removed.
+/// Rejects the query parameter `export`, which Kubernetes has removed.
 pub(in crate::server) fn check_export(query: &Query) -> Result<(), Refusal> {
     if query.first("export").is_some_and(boolean) {
         return Err(Refusal::bad_request("the export parameter, deprecated since v1.14, is no longer supported"));
@@ -256,15 +256,15 @@ pub(in crate::server) fn check_export(query: &Query) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the rows of a Table include besides their cells.
+/// `includeObject`: what the rows of a Table include in addition to their cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum IncludeObject {
-    /// The object's metadata.
+    /// The metadata of the object.
     #[default]
     Metadata,
-    /// The object.
+    /// The whole object.
     Object,
-    /// Nothing.
+    /// Cells only.
     None,
 }
 

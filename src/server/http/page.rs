@@ -1,4 +1,4 @@
-//! Responses with plain text instead of an object.
+//! Plain text responses.
 
 use crate::server::{Format, Response, ResponseBody, Trace};
 
@@ -14,7 +14,7 @@ pub(in crate::server) fn text(code: u16, text: String, content_type: &str) -> Re
     }
 }
 
-/// The response of Go's router to a path without a handler.
+/// The response of Go's router to a path that has no handler.
 pub(in crate::server) fn not_found_page() -> Response {
     let mut page = text(404, "404 page not found\n".to_owned(), "text/plain; charset=utf-8");
     page.headers.push(("x-content-type-options", "nosniff".to_owned()));

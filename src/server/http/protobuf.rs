@@ -1,8 +1,8 @@
-//! Decodes Protobuf bodies of definitions, namespaces and delete options, which typed Go clients send
+//! Decodes Protobuf bodies of CRDs, namespaces and delete options, which typed Go clients send
 //! (`runtime/serializer/protobuf`, `generated.proto` of `apiextensions/v1`, `meta/v1` and `core/v1`).
 //!
-//! The result is the value of the object's JSON. Go encodes fields with zero values that JSON omits; they are omitted
-//! here too, except behind pointers.
+//! The result is the JSON value of the object. Go encodes fields with zero values that JSON omits; they are omitted
+//! here too, except for pointers.
 
 use crate::server::http::body::unreadable::Unreadable;
 use crate::text;
@@ -11,7 +11,7 @@ use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
-/// The prefix of every body.
+/// The magic number at the start of every body.
 const PREFIX: &[u8] = b"k8s\0";
 /// The maximum depth of nested messages, as for JSON values.
 const DEPTH: usize = 10_000;
@@ -22,13 +22,13 @@ type Message = &'static [(u64, &'static str, Kind)];
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
-    /// `*string`: may be empty.
+    /// `*string`: an empty string is kept.
     TextThere,
     Bool,
-    /// `*bool`: may be false.
+    /// `*bool`: false is kept.
     BoolThere,
     Int,
-    /// `*int64`: may be 0.
+    /// `*int64`: 0 is kept.
     IntThere,
     /// `*float64`
     Double,
@@ -226,7 +226,7 @@ static AUTOSCALING: Message = &[
     (3, "status", One(&[(1, "replicas", Int), (2, "selector", Text)])),
 ];
 
-/// The message of a kind in a version; `DeleteOptions` exist in every version.
+/// The message type of a kind; `DeleteOptions` exist in every version.
 fn message_of(api_version: &str, kind: &str) -> Option<Message> {
     match (api_version, kind) {
         (_, "DeleteOptions") => Some(DELETE_OPTIONS),
@@ -237,12 +237,12 @@ fn message_of(api_version: &str, kind: &str) -> Option<Message> {
     }
 }
 
-/// Decodes a body. For an unknown type only its apiVersion and kind are returned, which is enough for the refusal.
+/// Decodes a body. For an unknown type only its apiVersion and kind are returned, which the error response needs.
 pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
     let (mut types, raw) = open(body).map_err(Unreadable::Early)?;
     let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("kind").is_empty() && !raw.is_empty() {
-        // The server would use the type of the path; every known client sends the type.
+        // The real server would use the type that the path implies; every known client sends the type.
         let missing = r#"Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'"#;
         return Err(Unreadable::Early(missing.to_owned()));
     }
@@ -252,7 +252,7 @@ pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
     Ok(Value::Object(object))
 }
 
-/// The type and the encoded message of a body (`runtime.Unknown`).
+/// Decodes the envelope of a body (`runtime.Unknown`): its type and the encoded message.
 fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     if body.is_empty() {
         return Err("empty data".to_owned());
@@ -284,11 +284,11 @@ enum Wire<'b> {
     Bytes(&'b [u8]),
 }
 
-/// The unread rest of a message.
+/// The remaining bytes of a message.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
-    /// The next field; `None` at the end.
+    /// Reads the next field; `None` at the end.
     fn field(&mut self) -> Result<Option<(u64, Wire<'b>)>, String> {
         if self.0.is_empty() {
             return Ok(None);
@@ -359,7 +359,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
     Ok(object)
 }
 
-/// Decodes an entry of a map.
+/// Decodes a map entry.
 fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
     let (mut key, mut item) = (String::new(), None);
     let mut reader = Reader(bytes);
@@ -373,7 +373,7 @@ fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), S
     Ok((key, item.unwrap_or_else(|| zero(kind))))
 }
 
-/// The value of an entry, which lists and maps keep even if it is zero.
+/// The zero value of a kind. List items and map values are kept even if they are zero.
 fn zero(kind: Kind) -> Value {
     match kind {
         Text => Value::from(""),
@@ -382,7 +382,7 @@ fn zero(kind: Kind) -> Value {
     }
 }
 
-/// Decodes one value; `None` when JSON omits it.
+/// Decodes one value; `None` if JSON omits it.
 fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, String> {
     Ok(match (kind, wire) {
         (Text, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(text::lossy(b))),
@@ -397,7 +397,7 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         (Double, Wire::Eight(bytes)) => {
             let number = f64::from_le_bytes(bytes);
             if !number.is_finite() {
-                // JSON cannot represent it, and objects are stored as JSON.
+                // JSON cannot represent NaN and infinities, and objects are stored as JSON.
                 return Err(format!("json: unsupported value: {}", number::format_v(number)));
             }
             Some(number::to_value(number))

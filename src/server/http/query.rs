@@ -1,4 +1,4 @@
-//! URL decoding as in `net/url`, with the query as an ordered list of parameters.
+//! URL decoding as in `net/url`. The query is an ordered list of parameters.
 
 /// The parameters of a query, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ impl Query {
     }
 }
 
-/// Percent-decodes a text; in a query `+` is a space. `None` when an escape is malformed. Bytes that are not UTF-8
+/// Percent-decodes a text; in a query, `+` is a space. Returns `None` for a malformed escape. Bytes that are not UTF-8
 /// become U+FFFD.
 pub(in crate::server) fn unescape(text: &str, query: bool) -> Option<String> {
     if !text.contains(['%', '+']) {

@@ -1,4 +1,4 @@
-//! Parses the path of a request: `RequestInfoFactory` of `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`.
+//! Parses the path of a request (`RequestInfoFactory` in `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
 
 use crate::server::Method;
 use crate::server::http::query::{Query, unescape};
@@ -7,28 +7,28 @@ use crate::server::http::selector::FieldSelector;
 /// The resource that a request addresses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Target {
-    /// The verb (`list`, `create`, …); empty for methods without one.
+    /// The verb (`list`, `create`, …); empty for HTTP methods that have none.
     pub verb: &'static str,
     /// The API group.
     pub group: String,
     /// The version.
     pub version: String,
-    /// The namespace of the URL, empty for none.
+    /// The namespace in the URL; empty if there is none.
     pub namespace: String,
     /// The plural.
     pub resource: String,
-    /// The name, empty for none. A list with a field selector on `metadata.name` has that name.
+    /// The name; empty if there is none. A list with a field selector on `metadata.name` has that name.
     pub name: String,
-    /// `status`, `scale`, … or empty.
+    /// `status`, `scale`, …; empty if there is none.
     pub subresource: String,
 }
 
-/// The kind of a path.
+/// A parsed path.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) enum Route {
     /// An object or a collection.
     Resource(Target),
-    /// Any other path (discovery, health, OpenAPI), as its segments.
+    /// A non-resource path (discovery, health, OpenAPI), as its segments.
     Other(Vec<String>),
     /// An invalid path.
     Malformed,
@@ -36,7 +36,7 @@ pub(in crate::server) enum Route {
     Undecodable,
 }
 
-/// Parses the path, without the query.
+/// Parses a path without its query.
 pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Route {
     let Some(path) = unescape(path, false) else { return Route::Undecodable };
     let trimmed = path.trim_matches('/');
@@ -103,7 +103,7 @@ pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Rou
     Route::Resource(target)
 }
 
-/// Whether `IsPathSegmentName` accepts the segment.
+/// Returns true if `IsPathSegmentName` accepts the segment.
 fn is_path_segment(name: &str) -> bool {
     !matches!(name, "." | "..") && !name.contains(['/', '%'])
 }

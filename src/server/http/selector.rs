@@ -1,4 +1,4 @@
-//! Label and field selectors: `k8s.io/apimachinery/pkg/labels` and `pkg/fields`, with their error texts.
+//! Label and field selectors (`k8s.io/apimachinery/pkg/labels` and `pkg/fields`), with their error messages.
 
 mod field;
 mod label;

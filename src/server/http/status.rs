@@ -1,6 +1,6 @@
 //! Error responses: `metav1.Status` as `k8s.io/apimachinery/pkg/api/errors` builds it.
 //!
-//! Every handler returns a refusal as its `Err`, as the server passes errors to `scope.err(err)`. It also carries the
+//! Handlers return a [`Refusal`] as their error, as the server passes errors to `scope.err(err)`. It also carries the
 //! field errors, for callers in the same process.
 
 mod reason;
@@ -17,13 +17,13 @@ pub(in crate::server) struct Refusal {
     pub code: u16,
     /// The machine-readable reason.
     pub reason: Reason,
-    /// The text.
+    /// The human-readable message.
     pub message: String,
-    /// `details`, when the reason has them.
+    /// `details`, for reasons that have them.
     pub details: Option<Box<Details>>,
     /// The field errors of a 422.
     pub errors: ErrorList,
-    /// The token with which an expired list can be continued.
+    /// The continue token of an expired list; empty for other errors.
     pub continue_: String,
 }
 
@@ -40,7 +40,7 @@ pub(in crate::server) struct Details {
     pub uid: String,
     /// The causes.
     pub causes: Vec<Cause>,
-    /// Seconds to wait.
+    /// `retryAfterSeconds`
     pub retry_after_seconds: i64,
 }
 
@@ -55,7 +55,7 @@ pub(in crate::server) struct Cause {
     pub field: String,
 }
 
-/// A group and a resource (or a kind), printed `resource.group`.
+/// A group and a resource (or kind), printed as `resource.group`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct GroupResource<'a> {
     /// The group, empty for the core group.
@@ -89,7 +89,7 @@ impl Refusal {
         Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
     }
 
-    /// An error without a Status: 500 without a reason.
+    /// An error that is not an `APIStatus`: 500 without a reason.
     pub fn unclassified(message: impl Into<String>) -> Self {
         Self::plain(500, Reason::Unknown, message)
     }
@@ -122,7 +122,7 @@ impl Refusal {
         let message = format!("Operation cannot be fulfilled on {of} {}: {why}", go_quote(name));
         Self::about(409, Reason::Conflict, of, name, message)
     }
-    /// The conflict of two concurrent writes.
+    /// The conflict reported when an object was modified since it was read.
     pub fn modified(of: GroupResource<'_>, name: &str) -> Self {
         Self::conflict(
             of,
@@ -148,7 +148,7 @@ impl Refusal {
         let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
         Self::about(405, Reason::MethodNotAllowed, of, "", message)
     }
-    /// `NewMethodNotSupported` with a message of its own.
+    /// `NewMethodNotSupported` with a different message.
     pub fn not_allowed(of: GroupResource<'_>, message: &str) -> Self {
         Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
     }
@@ -166,23 +166,23 @@ impl Refusal {
     pub fn too_large(message: &str) -> Self {
         Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
     }
-    /// A JSON patch that does not apply (`NewGenericServerResponse` 422); the message has no reason.
+    /// The error for a JSON patch that cannot be applied (`NewGenericServerResponse`, 422). Its message names no cause.
     pub fn patch_does_not_apply() -> Self {
         let mut refusal =
             Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
         refusal.details = Some(Box::default());
         refusal
     }
-    /// The router's refusal of an unknown path, with empty details.
+    /// The router's error for an unknown path, with empty details.
     pub fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
-    /// The router's refusal of a method that a path does not support.
+    /// The router's error for a method that a path does not support.
     pub fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
         Self::unrouted(405, Reason::MethodNotAllowed, text)
     }
-    /// The router's refusal of an `Accept` header that a path cannot satisfy.
+    /// The router's error for an `Accept` header that a path cannot satisfy.
     pub fn no_representation() -> Self {
         let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::unrouted(
@@ -195,7 +195,7 @@ impl Refusal {
     pub fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, Reason::Expired, message)
     }
-    /// An expired continue token; `token` continues the list with the current objects.
+    /// The error for an expired continue token; `token` continues the list with the current objects.
     pub fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
         Self { continue_: token, ..Self::expired(message) }
@@ -227,7 +227,7 @@ impl Refusal {
         );
         Self::plain(415, Reason::UnsupportedMediaType, message)
     }
-    /// `NewInvalid`: a 422 with its causes. `of.resource` is the kind.
+    /// `NewInvalid`: a 422 with one cause per field error. `of.resource` is the kind.
     pub fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
         let causes = errors
             .iter()
@@ -242,12 +242,12 @@ impl Refusal {
         details.causes = causes;
         Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }
-    /// `NewInvalid` for the options of a request.
+    /// `NewInvalid` for request options.
     pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
         Self::invalid(GroupResource { group: "meta.k8s.io", resource: kind }, "", errors)
     }
 
-    /// The refusal as `metav1.Status`.
+    /// The `metav1.Status` of the refusal.
     pub fn to_value(&self) -> Value {
         let mut status =
             status_value("Failure", self.code, self.reason.as_str(), &self.message, self.details.as_deref());
@@ -260,7 +260,7 @@ impl Refusal {
     }
 }
 
-/// `metav1.Status` as JSON.
+/// Builds a `metav1.Status`.
 pub(in crate::server) fn status_value(
     status: &str,
     code: u16,
@@ -314,7 +314,8 @@ fn insert_text(out: &mut Map, key: &str, text: &str) {
     }
 }
 
-/// `ErrorList.ToAggregate().Error()`: one text, or several in brackets, without duplicates.
+/// `ErrorList.ToAggregate().Error()`: the text of a single error, or all texts without duplicates in brackets; `None`
+/// without errors.
 pub(in crate::server) fn aggregate(errors: &ErrorList) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     let texts: Vec<String> = errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();

@@ -1,7 +1,7 @@
-//! Tables: `customresource/tableconvertor` and `asTable` of `endpoints/handlers/response.go`.
+//! Tables: `customresource/tableconvertor` and `asTable` in `endpoints/handlers/response.go`.
 //!
-//! A column whose path cannot be parsed ends the list: this column and all after it are missing, including their
-//! headers.
+//! A column whose JSONPath cannot be parsed ends the list: this column and all columns after it are missing, including
+//! their headers.
 
 use crate::crd;
 use crate::jsonpath::column::Column;
@@ -17,12 +17,12 @@ pub(in crate::server) struct Columns {
     cells: Cells,
 }
 
-/// The source of the cells after the name.
+/// The source of the cells after the name column.
 #[derive(Debug)]
 enum Cells {
-    /// Paths.
+    /// JSONPath columns.
     Paths(Vec<Column>),
-    /// Cells computed from a CustomResourceDefinition.
+    /// Cells computed from a CRD.
     OfDefinition,
 }
 
@@ -30,7 +30,7 @@ const NAME: &str = "Name must be unique within a namespace. Is required when cre
 const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 impl Columns {
-    /// The columns of a definition, or the default column (Age) if it has none.
+    /// The columns of a CRD version, or the default column (Age) if it declares none.
     pub fn new(declared: &[crd::Column]) -> Self {
         let age = [crd::Column {
             name: "Age".to_owned(),
@@ -71,7 +71,7 @@ impl Columns {
         Self { headers, cells: Cells::Paths(columns) }
     }
 
-    /// The columns of CustomResourceDefinitions (`customresourcedefinition/tableconvertor`).
+    /// The columns of CRDs (`customresourcedefinition/tableconvertor`).
     pub fn of_definitions() -> Self {
         let headers = vec![
             header("Name", "string", "name", NAME, 0),
@@ -97,7 +97,7 @@ fn header(name: &str, type_: &str, format: &str, description: &str, priority: i3
     ])
 }
 
-/// The Table of some objects. `list` is the metadata of their list: resourceVersion, continue, remainingItemCount.
+/// Builds the Table of some objects. `list` is the list metadata: resourceVersion, continue, remainingItemCount.
 pub(in crate::server) fn table<'a>(
     columns: &Columns,
     objects: impl Iterator<Item = &'a Value>,
@@ -148,7 +148,7 @@ fn definition_cells(o: &Value) -> [Value; 7] {
     [
         text(&["spec", "scope"]),
         versions.join(",").into(),
-        // Go's zero time.
+        // The zero `metav1.Time` in Go.
         o.str_at(&["metadata", "creationTimestamp"]).unwrap_or("0001-01-01T00:00:00Z").into(),
         text(&["spec", "group"]),
         text(&["spec", "names", "kind"]),
@@ -157,7 +157,7 @@ fn definition_cells(o: &Value) -> [Value; 7] {
     ]
 }
 
-/// `PartialObjectMetadata`
+/// Builds the `PartialObjectMetadata` of an object.
 pub(in crate::server) fn partial(o: &Value, version: &str) -> Value {
     object([
         ("kind", Value::from("PartialObjectMetadata")),

@@ -1,23 +1,23 @@
-//! Writes JSON as the server does: fields of Go types in declaration order, custom resources sorted by key.
+//! Writes JSON with the server's member order: fields of Go types in declaration order, custom resources sorted by key.
 //!
-//! No client should depend on that order, but `kubectl get --raw` shows it. Fields missing from the tables here come
+//! No client should depend on that order, but `kubectl get --raw` shows it. Fields missing from the tables below come
 //! last, sorted.
 
 use crate::server::registry::metadata;
 use crate::value::{Map, Value, json};
 
-/// The order of a value's members.
+/// The member order of a value.
 #[derive(Debug)]
 enum Order {
     /// Sorted by key at every level: maps, and values without a Go type.
     Sorted,
-    /// In declaration order, with the order of nested Go types.
+    /// In declaration order; the second list has the orders of nested Go types.
     Declared(&'static [&'static str], &'static [(&'static str, &'static Order)]),
-    /// An array of such values.
+    /// An array whose items have this order.
     Each(&'static Order),
-    /// A map of such values, sorted by key.
+    /// A map sorted by key, whose values have this order.
     Map(&'static Order),
-    /// Decided by the value's own `kind` and `apiVersion`.
+    /// Determined by the value's own `kind` and `apiVersion`.
     Kind,
 }
 use Order::{Declared, Each, Kind, Map as MapOf, Sorted};
@@ -254,7 +254,7 @@ static SCHEMA: Order = Declared(
     ],
 );
 
-/// The order of the fields of a value, by its type.
+/// The member order of a value with `kind` and `apiVersion`.
 fn of_kind(value: &Value) -> &'static Order {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     match (text("apiVersion"), text("kind")) {
@@ -280,7 +280,7 @@ pub fn compact(value: &Value) -> String {
     out
 }
 
-/// The JSON of a group list that has no type yet.
+/// The JSON of a group list before its apiVersion and kind are set.
 pub(in crate::server) fn group_discovery(list: &Value) -> String {
     let mut out = String::new();
     write(&mut out, list, &GROUP_DISCOVERY_LIST, None);
@@ -294,7 +294,7 @@ pub fn pretty(value: &Value) -> String {
     out
 }
 
-/// Writes a value; with a level, lines are broken.
+/// Writes a value; if `level` is set, indented with line breaks.
 fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<usize>) {
     let order = if matches!(order, Kind) { of_kind(value) } else { order };
     match value {

@@ -15,7 +15,7 @@ use crate::server::registry::strategy::Strategy;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// How often a generated name is tried.
+/// The maximum number of attempts to generate a free name.
 const NAME_ATTEMPTS: usize = 8;
 
 impl<S: Strategy> Registry<S> {
@@ -41,7 +41,7 @@ impl<S: Strategy> Registry<S> {
         self.store_new(ctx, object, decoded, &options)
     }
 
-    /// Mutating admission of a new object.
+    /// Runs mutating admission for a new object.
     pub(super) fn admit_new(
         &self,
         ctx: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<S: Strategy> Registry<S> {
         Ok(mutation)
     }
 
-    /// Completes, validates and stores a new object; `decoded` as in [`Strategy::written`].
+    /// Completes, validates and stores a new object; for `decoded`, see [`Strategy::written`].
     pub(super) fn store_new(
         &self,
         ctx: &mut Context<'_>,
@@ -78,7 +78,7 @@ impl<S: Strategy> Registry<S> {
         self.insert(ctx, object, decoded, options.dry_run).map(|shown| Answer::object(201, shown))
     }
 
-    /// Stores a new object unless its name is taken.
+    /// Stores a new object unless an object with its name exists.
     fn insert(&self, ctx: &Context<'_>, object: Value, decoded: bool, dry_run: bool) -> Result<Arc<Value>, Refusal> {
         let name = metadata::text(&object, "name").to_owned();
         let generated = !metadata::text(&object, "generateName").is_empty();
@@ -95,7 +95,7 @@ impl<S: Strategy> Registry<S> {
         written.check_size(body::length(&ctx.request.body))?;
         ctx.server.enter_namespace(&ctx.target.namespace, ctx.request.now);
         self.commit(ctx.server, &key, None, written).map_err(|_| {
-            // Another thread took the name.
+            // Another thread created an object with this name.
             let existing = objects.get(&key).map(|stored| stored.raw());
             name_taken(self.strategy.resource(), existing.as_deref(), &name, generated)
         })

@@ -1,4 +1,4 @@
-//! Checks of every decoded object: its namespace and name, and duplicate owner references.
+//! Checks of every decoded object: namespace, name and duplicate owner references.
 
 use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
@@ -33,7 +33,7 @@ pub(in crate::server) fn check_name(object: &impl HasMetadata, name: &str) -> Re
     Ok(())
 }
 
-/// Removes duplicate owner references with a warning.
+/// Removes duplicate owner references and adds a warning.
 pub(in crate::server) fn dedup_owners(ctx: &mut Context<'_>, object: &mut impl Object, after_admission: bool) {
     let duplicates = metadata::dedup_owner_references(object);
     if !duplicates.is_empty() {

@@ -1,6 +1,6 @@
 //! DELETE of one object and of a collection: `endpoints/handlers/delete.go` and `Store.Delete`.
 //!
-//! No resource here has a grace period: an object is removed at once unless it has finalizers.
+//! No simulated resource has a grace period: an object without finalizers is removed immediately.
 
 use super::Registry;
 use crate::server::admission::{Operation, OperationOptions, Review};
@@ -35,7 +35,7 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// Handles a DELETE of a collection; the response is the list as it was before.
+    /// Handles a DELETE of a collection; the response lists the objects before their deletion.
     pub(super) fn delete_collection(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
         let delete = DeleteOptions::read(ctx)?;
@@ -53,8 +53,8 @@ impl<S: Strategy> Registry<S> {
         Ok(Answer { code: 200, content: Content::List(page) })
     }
 
-    /// An object that can be read is not deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`, and here all
-    /// objects can.
+    /// The refusal of `ignoreStoreReadErrorWithClusterBreakingPotential` for an object that can be read from storage.
+    /// Here every object can.
     fn refuse_ignoring(&self, ctx: &Context<'_>, name: &str) -> Refusal {
         let resource = self.strategy.resource();
         let key = store::key(&ctx.target.namespace, name);
@@ -117,7 +117,7 @@ impl<S: Strategy> Registry<S> {
         }
     }
 
-    /// The object marked as being deleted; `None` when nothing delays the deletion.
+    /// Marks an object as being deleted; `None` if nothing delays the deletion.
     fn marked(
         &self,
         existing: &Existing<S::Object>,
@@ -140,8 +140,8 @@ impl<S: Strategy> Registry<S> {
     }
 }
 
-/// Which request deletes an object. A strategy may replace a DELETE of one object (`REST.Delete`), but not a DELETE of
-/// a collection (`Store.DeleteCollection`).
+/// The request that deletes an object. A strategy may override the DELETE of one object (`REST.Delete`), but not the
+/// DELETE of a collection (`Store.DeleteCollection`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deletion {
     OfOne,
@@ -150,13 +150,13 @@ enum Deletion {
 
 /// The result of a deletion.
 enum Removal {
-    /// Finalizers keep the object.
+    /// The object has finalizers and is kept.
     Kept(Arc<Value>),
-    /// The object is gone, or would be in a dry run.
+    /// The object was removed, or would be removed without dry run.
     Gone(Arc<Value>),
 }
 
-/// `Status` of a removed object.
+/// The `Status` response for a removed object.
 fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
     let details = Details {
         name: name.to_owned(),

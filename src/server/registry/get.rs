@@ -9,7 +9,7 @@ use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 
 impl<S: Strategy> Registry<S> {
-    /// Answers a GET of one object.
+    /// Handles a GET of one object.
     pub(super) fn get(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
         check_export(&ctx.query)?;

@@ -1,4 +1,4 @@
-//! Persistence: every commit is passed to a [`Journal`], and [`Server::keep_in`] restores what a journal kept.
+//! Persistence: every commit is passed to a [`Journal`], and [`Server::keep_in`] restores the objects of a journal.
 
 use crate::server::registry::store::notifier::WatchNotifier;
 use crate::server::{Server, Timestamp};
@@ -10,22 +10,21 @@ use std::sync::{Arc, OnceLock, PoisonError};
 
 /// Persists commits.
 pub trait Journal: Debug + Send + Sync {
-    /// Persists a commit before any client can see it. The commits of one key arrive in order. Called with the lock of
-    /// the definition's objects held, so it must be fast.
+    /// Persists a commit before any client can see it. The commits of one key arrive in order. This method is called
+    /// while the lock of the collection is held, so it must be fast.
     fn commit(&self, commit: &Commit<'_>);
 }
 
 /// A write or a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit<'a> {
-    /// The resource and group, as a CRD is named; that of CRDs themselves is
-    /// `customresourcedefinitions.apiextensions.k8s.io`.
+    /// The name of the CRD (`plural.group`); for CRDs themselves, `customresourcedefinitions.apiextensions.k8s.io`.
     pub definition: &'a str,
     /// `namespace/name` or `name`.
     pub key: &'a str,
-    /// Its resourceVersion.
+    /// The resourceVersion of the commit.
     pub revision: u64,
-    /// The object as JSON; its resourceVersion is missing or outdated. `None` when it was removed.
+    /// The object as JSON, whose resourceVersion is missing or outdated; `None` if the object was removed.
     pub object: Option<&'a str>,
 }
 
@@ -36,31 +35,31 @@ pub struct Kept {
     pub definition: String,
     /// As in [`Commit`].
     pub key: String,
-    /// Its resourceVersion.
+    /// The resourceVersion of the object.
     pub revision: u64,
-    /// The object.
+    /// The restored object.
     pub object: Value,
 }
 
-/// How a server stores objects; shared by all collections.
+/// How a server stores objects; shared by all its collections.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Keeping {
-    /// The journal, once there is one.
+    /// The journal, once it is set.
     pub journal: OnceLock<Arc<dyn Journal>>,
-    /// Wakes watches when many are waiting; without it, the committing thread does.
+    /// Wakes watches if many are waiting; without a notifier, the committing thread wakes them.
     pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
-    /// Whether objects that were not written for a while are kept as compressed JSON.
+    /// True to store objects that were not written recently as compressed JSON.
     pub packs: bool,
     ids: AtomicU64,
 }
 
 impl Keeping {
-    /// Keeps objects as compressed JSON.
+    /// A configuration that stores objects as compressed JSON.
     pub fn compact() -> Self {
         Self { packs: true, ..Self::default() }
     }
 
-    /// A number unique in this server, for a compiled version or a watch. Never 0.
+    /// Returns a number that is unique in this server and never 0, for a compiled version or a watch.
     pub fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -70,9 +69,9 @@ impl Keeping {
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
-    /// Restores the objects that `journal` kept of an earlier server, whose last resourceVersion was `revision`, and
-    /// passes it every commit from now on. Only the first journal is used. Objects without a CRD are dropped, as when a
-    /// CRD is deleted; their names are returned.
+    /// Restores the objects that an earlier server wrote to `journal`, whose last resourceVersion was `revision`, and
+    /// passes every later commit to the journal. Only the first call sets the journal. Objects without a CRD are
+    /// dropped, as when a CRD is deleted. Returns their names.
     pub fn keep_in(&self, journal: Arc<dyn Journal>, kept: Vec<Kept>, revision: u64, now: Timestamp) -> Vec<String> {
         let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (crds, objects): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|k| k.definition == DEFINITIONS);
@@ -91,7 +90,7 @@ impl Server {
             }
         }
         self.revision.reach(revision);
-        // Earlier events are not persisted, so older watches must list again.
+        // Earlier events are not persisted, so clients with an older resourceVersion must list again.
         self.definitions.objects.forget_past(self.revision.current());
         for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
             serving.objects.forget_past(self.revision.current());
@@ -107,7 +106,7 @@ impl Server {
     }
 }
 
-/// The text of a stored object, for a journal.
+/// The JSON of a stored object for a journal.
 pub(in crate::server) fn text(object: &Value) -> String {
     crate::value::json::to_string(object)
 }

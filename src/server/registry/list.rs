@@ -1,6 +1,8 @@
-//! GET of a collection: selectors, pages (`endpoints/handlers/get.go`, `storage/etcd3/store.go`, `storage/continue.go`).
+//! GET of a collection: selectors and pagination (`endpoints/handlers/get.go`, `storage/etcd3/store.go`,
+//! `storage/continue.go`).
 //!
-//! A list at an old revision, such as every page but the first, is computed by undoing the collection's log.
+//! A list at an old revision, as needed for every page but the first, is computed by undoing the events of the
+//! collection's log.
 
 use super::Registry;
 use crate::field::names;
@@ -24,7 +26,7 @@ impl<S: ReadStrategy> Registry<S> {
         Ok(Answer { code: 200, content: Content::List(page) })
     }
 
-    /// The options of a list, with the name in the URL as a field selector.
+    /// The list options, with the name in the URL as a field selector.
     pub(super) fn list_options(&self, ctx: &Context<'_>) -> Result<ListOptions, Refusal> {
         let mut options = list_options(&ctx.query, ctx.release())?;
         self.strategy.check_fields(&options.fields)?;
@@ -39,7 +41,7 @@ impl<S: ReadStrategy> Registry<S> {
         Ok(options)
     }
 
-    /// The selected objects, one page of them.
+    /// The selected objects of one page.
     pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
         let strategy = &self.strategy;
         let scope = Scope::of(ctx, strategy.is_namespaced(), options);
@@ -78,11 +80,11 @@ impl<S: ReadStrategy> Registry<S> {
     }
 }
 
-/// The range of keys of a list.
+/// The range of keys that a list covers.
 #[derive(Debug)]
 pub(in crate::server) struct Scope {
     prefix: String,
-    /// The only key, when the selector names one object.
+    /// The only key, if the field selector names one object.
     name: Option<String>,
 }
 
@@ -105,17 +107,17 @@ impl Scope {
         Self { prefix, name }
     }
 
-    /// The prefix of all keys.
+    /// The common prefix of the keys.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Whether the list includes a key.
+    /// Returns true if the list includes a key.
     pub fn contains(&self, key: &str) -> bool {
         self.name.as_ref().map_or_else(|| key.starts_with(&self.prefix), |name| name == key)
     }
 
-    /// A key in the form used in continue tokens.
+    /// The key in the form used in continue tokens.
     fn relative<'k>(&self, key: &'k str) -> &'k str {
         key.strip_prefix(self.prefix.as_str()).unwrap_or(key)
     }
@@ -137,18 +139,18 @@ impl Page {
     }
 }
 
-/// The first object of a page.
+/// The start, revision and size of a page.
 struct Pages {
     /// The first key that may be on the page, without the prefix.
     start: String,
-    /// The old revision of the list; `None` for the current one.
+    /// The revision of the list if it is not the current one.
     at: Option<u64>,
     /// The maximum number of objects on the page.
     pub limit: Option<usize>,
 }
 
 impl Pages {
-    /// Parses and validates the options about pages and revisions (`storage.ValidateListOptions`,
+    /// Parses and validates the options for pagination and revisions (`storage.ValidateListOptions`,
     /// `shouldDelegateList`).
     pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
@@ -167,18 +169,18 @@ impl Pages {
             return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
         }
         check_not_ahead(ctx, wanted)?;
-        // Old clients that request pages expect exactly the revision they name.
+        // Without `resourceVersionMatch`, a page request with a resourceVersion expects exactly that revision.
         let exactly = match options.resource_version_match.as_str() {
             "Exact" => true,
             "" => wanted > 0 && limit.is_some(),
             _ => false,
         };
-        // The real server answers this from its watch cache, which returns all objects at once.
+        // The real server answers this request from its watch cache, which returns all objects at once.
         let limit = limit.filter(|_| options.resource_version != "0");
         Ok(Self { start: String::new(), at: exactly.then_some(wanted), limit })
     }
 
-    /// The objects from the start of the page on, and their revision.
+    /// The objects from the start of the page onwards, and their revision.
     pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Found, u64), Refusal> {
         let start = format!("{prefix}{}", self.start);
         match self.at {
@@ -199,7 +201,7 @@ fn token(revision: u64, last: &str) -> String {
     encode_token(i64::try_from(revision).unwrap_or(i64::MAX), &format!("{last}\0"))
 }
 
-/// The continue token of a key, with the fields in Go's order.
+/// The continue token of a key, with its fields in Go's order.
 fn encode_token(revision: i64, start: &str) -> String {
     let mut body = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{revision},\"start\":");
     json::write_string(&mut body, &format!("/{start}"));
@@ -207,7 +209,7 @@ fn encode_token(revision: i64, start: &str) -> String {
     Encoding::RawUrlSafe.encode(body.as_bytes())
 }
 
-/// The key of a continue token without its slash, and its revision.
+/// Parses a continue token into its key, without the leading slash, and its revision.
 fn read_token(text: &str) -> Result<(String, i64), String> {
     let bytes = Encoding::RawUrlSafe
         .decode(text)

@@ -12,7 +12,7 @@ use crate::server::registry::strategy::Strategy;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, unicode};
 
-/// Sets the managedFields of an object that is about to be created, or to replace `live`.
+/// Sets the managedFields of an object that is created, or that replaces `live`.
 pub(in crate::server) fn update<S: Strategy>(
     strategy: &S,
     ctx: &Context<'_>,
@@ -36,7 +36,7 @@ pub(in crate::server) fn update<S: Strategy>(
     });
 }
 
-/// Applies `patch` to `live`, or creates the object.
+/// Applies `patch` to `live`, or creates the object if `live` is `None`.
 pub(in crate::server) fn apply<S: Strategy>(
     strategy: &S,
     ctx: &Context<'_>,
@@ -52,7 +52,7 @@ pub(in crate::server) fn apply<S: Strategy>(
     applied.map_err(refused)
 }
 
-/// Runs the field manager of a resource with a time (RFC 3339).
+/// Runs the field manager of a resource with a timestamp (RFC 3339).
 pub(in crate::server) fn with_manager<S: Strategy, T>(
     strategy: &S,
     now: &str,
@@ -70,7 +70,7 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
     })
 }
 
-/// The name of the field manager: the one in the options, or the beginning of the user agent.
+/// The field manager name: from the options, or derived from the user agent.
 fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
     const MOST: usize = 128;
     if !options.field_manager.is_empty() {
@@ -87,7 +87,7 @@ fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
     out
 }
 
-/// A refused apply.
+/// Converts the refusal of an apply to an error response.
 fn refused(refusal: field_manager::Refusal) -> Refusal {
     match refusal {
         field_manager::Refusal::Conflicts(conflicts) => conflict(&conflicts),
@@ -107,7 +107,8 @@ fn conflict(conflicts: &[Conflict]) -> Refusal {
     Refusal::apply_conflict(conflict_message(conflicts), details)
 }
 
-/// Restores the old times of managedFields if nothing else changed, so that the write changes nothing (`equality.go`).
+/// Restores the previous timestamps of managedFields if nothing else changed, so that the write is a no-op
+/// (`equality.go`).
 pub(in crate::server) fn keep_times(object: &mut Value, existing: &Value) {
     let (Some(new), Some(old)) = (entries(object), entries(existing)) else { return };
     if new.is_empty() || new == old || !same_but_times(new, old) {
@@ -121,7 +122,7 @@ pub(in crate::server) fn keep_times(object: &mut Value, existing: &Value) {
     }
 }
 
-/// The member of `metadata`.
+/// The name of the member of `metadata`.
 pub(in crate::server) const FIELD: &str = "managedFields";
 
 fn entries(object: &Value) -> Option<&[Value]> {

@@ -1,7 +1,7 @@
-//! `metadata` of objects: the fields that the server reads and sets through `metav1.Object`.
+//! Object metadata: the fields that the server reads and sets through `metav1.Object`.
 //!
-//! Decoding has already normalized metadata to what a typed ObjectMeta encodes, so wrong types do not occur; they would
-//! read as absent.
+//! Decoding has already normalized metadata to the encoding of a typed ObjectMeta, so values of a wrong type do not
+//! occur. A value of a wrong type would be treated as absent.
 
 use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value};
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 /// An object with `metadata`.
 pub(in crate::server) trait HasMetadata {
-    /// The members of `metadata`; `None` when there is none.
+    /// The members of `metadata`; `None` if it is missing.
     fn metadata(&self) -> Option<&Map>;
 }
 
 /// The object of a write: a [`Value`] or a typed object.
 pub(in crate::server) trait Object: HasMetadata + Clone {
-    /// The members of `metadata`, which is added if missing; `None` for a value that is not an object.
+    /// The members of `metadata`, which is added if missing; `None` if the value is not an object.
     fn metadata_mut(&mut self) -> Option<&mut Map>;
 
-    /// The object as a value that admission plugins can change; `None` if it is typed.
+    /// The object as a value that admission plugins can change; `None` for a typed object.
     fn as_value_mut(&mut self) -> Option<&mut Value>;
 
     /// The object as JSON.
@@ -75,7 +75,7 @@ impl<T: HasMetadata> HasMetadata for Arc<T> {
     }
 }
 
-/// The fields of `ObjectMeta` in Go's order.
+/// The fields of `ObjectMeta`, in Go's order.
 pub(in crate::server) const MEMBERS: [&str; 15] = [
     "name",
     "generateName",
@@ -94,17 +94,17 @@ pub(in crate::server) const MEMBERS: [&str; 15] = [
     "managedFields",
 ];
 
-/// A string of `metadata`; empty when absent.
+/// A string member of `metadata`; empty if absent.
 pub(in crate::server) fn text<'a>(object: &'a impl HasMetadata, key: &str) -> &'a str {
     get(object, key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Sets a string of `metadata`; an empty one removes it.
+/// Sets a string member of `metadata`; an empty string removes the member.
 pub(in crate::server) fn set_text(object: &mut impl Object, key: &str, text: &str) {
     set(object, key, (!text.is_empty()).then(|| Value::from(text)));
 }
 
-/// Sets or removes a member of `metadata`.
+/// Sets a member of `metadata`, or removes it if `value` is `None`.
 pub(in crate::server) fn set(object: &mut impl Object, key: &str, value: Option<Value>) {
     if value.is_none() && object.metadata().is_none() {
         return;
@@ -121,17 +121,17 @@ pub(in crate::server) fn get<'a>(object: &'a impl HasMetadata, key: &str) -> Opt
     object.metadata()?.get(key)
 }
 
-/// The finalizers.
+/// The finalizers of the object.
 pub(in crate::server) fn finalizers(object: &impl HasMetadata) -> Vec<&str> {
     get(object, "finalizers").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
-/// Whether the object is being deleted.
+/// Returns true if the object is being deleted.
 pub(in crate::server) fn is_deleting(object: &impl HasMetadata) -> bool {
     get(object, "deletionTimestamp").is_some_and(|v| !v.is_null())
 }
 
-/// The generation; 0 when absent.
+/// The generation; 0 if absent.
 pub(in crate::server) fn generation(object: &impl HasMetadata) -> i64 {
     get(object, "generation").and_then(Value::as_int).unwrap_or_default()
 }

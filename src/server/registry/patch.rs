@@ -33,7 +33,7 @@ pub(in crate::server) enum Kind {
     Apply,
 }
 
-/// The kind of patch in a request; checked first.
+/// The patch type of a request, from its `Content-Type`. This is checked before anything else.
 pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
     let text = content_type.unwrap_or_default();
     let text = match text.find(';') {
@@ -48,8 +48,8 @@ pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusa
     }
 }
 
-/// The kind of patch of a definition. Strategic merge patches are accepted, too: no list in a definition is merged
-/// differently than by a merge patch.
+/// The patch type for a CRD. A strategic merge patch is treated as a merge patch: no list in a CRD has a patch merge
+/// key.
 pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
     if content_type.and_then(|t| t.split(';').next()) == Some("application/strategic-merge-patch+json") {
         return Ok(Kind::Merge);
@@ -77,7 +77,7 @@ impl<S: Strategy> Registry<S> {
     }
 }
 
-/// Decodes a patch and its options; `None` for an apply.
+/// Decodes a patch and its options; the patch is `None` for an apply.
 fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
     body::check_size(&ctx.request.body)?;
     let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
@@ -94,7 +94,7 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         Err(error) => return Err(Refusal::bad_request(unreadable(error.message, kind, &options, ctx.release()))),
     };
     let strict = if options.field_validation.looks() { document.errors } else { Vec::new() };
-    // Only a `test` operation compares texts.
+    // Only `test` operations compare source texts.
     let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
     let raw = if kind == Kind::Json && document.value.as_array().is_some_and(|ops| ops.iter().any(tests)) {
         Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null)
@@ -113,7 +113,7 @@ struct Patch {
 }
 
 impl Patch {
-    /// The patched object, and the strict errors of the patch.
+    /// Returns the patched object and the strict decoding errors of the patch.
     fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
         let looks = options.field_validation.looks();
         match self.kind {
@@ -132,7 +132,7 @@ impl Patch {
     }
 }
 
-/// The message for a patch that is not JSON. Since 1.37 this is checked first (`validateAndTranscodePatch`).
+/// The message for a patch that is not JSON. Since 1.37, this is checked first (`validateAndTranscodePatch`).
 fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Release) -> String {
     match kind {
         _ if release.since(V1_37) => "invalid JSON patch".to_owned(),
@@ -142,7 +142,7 @@ fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Releas
     }
 }
 
-/// A 422 about a patch, which has neither kind nor name.
+/// A 422 for a patch; it has neither kind nor name.
 pub(in crate::server) fn refuse(patched: &str, why: String) -> Refusal {
     let error = FieldError::invalid(&FieldPath::new("patch"), patched, why);
     Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])

@@ -1,18 +1,18 @@
-//! UIDs and generated names, computed from a seed; the caller decides how random it is.
+//! UIDs and generated names, computed deterministically from a seed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sequence of numbers (`SplitMix64`) that threads may share.
+/// A thread-safe pseudo-random number generator (`SplitMix64`).
 #[derive(Debug)]
 pub(in crate::server) struct Random(AtomicU64);
 
-/// The characters of generated names: no vowels and no look-alikes.
+/// The characters of generated names, without vowels and easily confused characters.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// The length to which `generateName` is cut, so that the name has at most 63 characters.
+/// The length to which `generateName` is truncated, so that the name has at most 63 characters.
 const MAX_PREFIX: usize = 58;
 
 impl Random {
-    /// The sequence that starts with `seed`.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -24,7 +24,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A version 4 UUID.
+    /// Generates a version 4 UUID.
     pub fn uid(&self) -> String {
         let (a, b) = (self.next(), self.next());
         format!(
@@ -37,7 +37,7 @@ impl Random {
         )
     }
 
-    /// `prefix` followed by five characters (`names.SimpleNameGenerator`).
+    /// Generates a name: `prefix` followed by five characters (`names.SimpleNameGenerator`).
     pub fn name(&self, prefix: &str) -> String {
         let mut out = String::new();
         for c in prefix.chars() {

@@ -1,4 +1,4 @@
-//! Shared by the verbs: `k8s.io/apiserver/pkg/registry/rest`, and helpers of `registry/generic/registry/store.go`.
+//! Helpers shared by the verbs, from `k8s.io/apiserver/pkg/registry/rest` and `registry/generic/registry/store.go`.
 
 use crate::field::{BadValue, FieldError, FieldPath};
 use crate::release::Release;
@@ -12,14 +12,14 @@ use crate::value::Value;
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// `metadata.generation`, omitted when 0.
+/// Sets `metadata.generation`, which is omitted if 0.
 pub(in crate::server) fn set_generation(object: &mut impl Object, generation: i64) {
     metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
 }
 
 const GRACE: &str = "deletionGracePeriodSeconds";
 
-/// Fields that an update cannot change.
+/// Restores the fields that an update cannot change.
 pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: &impl HasMetadata) {
     if metadata::text(object, "uid").is_empty() {
         metadata::set_text(object, "uid", metadata::text(existing, "uid"));
@@ -36,14 +36,15 @@ pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: 
     }
 }
 
-/// `ShouldDeleteDuringUpdate`: the last finalizer was removed while the object was being deleted.
+/// `ShouldDeleteDuringUpdate`: returns true if the update removes the last finalizer of an object that is being
+/// deleted.
 pub(in crate::server) fn should_delete(object: &impl HasMetadata, existing: &impl HasMetadata) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_deleting(existing)
         && metadata::get(existing, "deletionGracePeriodSeconds").and_then(Value::as_int).unwrap_or_default() == 0
 }
 
-/// `markAsDeleting`, with the finalizers that the object then has.
+/// `markAsDeleting`; `finalizers` replaces the finalizers of the object.
 pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec<String>, now: &str) {
     let finalizers = finalizers.into_iter().map(Value::from).collect();
     metadata::set(object, "finalizers", Some(Value::Array(finalizers)));
@@ -81,10 +82,10 @@ pub(in crate::server) fn deletion_finalizers(object: &impl HasMetadata, options:
     chosen.into_iter().map(str::to_owned).collect()
 }
 
-/// The object must match the preconditions of a deletion (`rest.BeforeDelete`).
+/// Checks the preconditions of a deletion (`rest.BeforeDelete`).
 ///
 /// # Errors
-/// 409, headed by the kind.
+/// Returns 409 Conflict, whose message begins with the kind.
 pub(in crate::server) fn check_preconditions(
     scope: RequestScope<'_>,
     existing: &Value,
@@ -93,10 +94,10 @@ pub(in crate::server) fn check_preconditions(
     options.check_preconditions(existing, GroupResource { group: scope.kind.group, resource: scope.kind.kind })
 }
 
-/// The object of this name and UID must have the UID of the request; an empty one is any.
+/// Checks that the existing object has the UID given in the request; an empty UID matches any object.
 ///
 /// # Errors
-/// A conflict with the text of etcd's storage.
+/// Returns 409 Conflict with the message of etcd's storage.
 pub(in crate::server) fn check_uid(
     resource: GroupResource<'_>,
     (name, have): (&str, &str),
@@ -114,10 +115,10 @@ pub(in crate::server) fn check_uid(
     Err(Refusal::conflict(resource, name, &why))
 }
 
-/// An update must name the resourceVersion it is based on.
+/// Checks the resourceVersion of an update against the existing object.
 ///
 /// # Errors
-/// A conflict when it is another one, and 422 when it is missing.
+/// Returns 409 Conflict if the resourceVersion differs, and 422 Invalid if it is missing.
 pub(in crate::server) fn check_revision(
     resource: GroupResource<'_>,
     wanted: &str,
@@ -137,10 +138,11 @@ pub(in crate::server) fn check_revision(
     }
 }
 
-/// A new object has no revision, except in a dry run, which does not reach the storage that refuses it.
+/// Rejects a new object that has a resourceVersion. A dry run does not reach the storage, which is where this check is
+/// made.
 ///
 /// # Errors
-/// The error of etcd's storage.
+/// Returns the error of etcd's storage.
 pub(in crate::server) fn check_new_revision(revision: &str, dry_run: bool) -> Result<(), Refusal> {
     if !dry_run && revision.parse::<u64>().is_ok_and(|revision| revision != 0) {
         return Err(Refusal::unclassified("resourceVersion should not be set on objects to be created"));
@@ -148,7 +150,7 @@ pub(in crate::server) fn check_new_revision(revision: &str, dry_run: bool) -> Re
     Ok(())
 }
 
-/// The refusal of a create whose name is taken (`CheckGeneratedNameError`).
+/// The refusal of a create whose name already exists (`CheckGeneratedNameError`).
 pub(in crate::server) fn name_taken(
     resource: GroupResource<'_>,
     existing: Option<&Value>,
@@ -166,12 +168,12 @@ pub(in crate::server) fn name_taken(
     refusal
 }
 
-/// The key that storage errors name.
+/// The etcd key in error messages of the storage.
 pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/registry/apiextensions.kubernetes.io/{}/{}/{key}", resource.group, resource.resource)
 }
 
-/// The key that a dry run names: it does not know where etcd keeps things.
+/// The key in error messages of a dry run, which has no etcd prefix.
 fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/{}/{}/{key}", resource.group, resource.resource)
 }

@@ -1,14 +1,14 @@
-//! `resourceVersion` as requests give it.
+//! Parsing of `resourceVersion` parameters.
 
 use crate::field::{FieldError, FieldPath};
 use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
 use crate::value::quote;
 
-/// The number of a resourceVersion; 0 for an empty one.
+/// Parses a resourceVersion; an empty one is 0.
 ///
 /// # Errors
-/// The text of Go's `strconv.ParseUint`.
+/// Returns the error message of Go's `strconv.ParseUint`.
 pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
     if text.is_empty() {
         return Ok(0);
@@ -21,12 +21,12 @@ pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {why}", quote::go_quote(text)))
 }
 
-/// The error text for a resourceVersion that is not a number; `why` is that of [`parse_revision`].
+/// The error message for a resourceVersion that is not a number; `why` is the error of [`parse_revision`].
 pub(in crate::server) fn invalid_revision(text: &str, why: &str) -> String {
     FieldError::invalid(&FieldPath::new("resourceVersion"), text, why).to_string()
 }
 
-/// Refuses to wait for a revision that does not exist yet.
+/// Rejects a resourceVersion that is greater than the current one.
 pub(in crate::server) fn check_not_ahead(ctx: &Context<'_>, wanted: u64) -> Result<(), Refusal> {
     let current = ctx.server.revision.current();
     if wanted > current { Err(Refusal::resource_version_too_large(wanted, current)) } else { Ok(()) }

@@ -1,7 +1,7 @@
-//! What etcd is to the server: objects by key in key order, one growing revision, optimistic writes.
+//! The object store, which replaces etcd: objects sorted by key, one increasing revision, optimistic writes.
 //!
-//! Locks are held only to look up and to commit; what is stored is shared and never changed. Every commit is an event of
-//! the collection's [`log`], and wakes those who wait for it.
+//! Locks are held only while looking up or committing an object; stored objects are shared and immutable. Every commit
+//! adds an event to the [`log`] of the collection and wakes waiting watches.
 
 mod log;
 pub(in crate::server) mod notifier;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::Waker;
 pub(in crate::server) use stored::Stored;
 
-/// The revision of all objects of a server.
+/// The revision counter, shared by all objects of a server.
 #[derive(Debug)]
 pub(in crate::server) struct Revision(AtomicU64);
 
@@ -33,14 +33,15 @@ impl Default for Revision {
 }
 
 impl Revision {
-    /// The last one given.
+    /// The last revision assigned.
     pub fn current(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
     fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
-    /// Goes on from `revision` if that is ahead. One near the end of the range is not followed.
+    /// Advances to `revision` if it is greater. A revision in the upper half of the range is ignored, so that the
+    /// counter cannot overflow.
     pub fn reach(&self, revision: u64) {
         if revision < u64::MAX / 2 {
             self.0.fetch_max(revision, Ordering::SeqCst);
@@ -48,41 +49,41 @@ impl Revision {
     }
 }
 
-/// All objects of one resource, in the order of their keys.
+/// All objects of one resource, in key order.
 #[derive(Debug)]
 pub(in crate::server) struct Collection {
-    /// The definition's name, for the journal.
+    /// The name of the CRD, for the journal.
     definition: String,
     keeping: Arc<Keeping>,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
-    /// Written while `objects` is, so that its events are in the order of their revisions.
+    /// Written while the lock of `objects` is held, so that events are in revision order.
     log: RwLock<Log>,
     waiting: Mutex<HashMap<u64, Waker>>,
-    /// Those last written, if the others are packed.
+    /// The most recently written objects, if other objects are stored compressed.
     recent: Mutex<VecDeque<Arc<Stored>>>,
-    /// What packed objects refer to for text that they have in common.
+    /// The compression dictionary of the collection.
     dictionary: OnceLock<Arc<[u8]>>,
 }
 
-/// How many of the objects that were last written stay trees, where the others are packed.
+/// The number of most recently written objects that stay uncompressed.
 const RECENT: usize = 256;
 
-/// How many wait at most for them to be woken by whoever commits.
+/// If more watches than this are waiting, the notifier wakes them instead of the committing thread.
 const MANY: usize = 64;
 
-/// Objects, each with its key.
+/// Objects with their keys.
 pub(in crate::server) type Found = Vec<(String, Arc<Stored>)>;
 
-/// Another write came first.
+/// The error of a write that lost the race against another write.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) struct Raced;
 
-/// `namespace/name`, or `name` without namespace.
+/// The store key: `namespace/name`, or `name` for a cluster-scoped object.
 pub(in crate::server) fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }
 
-/// `NamespaceKeyFunc`: a name that cannot be part of a key is refused before anything is looked up.
+/// `NamespaceKeyFunc`. Rejects a name that cannot be part of a key.
 pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal> {
     let problems = names::path_segment(name, false);
     if problems.is_empty() {
@@ -93,7 +94,7 @@ pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<Stri
 }
 
 impl Collection {
-    /// The objects of a definition, of which there are none yet and nothing was known before `revision`.
+    /// Creates an empty collection whose event log starts at `revision`.
     pub fn new(definition: &str, keeping: &Arc<Keeping>, revision: u64) -> Self {
         Self {
             definition: definition.to_owned(),
@@ -106,17 +107,18 @@ impl Collection {
         }
     }
 
-    /// A number that this server gave to nothing else.
+    /// Returns a number that is unique in this server.
     pub fn next_id(&self) -> u64 {
         self.keeping.next_id()
     }
 
-    /// What a journal will be told of `object`: written out before the lock is taken.
+    /// The JSON of `object` for the journal, if there is one. Called before the lock is taken.
     fn text(&self, object: &Value) -> Option<String> {
         self.keeping.journal.get().map(|_| journal::text(object))
     }
 
-    /// Packs what has rested longest, if that is wanted. Definitions are few and often read.
+    /// Compresses the least recently written object, if compression is enabled. CRDs are never compressed, because they
+    /// are few and read often.
     fn rest(&self, stored: &Arc<Stored>) {
         if !self.keeping.packs || self.definition == journal::DEFINITIONS {
             return;
@@ -125,7 +127,7 @@ impl Collection {
         recent.push_back(Arc::clone(stored));
         let rested = if recent.len() > RECENT { recent.pop_front() } else { None };
         drop(recent);
-        // Where nobody else knows it any more, it just goes.
+        // An object that was replaced or removed is referenced only here and need not be compressed.
         if let Some(rested) = rested.filter(|stored| Arc::strong_count(stored) > 1) {
             rested.pack(&self.dictionary);
         }
@@ -137,7 +139,7 @@ impl Collection {
         }
     }
 
-    /// Lets nothing be known of what was before `revision`.
+    /// Drops all events up to `revision`.
     pub fn forget_past(&self, revision: u64) {
         self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
     }
@@ -147,7 +149,7 @@ impl Collection {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    /// The objects whose keys begin with `prefix` and are not before `start`, with the revision at which they are so.
+    /// The objects whose keys begin with `prefix` and are not less than `start`, and the revision of the list.
     pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Found, u64) {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         (
@@ -156,7 +158,7 @@ impl Collection {
         )
     }
 
-    /// The same as it was at `revision`; `None` when that is too long ago.
+    /// Like [`Collection::list`], at an earlier revision; `None` if the log does not reach back that far.
     pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Found> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
@@ -165,22 +167,22 @@ impl Collection {
         log.rewind(&mut found, revision, concerns).then(|| found.into_iter().collect())
     }
 
-    /// What happened next after `revision`.
+    /// The first event after `revision`.
     pub fn next(&self, revision: u64) -> Next {
         self.log.read().unwrap_or_else(PoisonError::into_inner).after(revision)
     }
 
-    /// Wakes `waker` at the next event, in place of the one that waited under `id`.
+    /// Registers `waker` to be woken at the next event, replacing the one registered with the same `id`.
     pub fn wait(&self, id: u64, waker: &Waker) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, waker.clone());
     }
 
-    /// Nobody waits under `id` any more.
+    /// Removes the waker registered with `id`.
     pub fn stop_waiting(&self, id: u64) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting watches.
     pub fn wake(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         match self.keeping.notifier.get().filter(|_| waiting.len() > MANY) {
@@ -189,7 +191,7 @@ impl Collection {
         }
     }
 
-    /// The latest revision, when all events of this collection up to it can be seen.
+    /// The current revision. When this returns, all events of this collection up to that revision are in its log.
     pub fn settled(&self, revision: &Revision) -> u64 {
         let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         revision.current()
@@ -199,12 +201,12 @@ impl Collection {
         self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
-    /// Whether there are no objects.
+    /// Returns true if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Writes `object` at `key` if what is there is still `expected`, and gives it its resourceVersion.
+    /// Stores `object` with a new resourceVersion if the object at `key` is still `expected`.
     pub fn put(
         &self,
         key: &str,
@@ -229,7 +231,7 @@ impl Collection {
         Ok(stored)
     }
 
-    /// Puts `object` at `key` whatever is there, at its own revision or, without one, the next.
+    /// Stores `object` unconditionally, at the revision `own` or, if `None`, at the next revision.
     pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
         let text = self.text(&object);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
@@ -239,13 +241,14 @@ impl Collection {
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
         let stored = Arc::new(Stored::new(object, number));
         objects.insert(key.to_owned(), Arc::clone(&stored));
-        // It was there before, so it is no event; what came earlier cannot be told in order any more.
+        // The object counts as existing before, so there is no event; the log is reset because it is no longer
+        // complete.
         self.forget_past(revision.current());
         drop(objects);
         self.rest(&stored);
     }
 
-    /// Removes what is at `key` if it is still `expected`; the revision of the removal.
+    /// Removes the object at `key` if it is still `expected`, and returns the revision of the removal.
     pub fn remove(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) -> Result<u64, Raced> {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         if !same(objects.get(key), Some(expected)) {
@@ -261,7 +264,7 @@ impl Collection {
     }
 }
 
-/// The objects whose keys begin with `prefix` and are not before `start`.
+/// The objects whose keys begin with `prefix` and are not less than `start`.
 fn range<'o>(
     objects: &'o BTreeMap<String, Arc<Stored>>,
     prefix: &'o str,

@@ -1,5 +1,5 @@
-//! What differs from resource to resource, as the verbs ask for it: the strategies of `k8s.io/apiserver/pkg/registry/rest`
-//! (`RESTCreateStrategy`, `RESTUpdateStrategy`, `RESTDeleteStrategy`) together with the parts of a `handlers.RequestScope`
+//! The interface between the verbs and a resource: the strategies of `k8s.io/apiserver/pkg/registry/rest`
+//! (`RESTCreateStrategy`, `RESTUpdateStrategy`, `RESTDeleteStrategy`) together with parts of `handlers.RequestScope`
 //! (decoder, field manager, names for admission).
 
 use crate::apply::updater::Versions;
@@ -22,50 +22,50 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::{Arc, MutexGuard};
 
-/// What get, list and watch ask about a resource at one version.
+/// The part of a strategy that get, list and watch need, for one version of a resource.
 pub(in crate::server) trait ReadStrategy: Debug + Send + Sync {
-    /// The resource, for messages.
+    /// The group and resource, for messages.
     fn resource(&self) -> GroupResource<'_>;
 
-    /// Whether objects are in namespaces.
+    /// Returns true if the resource is namespaced.
     fn is_namespaced(&self) -> bool;
 
     /// The stored objects.
     fn objects(&self) -> &Arc<Collection>;
 
-    /// A stored object as the version shows it.
+    /// Converts a stored object to this version.
     ///
     /// # Errors
-    /// An object that cannot be decoded or converted.
+    /// Returns a refusal if the object cannot be decoded or converted.
     fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal>;
 
-    /// Refuses field selectors by other fields than those that select.
+    /// Rejects field selectors on fields that are not selectable.
     ///
     /// # Errors
-    /// 400 for the first such field.
+    /// Returns 400 Bad Request for the first such field.
     fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal>;
 
-    /// Whether the selectors select an object.
+    /// Returns true if the selectors match an object.
     ///
     /// # Errors
-    /// A selectable field without a single value.
+    /// Returns a refusal if a selectable field does not have exactly one value.
     fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal>;
 
-    /// The columns of a table.
+    /// The columns of the resource's Table.
     fn columns(&self) -> &Columns;
 
-    /// The type of lists.
+    /// The type of the resource's lists.
     fn list_type(&self) -> ListType<'_>;
 
-    /// The object of a bookmark: nothing but type and metadata.
+    /// The object of a bookmark event: type and metadata only.
     fn bookmark(&self, metadata: Map) -> Value;
 
-    /// Differs for compilations of a definition that show objects in another way.
+    /// A number that identifies the compiled CRD version; results read with the same tag are interchangeable.
     fn tag(&self) -> u64 {
         0
     }
 
-    /// Whether the resource is no longer served in this way, which ends watches.
+    /// Returns true once this compiled version is no longer served, which ends its watches.
     fn is_retired(&self) -> bool {
         false
     }
@@ -78,43 +78,43 @@ pub(in crate::server) struct ListType<'a> {
     pub api_version: Cow<'a, str>,
     /// `kind`
     pub kind: &'a str,
-    /// The Go type, which one refusal names.
+    /// The Go type, which one error message contains.
     pub go_type: &'static str,
 }
 
-/// What the verbs ask about a resource, or one of its subresources, at one version.
+/// The interface between the verbs and one version of a resource or subresource.
 ///
-/// Objects pass through three forms: what a request writes and a strategy validates ([`Strategy::Object`]), the JSON that
-/// admission and field managers see ([`Value`]), and what is stored ([`Written`]). For a subresource with a kind of its
-/// own, requests see a view of the existing object ([`Strategy::view`]) and what they write is merged into the object
-/// ([`Strategy::merge`]).
+/// Objects pass through three forms: [`Strategy::Object`], which a request writes and the strategy validates;
+/// [`Value`], the JSON that admission and field managers see; and [`Written`], which is stored. For a subresource with
+/// its own kind, requests see a view of the existing object ([`Strategy::view`]), and the object they write is merged
+/// into the existing object ([`Strategy::merge`]).
 pub(in crate::server) trait Strategy: ReadStrategy + Versions {
-    /// The object while it is prepared and validated.
+    /// The type of objects during preparation and validation.
     type Object: Object;
 
-    /// Group, version, resource, kind and subresource of requests.
+    /// The group, version, resource, kind and subresource of requests.
     fn scope(&self) -> RequestScope<'_>;
 
     // Requests
 
-    /// The format of a body.
+    /// Determines the format of a body.
     ///
     /// # Errors
-    /// 415
+    /// Returns 415 Unsupported Media Type for any other format.
     fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
         negotiate::input(content_type)
     }
 
-    /// The object of a POST or PUT, with defaults, in the version of the URL.
+    /// Decodes and defaults the object of a POST or PUT, at the version of the URL.
     ///
     /// # Errors
-    /// 400 for a body that cannot be read or has another type.
+    /// Returns 400 Bad Request for a body that cannot be decoded or has another type.
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Self::Object, Refusal>;
 
-    /// The object that a JSON or merge patch made; `strict` are the duplicate fields found in the patch.
+    /// Decodes the result of a JSON or merge patch; `strict` are the duplicate fields found in the patch.
     ///
     /// # Errors
-    /// 422 for a patched object that cannot be read.
+    /// Returns 422 Invalid if the patched object cannot be decoded.
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
@@ -123,10 +123,10 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         options: &WriteOptions,
     ) -> Result<Self::Object, Refusal>;
 
-    /// The object that an apply of `patch` made.
+    /// Decodes the result of an apply of `patch`.
     ///
     /// # Errors
-    /// 500 for an object that cannot be converted.
+    /// Returns 500 if the object cannot be converted.
     fn decode_applied(
         &self,
         ctx: &mut Context<'_>,
@@ -140,20 +140,20 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 
     // Managed fields
 
-    /// An object before anything is set, with which field managers compare a new one.
+    /// An empty object, with which the field manager compares a new object.
     fn empty_object(&self) -> Value;
 
-    /// The object as the field manager sees it, where that is not the object itself.
+    /// The form of the object that the field manager sees, if it is not the object itself.
     fn managed_form(&self, _object: &Self::Object) -> Option<Value> {
         None
     }
 
     // Create
 
-    /// Refuses a new object before admission.
+    /// Rejects a new object before admission.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns a refusal if the object is rejected.
     fn check_create(&self, _ctx: &Context<'_>, _object: &Self::Object) -> Result<(), Refusal> {
         Ok(())
     }
@@ -166,13 +166,13 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 
     // Update
 
-    /// A stored object as an update compares it.
+    /// Decodes a stored object for comparison in an update.
     ///
     /// # Errors
-    /// An object that cannot be read.
+    /// Returns a refusal if the object cannot be decoded.
     fn existing(&self, stored: &Stored) -> Result<Existing<Self::Object>, Refusal>;
 
-    /// `AllowUnconditionalUpdate`: whether an update need not name the revision it replaces.
+    /// `AllowUnconditionalUpdate`: returns true if an update may omit the resourceVersion.
     fn allows_unconditional_update(&self) -> bool {
         false
     }
@@ -188,96 +188,97 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 
     // Subresources with a kind of their own
 
-    /// What requests see of an existing object.
+    /// The view of an existing object that requests see.
     ///
     /// # Errors
-    /// An object of which there is no view.
+    /// Returns a refusal if the object has no such view.
     fn view(&self, object: &Arc<Value>) -> Result<Arc<Value>, Refusal> {
         Ok(Arc::clone(object))
     }
 
-    /// The whole object with what a request wrote.
+    /// Merges the written object into the existing object.
     ///
     /// # Errors
-    /// A written object that cannot be merged.
+    /// Returns a refusal if the written object cannot be merged.
     fn merge(&self, _existing: &Value, written: Self::Object) -> Result<Self::Object, Refusal> {
         Ok(written)
     }
 
-    /// What validating admission sees of an object.
+    /// The view of an object that validating admission sees.
     ///
     /// # Errors
-    /// An object of which there is no view.
+    /// Returns a refusal if the object has no such view.
     fn admitted<'v>(&self, object: &'v Value) -> Result<Cow<'v, Value>, Refusal> {
         Ok(Cow::Borrowed(object))
     }
 
-    /// The answer to a GET of an object.
+    /// The response to a GET of an object.
     ///
     /// # Errors
-    /// An object of which there is no view.
+    /// Returns a refusal if the object has no such view.
     fn get_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
         Ok(object)
     }
 
-    /// The answer to a write of an object.
+    /// The response to a write of an object.
     ///
     /// # Errors
-    /// An object of which there is no view.
+    /// Returns a refusal if the object has no such view.
     fn write_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
         Ok(object)
     }
 
     // Delete
 
-    /// The object must be the one that the options of a DELETE name.
+    /// Checks the preconditions of a DELETE before the registry does.
     ///
     /// # Errors
-    /// 409
+    /// Returns 409 Conflict if a precondition fails.
     fn check_preconditions(&self, existing: &Value, options: &DeleteOptions) -> Result<(), Refusal> {
         rest::check_preconditions(self.scope(), existing, options)
     }
 
-    /// What the first DELETE of this object makes of it, where that is not up to its finalizers.
+    /// Marks the object as being deleted on its first DELETE, for resources that do not leave this to the object's
+    /// finalizers.
     fn mark_deleting(&self, _existing: &Self::Object, _now: &str) -> Option<Self::Object> {
         None
     }
 
     // Storage
 
-    /// Held from reading the existing object to the commit, for resources whose writes concern each other.
+    /// A lock held from reading the existing object to the commit, for resources whose writes affect each other.
     fn lock<'s>(&self, _server: &'s Server) -> Option<MutexGuard<'s, ()>> {
         None
     }
 
-    /// What becomes of an object when it is stored. `decoded` says that it came from a request's decoder and nothing was
-    /// added since, so that decoding it again changes nothing but defaults.
+    /// Converts an object to its stored form. `decoded` is true if the object comes from a request decoder and nothing
+    /// was added since, so that decoding it again can only add defaults.
     ///
     /// # Errors
-    /// An object that cannot be converted to the storage version.
+    /// Returns a refusal if the object cannot be converted to the storage version.
     fn written(&self, object: Value, decoded: bool) -> Result<Written, Refusal>;
 
-    /// What a dry run of a create answers, for which nothing is stored.
+    /// The response to a dry run of a create, which stores nothing.
     ///
     /// # Errors
-    /// As for [`Strategy::written`].
+    /// See [`Strategy::written`].
     fn dry_run(&self, object: Value, decoded: bool) -> Result<Arc<Value>, Refusal> {
         self.written(object, decoded).map(Written::shown)
     }
 
-    /// An object was stored, and the writer sees `shown`.
+    /// Called after an object was stored; `shown` is the object at the version of the request.
     fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>);
 
-    /// An object was removed.
+    /// Called after an object was removed.
     fn removed(&self, ctx: &Context<'_>, name: &str);
 }
 
-/// A stored object that an update is about to replace.
+/// The stored object that an update replaces.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct Existing<O> {
-    /// As the version of the request shows it.
+    /// The object at the version of the request.
     pub value: Arc<Value>,
-    /// The same in the form that is validated.
+    /// The same object in the form used for validation.
     pub object: Arc<O>,
 }
 

@@ -1,5 +1,5 @@
-//! PUT, and what all updates share: `endpoints/handlers/update.go`, `Store.Update` of `registry/generic/registry/store.go`,
-//! `rest.BeforeUpdate`.
+//! PUT, and the code shared by all updates: `endpoints/handlers/update.go`, `Store.Update` in
+//! `registry/generic/registry/store.go`, and `rest.BeforeUpdate`.
 
 use super::Registry;
 use crate::release::V1_34;
@@ -17,21 +17,21 @@ use crate::server::registry::strategy::{Existing, Strategy};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Makes the new object from what the request sees of the existing one.
+/// Computes the new object from the view of the existing object.
 pub(super) type Transform<'t, O> = dyn FnMut(&mut Context<'_>, &Value) -> Result<O, Refusal> + 't;
 
 /// An update of one object.
 pub(super) struct Update<'a> {
-    /// Whether the new object comes from a request's decoder.
+    /// True if the new object comes from a request decoder.
     pub decoded: bool,
-    /// The UID the object must have; empty for any.
+    /// The required UID of the existing object; empty for any.
     pub uid: &'a str,
-    /// The options.
+    /// The options of the request.
     pub options: &'a WriteOptions,
 }
 
 impl<S: Strategy> Registry<S> {
-    /// Answers a PUT.
+    /// Handles a PUT.
     pub(super) fn put(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let strategy = &self.strategy;
         let name = ctx.name()?;
@@ -46,7 +46,8 @@ impl<S: Strategy> Registry<S> {
         let names_revision = !metadata::text(&object, "resourceVersion").is_empty();
         let mut object = Some(object);
         let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
-            // Only a race with another thread asks for the object a second time, when the revision it names is gone.
+            // A retry after a race needs the object again only if it names no resourceVersion; otherwise the retry is a
+            // conflict.
             let new = if names_revision { object.take() } else { object.clone() };
             let Some(mut new) = new else { return Err(Refusal::modified(strategy.resource(), &name)) };
             managed_fields::update(strategy, ctx, Some(existing), &mut new, &options);
@@ -55,7 +56,7 @@ impl<S: Strategy> Registry<S> {
         self.update(ctx, &Update { decoded: true, uid: &uid, options: &options }, &mut transform)
     }
 
-    /// Updates the object of the request's URL.
+    /// Updates the object that the URL names.
     pub(super) fn update(
         &self,
         ctx: &mut Context<'_>,
@@ -66,7 +67,7 @@ impl<S: Strategy> Registry<S> {
         Ok(Answer::object(200, self.strategy.write_answer(updated)?))
     }
 
-    /// The object as it is stored after the update.
+    /// Computes the object to store.
     fn replace(
         &self,
         ctx: &mut Context<'_>,
@@ -80,7 +81,8 @@ impl<S: Strategy> Registry<S> {
         let _lock = strategy.lock(ctx.server);
         loop {
             let Some(stored) = objects.get(&key) else {
-                // `ignoreNotFound` of `GuaranteedUpdate` (`generic/registry/store.go`) was always set.
+                // Before 1.34, `GuaranteedUpdate` was always called with `ignoreNotFound`
+                // (`generic/registry/store.go`).
                 if !ctx.release().since(V1_34) {
                     check_uid(resource, (&name, ""), &key, update.uid, options.dry_run)?;
                 }

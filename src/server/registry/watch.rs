@@ -1,9 +1,8 @@
-//! Watches: a collection's events from some revision on, as one client wants to see them
-//! (`endpoints/handlers/watch.go`, `storage/cacher`).
+//! Watches: the events of a collection from a given revision onwards (`endpoints/handlers/watch.go`, `storage/cacher`).
 //!
-//! A [`Watch`] is a cursor in the log of its collection and holds nothing of its own: one that is too slow finds that the
-//! log has gone on without it, and ends. Who waits is told to the collection as a [`Waker`](std::task::Waker); sockets,
-//! timers and the clock are the caller's.
+//! A [`Watch`] is a cursor into the event log of its collection and buffers no events. If the log has dropped events
+//! that the watch has not read yet, the watch ends. A waiting watch registers a [`Waker`](std::task::Waker) with the
+//! collection; sockets, timers and the clock are the caller's responsibility.
 
 mod view;
 
@@ -24,24 +23,24 @@ use std::task::{self, Poll};
 use view::View;
 
 impl Server {
-    /// Lets `notifier` wake watches from now on when many are waiting; only the first one counts.
+    /// Sets the notifier that wakes watches if many are waiting. Only the first call has an effect.
     pub fn notify_with(&self, notifier: Arc<dyn WatchNotifier>) {
         let _ = self.keeping.notifier.set(notifier);
     }
 }
 
-/// What one client is told of a collection, event by event.
+/// A cursor over the events of a collection for one client.
 #[derive(Debug)]
 pub struct Watch {
     id: u64,
     objects: Arc<Collection>,
     revision: Arc<Revision>,
     view: View,
-    /// What was there at the beginning and is still to be told.
+    /// The initial objects that have not been sent yet.
     initial: VecDeque<Arc<Stored>>,
-    /// Whether it is still to be told that this was all.
+    /// True until the bookmark that marks the end of the initial objects has been sent.
     owes_end_of_initial: bool,
-    /// The revision up to which everything was told.
+    /// The revision up to which all events have been sent.
     at: u64,
     phase: Phase,
     bookmarks: bool,
@@ -56,7 +55,7 @@ enum Phase {
     Ended,
 }
 
-/// What is next.
+/// The next step of a watch.
 enum Step {
     Tell(Arc<[u8]>),
     Wait,
@@ -64,7 +63,7 @@ enum Step {
 }
 
 impl<S: ReadStrategy + 'static> Registry<S> {
-    /// Answers a watch.
+    /// Handles a watch request.
     pub fn watch(self, ctx: Context<'_>) -> Reply {
         let output = match ctx.negotiate(Endpoint::Object) {
             Ok(output) => output,
@@ -99,7 +98,7 @@ impl<S: ReadStrategy + 'static> Registry<S> {
             initial: beginning.initial,
             at: beginning.at,
             phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
-                // Over before its first event.
+                // A negative timeout ends the watch before its first event.
                 Phase::Ended
             } else {
                 beginning.failure.map_or(Phase::Running, Phase::Failing)
@@ -109,7 +108,7 @@ impl<S: ReadStrategy + 'static> Registry<S> {
     }
 }
 
-/// The form of the objects in the stream, which is always JSON.
+/// The representation of the objects in the stream, which is always JSON.
 fn form(query: &Query, output: &Output) -> Result<(Option<Conversion>, options::IncludeObject), Refusal> {
     let include = match &output.convert {
         Some(convert) if convert.kind == "Table" => options::include_object(query)?,
@@ -122,7 +121,7 @@ fn form(query: &Query, output: &Output) -> Result<(Option<Conversion>, options::
     Ok((output.convert.clone(), include))
 }
 
-/// Where a watch begins.
+/// The starting point of a watch.
 struct Beginning {
     initial: VecDeque<Arc<Stored>>,
     at: u64,
@@ -153,12 +152,13 @@ impl Beginning {
 }
 
 impl Watch {
-    /// The next event as JSON in a line, `None` at the end. While there is none, `context` is woken when there may be.
+    /// Returns the next event as one line of JSON, or `None` at the end of the stream. If there is no event yet,
+    /// registers the waker of `context`.
     pub fn poll(&mut self, now: Timestamp, context: &task::Context<'_>) -> Poll<Option<Arc<[u8]>>> {
         let mut step = self.step(now);
         if matches!(step, Step::Wait) {
             self.objects.wait(self.id, context.waker());
-            // What came between looking and waiting woke nobody.
+            // An event committed before the waker was registered did not wake it, so check again.
             step = self.step(now);
         }
         match step {
@@ -168,7 +168,7 @@ impl Watch {
         }
     }
 
-    /// The next event, if it happened already.
+    /// The next event, if there is one already.
     pub fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         match self.step(now) {
             Step::Tell(text) => Some(text),
@@ -176,22 +176,22 @@ impl Watch {
         }
     }
 
-    /// How long the client wants to watch, in seconds; less than 0 ends at once.
+    /// The requested duration of the watch in seconds. A negative value ends the watch immediately.
     pub fn timeout_seconds(&self) -> Option<i64> {
         self.timeout_seconds.filter(|seconds| *seconds != 0)
     }
 
-    /// Whether the client wants to be told now and then how far it is.
+    /// Returns true if the client requested bookmarks.
     pub fn wants_bookmarks(&self) -> bool {
         self.bookmarks
     }
 
-    /// How far it is; `None` while events wait to be told.
+    /// A bookmark at the current revision; `None` while there are unsent events.
     pub fn bookmark(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         if !self.initial.is_empty() || self.owes_end_of_initial || !matches!(self.phase, Phase::Running) {
             return None;
         }
-        // The collection's events have the revision by the time the collection can be read.
+        // Read before the log, so that no event up to this revision is missed.
         let current = self.objects.settled(&self.revision);
         if !matches!(self.objects.next(self.at), Next::Nothing) {
             return None;
@@ -223,7 +223,7 @@ impl Watch {
                         self.at = event.revision;
                         self.view.event(&event, now)
                     }
-                    // The log has gone on without this watch.
+                    // The log has dropped events that this watch has not sent.
                     Next::Lost(_) => return Step::End,
                     Next::Nothing if self.view.is_over() => return Step::End,
                     Next::Nothing => return Step::Wait,

@@ -1,4 +1,4 @@
-//! An object on its way into the store.
+//! An object that is ready to be stored.
 
 use crate::server::http::status::Refusal;
 use crate::server::registry::metadata;
@@ -6,28 +6,29 @@ use crate::server::registry::store::{Collection, Raced, Revision, Stored};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The most bytes etcd takes in one request.
+/// The maximum size of an etcd request, in bytes.
 const ETCD_LIMIT: usize = 1_572_864;
 
-/// An object ready to be stored.
+/// An object that is ready to be stored.
 #[derive(Debug)]
 pub(in crate::server) struct Written {
-    /// In the storage version.
+    /// The object in the storage version.
     pub raw: Value,
-    /// As the version of the request shows it; `None` when that is `raw` itself.
+    /// The object at the version of the request; `None` if it equals `raw`.
     pub shown: Option<Value>,
 }
 
 impl Written {
-    /// What a dry run answers.
+    /// The object in the response to a dry run.
     pub fn shown(self) -> Arc<Value> {
         Arc::new(self.shown.unwrap_or(self.raw))
     }
 
-    /// Stores it if what is at `key` is still `expected`; what is stored then, and what the writer sees.
+    /// Stores the object if the object at `key` is still `expected`. Returns the stored object, and the object at the
+    /// version of the request.
     ///
     /// # Errors
-    /// Another write came first.
+    /// Returns [`Raced`] if another write was committed first.
     pub fn put(
         self,
         objects: &Collection,
@@ -46,12 +47,13 @@ impl Written {
         Ok((stored, shown))
     }
 
-    /// Refuses what etcd would refuse.
+    /// Rejects an object that is too large for etcd.
     ///
     /// # Errors
-    /// The error of etcd for a request that is too large.
+    /// Returns the error of etcd for a request that is too large.
     pub fn check_size(&self, request_bytes: usize) -> Result<(), Refusal> {
-        // What is stored is hardly ever longer than what was sent; only then is it worth writing it out.
+        // The stored object is rarely more than twice as long as the request, so only then is it serialized to measure
+        // it.
         if request_bytes * 2 > ETCD_LIMIT && crate::value::json::to_string(&self.raw).len() > ETCD_LIMIT {
             return Err(Refusal::unclassified("etcdserver: request is too large"));
         }

@@ -1,5 +1,5 @@
-//! What kinds of Kubernetes do that custom resources do not. They are compiled from definitions of their own and served as
-//! custom resources are.
+//! Behaviour of built-in kinds that custom resources do not have. Built-in kinds are compiled from internal CRDs and
+//! served like custom resources.
 
 use crate::field::ErrorList;
 use crate::release::Release;
@@ -7,32 +7,33 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::fmt::Debug;
 
-/// What a kind does besides what [`super::custom_resource::CustomResource`] does. The defaults are those of a custom resource.
+/// Behaviour of a built-in kind in addition to [`super::custom_resource::CustomResource`]. The default methods are
+/// those of a custom resource.
 pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
-    /// Completes an object that is created or updated, and removes what its Go type omits.
+    /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
     fn prepare(&self, _object: &mut Value) {}
 
-    /// The errors that the schema does not find, and warnings that are given if the object is accepted; `old` is the stored
-    /// object of an update.
+    /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
+    /// `old` is the existing object of an update.
     fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {
         (ErrorList::new(), None)
     }
 
-    /// Whether bodies may be Protobuf.
+    /// Returns true if request bodies may be Protobuf.
     fn takes_protobuf(&self) -> bool {
         false
     }
 
-    /// Whether an update need not name the revision it replaces.
+    /// Returns true if an update may omit the resourceVersion.
     fn allows_unconditional_update(&self) -> bool {
         false
     }
 
-    /// An object was removed.
+    /// Called after an object was removed.
     fn removed(&self, _server: &Server, _name: &str, _now: Timestamp) {}
 }
 
-/// A custom resource.
+/// The behaviour of a custom resource.
 #[derive(Debug)]
 pub(in crate::server) struct Custom;
 

@@ -1,5 +1,5 @@
-//! Custom resources and their status (`registry/customresource/{strategy,status_strategy}.go`), and the kinds of Kubernetes
-//! that are served in the same way.
+//! Custom resources and their status (`registry/customresource/{strategy,status_strategy}.go`), and built-in kinds that
+//! are served in the same way.
 
 mod decode;
 mod managed_fields;
@@ -27,10 +27,10 @@ use serving::{Serving, Version};
 use std::sync::Arc;
 pub(in crate::server) use storage::integral_floats;
 
-/// The part of an object that an endpoint writes.
+/// The part of an object that a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Part {
-    /// All but the status, if that has its own subresource.
+    /// Everything except the status, if the status is a subresource.
     Object,
     /// The status.
     Status,
@@ -39,16 +39,16 @@ pub(in crate::server) enum Part {
 /// The strategy of one version.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct CustomResource {
-    /// The resource.
+    /// The compiled CRD.
     pub serving: Arc<Serving>,
     /// The version of the request.
     pub version: Arc<Version>,
-    /// What the request writes.
+    /// The part that the request writes.
     pub part: Part,
 }
 
 impl CustomResource {
-    /// Adds what a kind of Kubernetes validates besides its schema.
+    /// Adds the validation of a built-in kind to the verdict.
     fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
         let (errors, warning) = self.serving.built_in.validate(object, old, self.version.stages.release());
         verdict.errors.extend(errors);
@@ -96,7 +96,7 @@ impl ReadStrategy for CustomResource {
         if options.fields.is_empty() {
             return Ok(true);
         }
-        // The server computes all selectable fields of every object it looks at, and fails when one of them fails.
+        // The server computes all selectable fields of every object, and fails if any of them fails.
         for (name, _) in &self.version.selectable {
             self.version.field(object, name).map_err(Refusal::unclassified)?;
         }
@@ -183,8 +183,8 @@ impl Strategy for CustomResource {
         field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind)
     }
 
-    /// No object of a terminating definition is created (`forbidCreateAdmission`). Before 1.34 only the handler of creates
-    /// refused.
+    /// Rejects creates for a CRD that is being deleted (`forbidCreateAdmission`). Before 1.34 only the create handler
+    /// checked this.
     fn check_create(&self, ctx: &Context<'_>, object: &Value) -> Result<(), Refusal> {
         let is_recent = ctx.release().since(V1_34);
         if !self.serving.terminating || !is_recent && ctx.request.method != Method::Post {
@@ -237,7 +237,7 @@ impl Strategy for CustomResource {
         }
     }
 
-    /// The refusal is headed by the kind that the object itself names.
+    /// The error message begins with the kind in the object itself.
     fn invalid(&self, object: &Value, errors: crate::field::ErrorList) -> Refusal {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions and their status (`registry/customresourcedefinition/{etcd,strategy}.go`).
-//! [`crate::server::controllers`] do the work that follows a write.
+//! CRDs and their status (`registry/customresourcedefinition/{etcd,strategy}.go`). The [`crate::server::controllers`]
+//! run after each write.
 
 mod decode;
 mod managed_fields;
@@ -28,34 +28,34 @@ use crate::value::{Map, Value, json, object};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The resource, for messages.
+/// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> =
     GroupResource { group: crd::GROUP, resource: "customresourcedefinitions" };
 const KIND: &str = "CustomResourceDefinition";
 
-/// All definitions.
+/// The collection of CRDs.
 #[derive(Debug)]
 pub(in crate::server) struct Definitions {
-    /// The objects by name.
+    /// The CRDs by name.
     pub objects: Arc<Collection>,
-    /// Held while a definition is written: writes are rare and affect other definitions, too.
+    /// Held while a CRD is written: writes are rare, and one write may affect other CRDs.
     pub writing: Mutex<()>,
 }
 
 impl Definitions {
-    /// An empty collection at a revision.
+    /// Creates an empty collection at a revision.
     pub fn new(keeping: &Arc<journal::Keeping>, revision: u64) -> Self {
         let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
         Self { objects: Arc::new(objects), writing: Mutex::default() }
     }
 }
 
-/// A stored definition, decoded.
+/// Decodes a stored CRD.
 pub(in crate::server) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
     crd::decode(&stored.raw()).ok().map(|d| d.crd)
 }
 
-/// The strategy of definitions or of their status.
+/// The strategy of CRDs or of their status.
 #[derive(Debug)]
 pub(in crate::server) struct Definition {
     objects: Arc<Collection>,
@@ -65,7 +65,7 @@ pub(in crate::server) struct Definition {
 }
 
 impl Definition {
-    /// The strategy of definitions, or with `is_status` of their status.
+    /// Creates the strategy of CRDs or, if `is_status`, of their status.
     pub fn new(server: &Server, is_status: bool) -> Self {
         let objects = Arc::clone(&server.definitions.objects);
         Self { objects, columns: Columns::of_definitions(), is_status, release: server.release }
@@ -122,7 +122,7 @@ impl ReadStrategy for Definition {
         }
     }
 
-    /// A definition with only this metadata, as Go encodes it.
+    /// A CRD that has only this metadata, as Go encodes it.
     fn bookmark(&self, metadata: Map) -> Value {
         let names = || object([("plural", ""), ("kind", "")]);
         let spec = [("group", Value::from("")), ("names", names()), ("scope", "".into()), ("versions", Value::Null)];
@@ -228,7 +228,7 @@ impl Strategy for Definition {
         Refusal::invalid(GroupResource { group: crd::GROUP, resource: KIND }, definition.name(), errors)
     }
 
-    /// `REST.Delete` compares them itself, before the store does.
+    /// `REST.Delete` checks the preconditions itself, before the store does.
     fn check_preconditions(&self, existing: &Value, options: &DeleteOptions) -> Result<(), Refusal> {
         for (what, wanted, have) in [
             ("UID", &options.uid, metadata::text(existing, "uid")),
@@ -243,7 +243,7 @@ impl Strategy for Definition {
         Ok(())
     }
 
-    /// The first DELETE adds the cleanup finalizer, which keeps the definition until its objects are deleted.
+    /// The first DELETE adds the cleanup finalizer, which keeps the CRD until its objects are deleted.
     fn mark_deleting(&self, existing: &CustomResourceDefinition, now: &str) -> Option<CustomResourceDefinition> {
         if metadata::is_deleting(existing) {
             return None;

@@ -1,8 +1,8 @@
-//! Namespaces, as far as clients of custom resources need them.
+//! Namespaces, to the extent that clients of custom resources need them.
 //!
-//! Their resource is compiled from a definition, so that reads, writes, tables and watches work as for any other
-//! object; this module has only what is specific to namespaces. A namespace exists once an object is created in it or,
-//! if namespaces were given, when it is one of them.
+//! They are compiled from an internal CRD, so reads, writes, tables and watches work as for custom resources; this
+//! module has the behaviour that is specific to namespaces. A namespace exists once an object is created in it or, if
+//! the server was given a list of namespaces, if it is in that list.
 
 use super::built_in::BuiltIn;
 use super::custom_resource::serving::Serving;
@@ -16,14 +16,14 @@ use crate::text::json;
 use crate::value::{Value, object, time};
 use std::sync::{Arc, PoisonError};
 
-/// The name of their definition.
+/// The name of the internal CRD.
 const NAME: &str = "namespaces.";
-/// The resource, for messages.
+/// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 /// The namespace that always exists.
 const DEFAULT: &str = "default";
 
-/// The definition of the resource.
+/// The internal CRD.
 const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"namespaces."},
     "spec":{"group":"","scope":"Cluster","names":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList",
     "shortNames":["ns"]},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
@@ -37,19 +37,20 @@ const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"Cust
     "status":{"acceptedNames":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList","shortNames":["ns"]},
     "conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}],"storedVersions":["v1"]}}"#;
 
-/// Which namespaces exist.
+/// The rule that decides which namespaces exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Namespaces {
-    /// Every namespace exists once it is used.
+    /// A namespace is created when the first object in it is created.
     OnDemand,
-    /// Only those that were created; objects cannot be created in others.
+    /// Only namespaces that were created exist; creates in other namespaces are rejected.
     Created,
-    /// Those that were created. Objects may be in others, too, and are not deleted with their namespace.
+    /// Only namespaces that were created exist, but objects may be created in others too, and are not deleted with
+    /// their namespace.
     Unchecked,
 }
 
 impl Server {
-    /// The server with a core group that has the namespaces `default` and `names`.
+    /// Adds a core group with the namespaces `default` and `names`.
     #[must_use]
     pub fn with_namespaces(mut self, rule: Namespaces, names: &[String], now: Timestamp) -> Self {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
@@ -67,12 +68,12 @@ impl Server {
         self
     }
 
-    /// The Namespace object of that name.
+    /// The Namespace object with this name.
     pub(in crate::server) fn namespace(&self, name: &str) -> Option<Arc<Value>> {
         self.serving_of(NAME)?.objects.get(name).map(|stored| stored.raw())
     }
 
-    /// Creates the namespace of a new object, if it does not exist.
+    /// Creates the namespace of a new object if it does not exist.
     pub(in crate::server) fn enter_namespace(&self, namespace: &str, now: Timestamp) {
         if self.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
             self.create_namespace(namespace, now);
@@ -99,7 +100,7 @@ impl Server {
     }
 }
 
-/// The kind.
+/// The behaviour of the kind Namespace.
 #[derive(Debug)]
 struct Namespace;
 
@@ -117,7 +118,7 @@ impl BuiltIn for Namespace {
         true
     }
 
-    /// Deletes all objects in the namespace, except those with finalizers.
+    /// Deletes all objects in the namespace. Objects with finalizers are only marked as being deleted.
     fn removed(&self, server: &Server, name: &str, now: Timestamp) {
         if server.namespaces == Some(Namespaces::Unchecked) {
             return;
@@ -131,7 +132,7 @@ impl BuiltIn for Namespace {
     }
 }
 
-/// What is certain of a Namespace of which nothing but the name is known.
+/// The Namespace object assumed for a namespace of which only the name is known.
 pub(in crate::server) fn assumed(name: &str) -> Value {
     let mut namespace = object([("metadata", object([("name", name)]))]);
     complete(&mut namespace);

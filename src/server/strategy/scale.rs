@@ -1,5 +1,5 @@
-//! The scale subresource (`ScaleREST` of `registry/customresource/etcd.go`). A Scale is a view of the object at the
-//! paths in the definition; writing it updates the object.
+//! The scale subresource (`ScaleREST` in `registry/customresource/etcd.go`). A Scale is a view of the object at the
+//! paths in the CRD; writing a Scale updates the object.
 
 mod managed_fields;
 pub(in crate::server) mod object;
@@ -32,10 +32,10 @@ use std::sync::Arc;
 
 const API_VERSION: &str = "autoscaling/v1";
 
-/// Represents replicas that were never set.
+/// The sentinel for replicas that were not set.
 const UNSET: i64 = i32::MIN as i64;
 
-/// The strategy of the Scale of a custom resource.
+/// The strategy of the scale subresource of a custom resource.
 #[derive(Debug)]
 pub(in crate::server) struct ScaleOf {
     parent: CustomResource,
@@ -44,7 +44,7 @@ pub(in crate::server) struct ScaleOf {
 }
 
 impl ScaleOf {
-    /// The strategy; `None` for a version without the subresource.
+    /// Creates the strategy; `None` for a version without the subresource.
     pub fn new(parent: CustomResource) -> Option<Self> {
         let paths = parent.version.scale()?.clone();
         Some(Self { parent, paths, columns: Columns::of_scale() })
@@ -97,7 +97,7 @@ impl ReadStrategy for ScaleOf {
     }
 }
 
-/// The fields of a Scale have owners of their own; `autoscaling/v1` counts as another version of the object.
+/// The fields of a Scale have their own field owners; `autoscaling/v1` counts as another version of the object.
 impl Versions for ScaleOf {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
         if api_version == API_VERSION { Some(types::of_scale()) } else { self.parent.type_of(api_version) }
@@ -235,7 +235,7 @@ impl Strategy for ScaleOf {
         Ok(Arc::new(scale.to_value()))
     }
 
-    /// The replicas did not pass the object's decoder, whose schema may lack their path.
+    /// The written replicas were not decoded with the object's schema, which may not specify their path.
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
         self.parent.written(object, false)
     }

@@ -1,16 +1,17 @@
-//! The error of a body that cannot be decoded.
+//! The decoding error of a request body.
 
-/// A body that cannot be decoded, with the text of the server's decoder.
+/// A body that cannot be decoded, with the error message of the server's decoder.
 #[derive(Debug, PartialEq)]
 pub(in crate::server) enum Unreadable {
-    /// Decoding failed before the type was known.
+    /// Decoding failed before apiVersion and kind were known.
     Early(String),
-    /// Decoding failed after the type was known: for example, a number beyond float64, or a nested Protobuf message.
+    /// Decoding failed after apiVersion and kind were known: for example, a number outside the float64 range, or a
+    /// malformed nested Protobuf message.
     Late(String),
 }
 
 impl Unreadable {
-    /// The text of the error.
+    /// The error message.
     pub fn into_text(self) -> String {
         let (Self::Early(text) | Self::Late(text)) = self;
         text

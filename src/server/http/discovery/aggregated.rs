@@ -1,4 +1,4 @@
-//! Aggregated discovery: all groups in one document, with a hash for `If-None-Match`
+//! Aggregated discovery: all groups in one document, with an ETag for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
 use super::groups::{Group, Kind, Resource, SUBRESOURCE_VERBS};
@@ -10,7 +10,7 @@ use crate::server::{Format, Response};
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
-/// Answers with all groups.
+/// Writes the aggregated discovery document.
 pub(super) fn respond(ctx: Context<'_>, output: &Output, groups: &[Group]) -> Response {
     let items = groups.iter().map(group).collect::<Vec<_>>();
     let mut list = Map::from([("items".to_owned(), items.into()), ("metadata".to_owned(), Map::new().into())]);

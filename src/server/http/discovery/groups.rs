@@ -1,4 +1,4 @@
-//! The groups with all that discovery tells of them, in its order.
+//! The API groups, versions and resources in discovery order.
 
 use crate::crd;
 use crate::server::Server;
@@ -7,19 +7,19 @@ use crate::server::strategy::custom_resource::serving::{self, Serving};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-/// A group.
+/// An API group.
 pub(super) struct Group {
-    /// Its name.
+    /// The name of the group.
     pub name: String,
-    /// Its versions, the preferred one first.
+    /// The versions, preferred version first.
     pub versions: Vec<GroupVersion>,
 }
 
 /// A version of a group.
 pub(super) struct GroupVersion {
-    /// Its name.
+    /// The name of the version.
     pub name: String,
-    /// Its resources by name.
+    /// The resources, sorted by name.
     pub resources: Vec<Resource>,
 }
 
@@ -29,40 +29,40 @@ pub(super) struct Resource {
     pub name: String,
     /// The singular.
     pub singular: String,
-    /// Whether objects are in namespaces.
+    /// True if the resource is namespaced.
     pub namespaced: bool,
     /// The kind.
     pub kind: Kind,
-    /// What can be done.
+    /// The supported verbs.
     pub verbs: &'static [&'static str],
     /// Short names.
     pub short_names: Vec<String>,
     /// Categories.
     pub categories: Vec<String>,
-    /// The hash of the storage version; empty when that is not served.
+    /// The hash of the storage version; empty if the storage version is not served.
     pub storage_version_hash: String,
-    /// Subresources and their kinds.
+    /// The subresources and their kinds.
     pub subresources: Vec<(&'static str, Kind)>,
 }
 
-/// A kind with the group and version it is of.
+/// A group, version and kind.
 #[derive(Clone, Default)]
 pub(super) struct Kind {
     /// The group.
     pub group: String,
     /// The version.
     pub version: String,
-    /// Its name.
+    /// The name of the kind.
     pub name: String,
 }
 
-/// What can be done to a subresource.
+/// The verbs of subresources.
 pub(super) const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
 const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// All groups by name.
+/// All groups, sorted by name.
 pub(super) fn groups(server: &Server) -> Vec<Group> {
     let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
     let served = |s: &&Arc<Serving>| s.crd.is_true("Established") && !s.group.is_empty();
@@ -84,7 +84,7 @@ pub(super) fn groups(server: &Server) -> Vec<Group> {
     ordered.collect()
 }
 
-/// The core group, if there is one.
+/// The core group, if the server has namespaces.
 pub(super) fn core(server: &Server) -> Option<Group> {
     let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
     let resources: Vec<Resource> = serving.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
@@ -92,7 +92,7 @@ pub(super) fn core(server: &Server) -> Option<Group> {
     server.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
-/// The definitions themselves. The server does not tell the group and version of its own kinds.
+/// The resource of CRDs. The real server omits the group and version of its own kinds.
 fn definitions() -> Resource {
     let kind = Kind { name: "CustomResourceDefinition".to_owned(), ..Kind::default() };
     Resource {

@@ -1,4 +1,4 @@
-//! Discovery one document at a time: `APIVersions`, `APIGroupList`, `APIGroup`, `APIResourceList`.
+//! Unaggregated discovery: `APIVersions`, `APIGroupList`, `APIGroup` and `APIResourceList`.
 
 use super::groups::{Group, GroupVersion, Kind, Resource, SUBRESOURCE_VERBS};
 use crate::value::group_version::api_version;
@@ -23,7 +23,7 @@ pub(super) fn group_list(groups: &[Group]) -> Value {
     ])
 }
 
-/// `/apis/GROUP`; the groups in a list have no apiVersion and kind.
+/// `/apis/GROUP`. The groups of a list have no apiVersion and kind.
 pub(super) fn group(group: &Group, typed: bool) -> Value {
     let version = |v: &GroupVersion| {
         object([("groupVersion", format!("{}/{}", group.name, v.name)), ("version", v.name.clone())])
@@ -69,7 +69,7 @@ fn resource(r: &Resource) -> Value {
 
 fn subresource(of: &Resource, name: &str, kind: &Kind) -> Value {
     let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.name, SUBRESOURCE_VERBS);
-    // Only a kind of another group has its group in the document.
+    // The group and version are present only for kinds of another group.
     if kind.group != of.kind.group {
         out.insert("group".to_owned(), kind.group.as_str().into());
         out.insert("version".to_owned(), kind.version.as_str().into());
@@ -91,7 +91,7 @@ fn entry(name: &str, singular: &str, namespaced: bool, kind: &str, verbs: &[&str
     .collect()
 }
 
-/// Texts as an array.
+/// Converts strings to a JSON array.
 pub(super) fn texts<T: AsRef<str>>(items: &[T]) -> Value {
     Value::Array(items.iter().map(|item| Value::from(item.as_ref())).collect())
 }

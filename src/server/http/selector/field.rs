@@ -17,7 +17,7 @@ impl FieldSelector {
     /// Parses a selector.
     ///
     /// # Errors
-    /// The server's text.
+    /// Returns the server's error message.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = split_terms(text);
         parts.sort_unstable();
@@ -30,7 +30,7 @@ impl FieldSelector {
                 return Err(format!("invalid selector: '{text}'; can't understand '{part}'"));
             };
             let value = unescape_value(raw)?;
-            // `=` alone selects everything.
+            // A lone `=` selects everything.
             if !field.is_empty() || !value.is_empty() {
                 terms.push(Term { field: field.to_owned(), value, equal });
             }
@@ -38,12 +38,12 @@ impl FieldSelector {
         Ok(Self { terms })
     }
 
-    /// The selector of one name.
+    /// The selector `metadata.name=name`.
     pub fn name(name: &str) -> Self {
         Self { terms: vec![Term { field: "metadata.name".to_owned(), value: name.to_owned(), equal: true }] }
     }
 
-    /// Whether the selector is empty.
+    /// Returns true if the selector is empty.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
@@ -58,7 +58,7 @@ impl FieldSelector {
         self.terms.iter().find(|t| t.equal && t.field == field).map(|t| t.value.as_str())
     }
 
-    /// Whether an object is selected; `value_of` returns its fields.
+    /// Returns true if the selector selects an object; `value_of` returns the values of its fields.
     pub fn matches<'a>(&self, value_of: impl Fn(&str) -> std::borrow::Cow<'a, str>) -> bool {
         self.terms.iter().all(|t| (value_of(&t.field) == t.value) == t.equal)
     }

@@ -48,7 +48,7 @@ impl LabelSelector {
     /// Parses a selector.
     ///
     /// # Errors
-    /// The server's text.
+    /// Returns the server's error message.
     pub fn parse(text: &str, release: Release) -> Result<Self, String> {
         let mut parser = Parser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
@@ -56,12 +56,12 @@ impl LabelSelector {
         Ok(Self { requirements })
     }
 
-    /// Whether the selector is empty.
+    /// Returns true if the selector is empty.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Whether an object with these labels is selected.
+    /// Returns true if the selector selects an object with these labels.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|r| r.matches(label(&r.key)))
     }
@@ -100,8 +100,8 @@ fn is_blank(b: char) -> bool {
     matches!(b, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The tokens with their texts; the last one is [`Token::End`]. As in the server's lexer, a NUL ends the token before
-/// it, and at the start of a token it ends the text.
+/// Splits a selector into tokens and their texts; the last token is [`Token::End`]. As in the server's lexer, a NUL
+/// character ends the current token; at the start of a token it ends the input.
 fn scan(text: &str) -> Vec<(Token, String)> {
     let mut out = Vec::new();
     let mut rest = text.trim_start_matches(is_blank);
@@ -129,7 +129,7 @@ fn scan_word(rest: &str) -> (Token, usize) {
     (token, length)
 }
 
-/// Every single symbol is a token, so at most two are joined.
+/// Every single symbol is a token, so at most two symbols are combined.
 fn scan_symbol(rest: &str) -> (Token, usize) {
     for (text, token) in [("==", Token::Equals), ("!=", Token::NotEquals)] {
         if rest.starts_with(text) {
@@ -156,7 +156,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// The next token; where values are expected, `in` and `notin` are ordinary words.
+    /// Returns the next token without consuming it. If values are expected, `in` and `notin` are identifiers.
     fn ahead(&self, values: bool) -> (Token, String) {
         let (token, literal) = self.tokens.get(self.position).cloned().unwrap_or((Token::End, String::new()));
         (if values && matches!(token, Token::In | Token::NotIn) { Token::Identifier } else { token }, literal)

@@ -2,10 +2,10 @@
 
 use std::fmt::{Display, Formatter};
 
-/// The reason of a refusal.
+/// The reason of an error response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::server) enum Reason {
-    /// None: the error is not classified.
+    /// No reason: the error is not classified.
     #[default]
     Unknown,
     /// 400
@@ -20,9 +20,9 @@ pub(in crate::server) enum Reason {
     MethodNotAllowed,
     /// 406
     NotAcceptable,
-    /// 409, the name already exists.
+    /// 409: the name already exists.
     AlreadyExists,
-    /// 409, a concurrent write or a conflict of field owners.
+    /// 409: a concurrent write, or a conflict of field managers.
     Conflict,
     /// 410
     Expired,
@@ -38,12 +38,12 @@ pub(in crate::server) enum Reason {
     ServiceUnavailable,
     /// 504
     Timeout,
-    /// A reason set by an admission policy that Kubernetes does not define.
+    /// A reason set by an admission policy that is not defined by Kubernetes.
     Other(String),
 }
 
 impl Reason {
-    /// The reason as a Status spells it; empty for [`Reason::Unknown`].
+    /// The reason as written in a Status; empty for [`Reason::Unknown`].
     pub fn as_str(&self) -> &str {
         match self {
             Self::Unknown => "",

@@ -1,5 +1,5 @@
-//! Server-side apply (`applyPatcher` of `endpoints/handlers/patch.go`): what it sends is read, applied, and stored as a
-//! patch is, or as a new object.
+//! Server-side apply (`applyPatcher` in `endpoints/handlers/patch.go`). The result is stored like that of a patch, or
+//! as a new object.
 
 use crate::release::V1_37;
 use crate::server::Body;
@@ -19,7 +19,7 @@ use crate::text;
 use crate::value::{Map, Value};
 
 impl<S: Strategy> Registry<S> {
-    /// Answers an apply.
+    /// Handles an apply.
     pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
         let config = Config::read(ctx)?;
         let creates = self.strategy.scope().subresource.is_empty();
@@ -28,7 +28,7 @@ impl<S: Strategy> Registry<S> {
             if creates && self.strategy.objects().get(&key).is_none() {
                 let object = self.apply_new(ctx, &config, options)?;
                 match self.store_new(ctx, object, false, options) {
-                    // Another thread created it meanwhile.
+                    // Another thread created the object in the meantime.
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                     result => return result,
                 }
@@ -36,14 +36,14 @@ impl<S: Strategy> Registry<S> {
             let mut transform =
                 |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
             match self.update(ctx, &Update { decoded: false, uid: "", options }, &mut transform) {
-                // Another thread removed it meanwhile.
+                // Another thread removed the object in the meantime.
                 Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
                 result => return result,
             }
         }
     }
 
-    /// The object that an apply makes of an existing one, or of nothing.
+    /// Applies the configuration to the existing object `live`, or creates an object if `live` is `None`.
     fn applied(
         &self,
         ctx: &mut Context<'_>,
@@ -69,7 +69,7 @@ impl<S: Strategy> Registry<S> {
         Ok(object)
     }
 
-    /// The new object that an apply makes, admitted.
+    /// Creates the new object of an apply and runs mutating admission.
     fn apply_new(
         &self,
         ctx: &mut Context<'_>,
@@ -86,15 +86,15 @@ impl<S: Strategy> Registry<S> {
     }
 }
 
-/// What an apply sends.
+/// The apply configuration in the request body.
 struct Config<'b> {
     body: &'b Body,
-    /// What errors call it: before 1.37 only `YAML`.
+    /// What error messages call the configuration: `YAML` before 1.37.
     called: &'static str,
 }
 
 impl<'b> Config<'b> {
-    /// Of a request; what is not JSON at first sight must be YAML that JSON can hold.
+    /// Reads the body. Since 1.37, a body that does not look like JSON must be YAML that can be converted to JSON.
     fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
         let checked_first = ctx.release().since(V1_37);
         if let Body::Bytes(bytes) = &ctx.request.body
@@ -107,7 +107,7 @@ impl<'b> Config<'b> {
         Ok(Self { body: &ctx.request.body, called: if checked_first { "patch" } else { "YAML" } })
     }
 
-    /// The object.
+    /// Decodes the configuration.
     fn value(&self) -> Result<Value, Refusal> {
         let what = self.called;
         let refused = |why: String| Refusal::bad_request(format!("error decoding {what}: {why}"));
@@ -128,7 +128,7 @@ impl<'b> Config<'b> {
         }
     }
 
-    /// Tells about keys that are there twice.
+    /// Reports duplicate keys, as an error or as warnings.
     fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
         if !options.field_validation.looks() {
             return Ok(());

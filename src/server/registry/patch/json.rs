@@ -1,8 +1,8 @@
-//! JSON patches (RFC 6902) as `evanphx/json-patch` 4 applies them.
+//! JSON patches (RFC 6902) with the semantics of `evanphx/json-patch` 4.
 //!
-//! Surprising, and kept: `replace` of a member that is not there adds it; `copy` of one adds null; a missing `value` is
-//! null; what stands before the first slash of a path is ignored; indexes may be negative. Why a patch does not apply is
-//! never told.
+//! The library differs from the RFC: `replace` of a missing member adds it; `copy` of a missing member adds null; a
+//! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative. The
+//! server's error does not say why a patch cannot be applied.
 
 use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unescape};
 use crate::apply::raw::Raw;
@@ -11,20 +11,21 @@ use crate::server::http::status::Refusal;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// The most operations of one patch.
+/// The maximum number of operations in a patch.
 const MOST: usize = 10_000;
-/// The most bytes that the copies of one patch may add.
+/// The maximum number of bytes that the `copy` operations of one patch may add.
 const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
 const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
-/// Whether a duplicate key is one of an operation's own fields or below its value; others are not told.
+/// Returns true if the error is about a field of the operation itself or a key below its value. Other duplicate keys
+/// are not reported.
 pub(super) fn is_known_field(error: &str) -> bool {
     let Some((_, field)) = error.split_once("].") else { return true };
     FIELDS.iter().any(|f| field.strip_prefix(f).is_some_and(|rest| rest.starts_with(['"', '.', '['])))
 }
 
-/// Reads the operations strictly: wrong types are refused, unknown fields named.
+/// Decodes the operations strictly: rejects values of wrong types and returns the unknown fields.
 pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
     let refuse = |value: &Value, into: &str| {
         let text = format!("error decoding patch: json: cannot unmarshal {} into Go {into}", go_kind(value));
@@ -53,16 +54,18 @@ pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
     Ok(unknown)
 }
 
-/// A patched document.
+/// The result of a patch.
 pub(super) struct Patched {
-    /// The document.
+    /// The patched document.
     pub document: Value,
-    /// Where the values of operations went: the operation's index and the path as strict errors write it.
+    /// The target of each operation's value: the index of the operation, and the path as written in strict decoding
+    /// errors.
     pub placed: Vec<(usize, String)>,
 }
 
 impl Patched {
-    /// Duplicate keys within the values of operations are found a second time, where the value now is.
+    /// The errors for duplicate keys in operation values, with the paths at which the values are in the patched
+    /// document. The server reports these in addition to the errors for the patch itself.
     pub fn duplicates(&self, in_patch: &[String]) -> Vec<String> {
         let moved = |(i, place): &(usize, String)| -> Vec<String> {
             let prefix = format!("duplicate field \"[{i}].value");
@@ -76,7 +79,7 @@ impl Patched {
     }
 }
 
-/// Applies the operations one after the other. `raw` is the patch as it was written.
+/// Applies the operations in order. `raw` is the patch with its source texts.
 pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Patched, Refusal> {
     let operations = match patch {
         Value::Null => &[][..],
@@ -114,7 +117,7 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Pat
     Ok(Patched { document, placed })
 }
 
-/// Where `add` and `replace` put their value.
+/// The path to which `add` or `replace` writes its value.
 fn place(operation: &Value, document: &Value) -> Option<String> {
     if !matches!(operation.str_at(&["op"]), Some("add" | "replace")) {
         return None;

@@ -1,11 +1,11 @@
-//! JSON merge patches (RFC 7386) as `evanphx/json-patch` 4 applies them.
+//! JSON merge patches (RFC 7386) with the semantics of `evanphx/json-patch` 4.
 
 use crate::server::http::body::go_kind;
 use crate::server::http::status::Refusal;
 use crate::value::{Map, Value};
 
-/// Merges `patch` into `current`. `looks` tells whether the server read the patch strictly first, which changes the words
-/// for one that is no object.
+/// Merges `patch` into `current`. `looks` is true if the server decodes the patch strictly first, which changes the
+/// message for a patch that is not an object.
 pub(super) fn apply(patch: &Value, current: Value, looks: bool) -> Result<Value, Refusal> {
     match patch {
         Value::Object(members) => {
@@ -13,7 +13,7 @@ pub(super) fn apply(patch: &Value, current: Value, looks: bool) -> Result<Value,
             merge(&mut out, members);
             Ok(Value::Object(out))
         }
-        // A null is read as an empty object first, and refused by the merge.
+        // The strict decoder accepts null as an empty object, but the merge rejects it.
         Value::Null => Err(Refusal::bad_request("Invalid JSON Patch")),
         other if looks => Err(Refusal::bad_request(format!(
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
@@ -46,7 +46,7 @@ fn merge(current: &mut Map, patch: &Map) {
     }
 }
 
-/// `pruneNulls`: null members go, null items stay.
+/// `pruneNulls`: removes null members and keeps null items.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(

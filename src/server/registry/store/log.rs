@@ -1,41 +1,41 @@
-//! What happened to the objects of a resource, in order and as far back as the log reaches: watches follow it, and lists of
-//! the past are made by going back along it. It is the server's watch cache and etcd's history in one.
+//! The event log of a collection: its most recent writes in order. Watches read it forwards, and lists at an old
+//! revision undo it backwards. It replaces both the server's watch cache and etcd's history.
 
 use super::Stored;
 use crate::value::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most events that are kept.
+/// The maximum number of events in the log.
 const MOST: usize = 10_000;
-/// The most memory, roughly, of objects that are only kept for their events.
+/// The approximate maximum size, in bytes, of old objects that only the log refers to.
 const MOST_WEIGHT: usize = 32 << 20;
-/// How many of the last events keep the texts that were sent of them.
+/// The number of most recent events that cache their serialized text.
 const TOLD: usize = 64;
 
-/// A write.
+/// A write or removal of one object.
 #[derive(Debug)]
 pub(in crate::server) struct Event {
-    /// Its revision.
+    /// The revision of the write.
     pub revision: u64,
     /// The object's key.
     pub key: String,
-    /// What was there before.
+    /// The object before the write; `None` if it was created.
     pub before: Option<Arc<Stored>>,
-    /// What is there after.
+    /// The object after the write; `None` if it was removed.
     pub after: Option<Arc<Stored>>,
     weight: usize,
     told: Mutex<Vec<(String, Arc<[u8]>)>>,
 }
 
 impl Event {
-    /// A write at `revision`.
+    /// Creates the event of a write at `revision`.
     pub fn new(revision: u64, key: &str, before: Option<Arc<Stored>>, after: Option<Arc<Stored>>) -> Self {
         let weight = before.as_ref().map_or(0, |stored| stored.weight(weight));
         Self { revision, key: key.to_owned(), before, after, weight, told: Mutex::default() }
     }
 
-    /// The text in which all watches of one `form` tell the event, written once.
+    /// The serialized event in one `form`, computed once for all watches that use this form.
     pub fn told(&self, form: &str, write: impl FnOnce() -> Vec<u8>) -> Arc<[u8]> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = told.iter().find(|(f, _)| f == form) {
@@ -51,7 +51,7 @@ impl Event {
     }
 }
 
-/// The events, and from where on they are complete.
+/// The most recent events, and the revision after which they are complete.
 #[derive(Debug)]
 pub(in crate::server) struct Log {
     events: VecDeque<Arc<Event>>,
@@ -59,24 +59,24 @@ pub(in crate::server) struct Log {
     weight: usize,
 }
 
-/// What comes after a revision.
+/// The result of reading the log after a revision.
 #[derive(Debug)]
 pub(in crate::server) enum Next {
-    /// This.
+    /// The next event.
     Event(Arc<Event>),
-    /// Nothing yet.
+    /// There is no later event yet.
     Nothing,
-    /// That is not known any more; what is known begins after this revision.
+    /// Events after the given revision have been dropped. The log is complete only after this revision.
     Lost(u64),
 }
 
 impl Log {
-    /// Nothing happened before `start` that anyone could have seen.
+    /// Creates an empty log that is complete after `start`.
     pub fn new(start: u64) -> Self {
         Self { events: VecDeque::new(), start, weight: 0 }
     }
 
-    /// Adds the latest event, and drops the oldest when there are too many.
+    /// Appends an event, and drops the oldest events if the log is too large.
     pub fn push(&mut self, event: Event) {
         if let Some(at) = self.events.len().checked_sub(TOLD)
             && let Some(event) = self.events.get(at)
@@ -93,12 +93,12 @@ impl Log {
         }
     }
 
-    /// Forgets everything: from now on it is complete again.
+    /// Drops all events; the log is complete after `revision`.
     pub fn restart(&mut self, revision: u64) {
         *self = Self::new(revision.max(self.start));
     }
 
-    /// What comes after `revision`.
+    /// The first event after `revision`.
     pub fn after(&self, revision: u64) -> Next {
         if revision < self.start {
             return Next::Lost(self.start);
@@ -107,8 +107,8 @@ impl Log {
         self.events.get(at).map_or(Next::Nothing, |event| Next::Event(Arc::clone(event)))
     }
 
-    /// Takes `objects` back to how they were at `revision`; `false` when that is not known any more. `concerns` tells
-    /// which keys are among them.
+    /// Restores `objects` to their state at `revision`. Returns `false` if the log does not reach back that far.
+    /// `concerns` returns true for the keys to restore.
     pub fn rewind(
         &self,
         objects: &mut BTreeMap<String, Arc<Stored>>,
@@ -126,7 +126,7 @@ impl Log {
     }
 }
 
-/// Roughly the bytes of a value.
+/// The approximate memory of a value, in bytes.
 fn weight(value: &Value) -> usize {
     const NODE: usize = 48;
     NODE + match value {

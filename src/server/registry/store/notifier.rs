@@ -1,10 +1,10 @@
-//! Waking many watches at once.
+//! Waking many watches without blocking the writer.
 
 use std::fmt::Debug;
 use std::task::Waker;
 
-/// Wakes waiting watches, so that the thread that commits a write need not.
+/// Wakes waiting watches on another thread than the one that commits a write.
 pub trait WatchNotifier: Debug + Send + Sync {
-    /// Wakes each of them soon.
+    /// Schedules all wakers to be woken.
     fn notify(&self, waiting: Vec<Waker>);
 }

@@ -1,18 +1,19 @@
-//! A stored object: a tree while it is in use, and its compressed JSON when it was not written for a while, which takes about
-//! a thirtieth of the memory and has to be read before it is used.
+//! A stored object: a JSON tree or, if it was not written recently, compressed JSON, which takes about a thirtieth of
+//! the memory and is parsed on each read.
 
 use crate::text::json;
 use crate::value::{Value, json::to_string};
 use lz4_flex::block;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// LZ4 looks back no further than 64 KiB, and the dictionary is indexed for each object.
+/// The maximum size of the dictionary in bytes. LZ4 refers back at most 64 KiB, and the dictionary is indexed for each
+/// object.
 const LARGEST_DICTIONARY: usize = 16 << 10;
 
 /// A stored object.
 #[derive(Debug)]
 pub(in crate::server) struct Stored {
-    /// Its resourceVersion.
+    /// The resourceVersion.
     pub revision: u64,
     form: Mutex<Form>,
 }
@@ -21,18 +22,18 @@ pub(in crate::server) struct Stored {
 enum Form {
     Tree {
         raw: Arc<Value>,
-        /// What reading it gave under a tag.
+        /// The cached result of decoding the object, and the tag of the compiled version that decoded it.
         read: Option<(u64, Arc<Value>)>,
     },
     Packed {
-        /// The JSON in LZ4's block format, after its length.
+        /// The length of the JSON, then the JSON in LZ4 block format.
         packed: Box<[u8]>,
         dictionary: Arc<[u8]>,
     },
 }
 
 impl Stored {
-    /// An object in its storage version, with its resourceVersion.
+    /// Creates an object from its storage version, which includes the resourceVersion.
     pub fn new(raw: Value, revision: u64) -> Self {
         Self { revision, form: Mutex::new(Form::Tree { raw: Arc::new(raw), read: None }) }
     }
@@ -41,11 +42,11 @@ impl Stored {
         self.form.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The object in its storage version, with its resourceVersion.
+    /// The object in its storage version.
     pub fn raw(&self) -> Arc<Value> {
         match &*self.form() {
             Form::Tree { raw, .. } => Arc::clone(raw),
-            // It was written by `pack`, so it can be read.
+            // Decompression cannot fail, because `pack` produced the bytes.
             Form::Packed { packed, dictionary } => {
                 let text = block::decompress_size_prepended_with_dict(packed, dictionary).unwrap_or_default();
                 Arc::new(json::read(&text).unwrap_or_default())
@@ -53,7 +54,7 @@ impl Stored {
         }
     }
 
-    /// The object as it was read before under `tag`: decoding a stored object again gives the same.
+    /// The cached result of decoding the object with the compiled version `tag`.
     pub fn remembered(&self, tag: u64) -> Option<Arc<Value>> {
         match &*self.form() {
             Form::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
@@ -61,14 +62,14 @@ impl Stored {
         }
     }
 
-    /// Remembers what reading gave under `tag`.
+    /// Caches the result of decoding the object with the compiled version `tag`.
     pub fn remember(&self, tag: u64, object: &Arc<Value>) {
         if let Form::Tree { read, .. } = &mut *self.form() {
             *read = Some((tag, Arc::clone(object)));
         }
     }
 
-    /// Roughly its memory; `of_tree` tells that of a tree.
+    /// The approximate memory of the object in bytes; `of_tree` computes it for a tree.
     pub fn weight(&self, of_tree: impl FnOnce(&Value) -> usize) -> usize {
         match &*self.form() {
             Form::Tree { raw, .. } => of_tree(raw),
@@ -76,14 +77,14 @@ impl Stored {
         }
     }
 
-    /// Keeps it as compressed JSON from now on. The first object that is packed becomes the `dictionary` of the others: the
-    /// objects of one resource have most of their text in common.
+    /// Compresses the object. The first object compressed becomes the `dictionary` of the others, because the objects
+    /// of one resource share most of their text.
     pub fn pack(&self, dictionary: &OnceLock<Arc<[u8]>>) {
         let text = to_string(&self.raw());
         let text = text.as_bytes();
         let dictionary = dictionary.get_or_init(|| text.get(..LARGEST_DICTIONARY).unwrap_or(text).into());
         let packed = block::compress_prepend_size_with_dict(text, dictionary);
-        // A copy has the exact size; the vector has room for the worst case.
+        // Copying trims the allocation, which had room for the worst case.
         let packed = packed.as_slice().into();
         *self.form() = Form::Packed { packed, dictionary: Arc::clone(dictionary) };
     }

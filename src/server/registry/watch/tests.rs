@@ -1,4 +1,4 @@
-//! What watches tell, through the server's own requests.
+//! Tests of watches through the server's requests.
 
 use super::*;
 use crate::release::Release;
@@ -43,7 +43,7 @@ fn watch(server: &Server, query: &str, accept: Option<&str>) -> Box<Watch> {
     }
 }
 
-/// The events so far, each as its type, name and resourceVersion (or message).
+/// The events so far: type, name and resourceVersion (or message).
 fn told(watch: &mut Watch) -> Vec<String> {
     let events = std::iter::from_fn(|| watch.next_now(Timestamp::default()));
     let line = |event: Arc<[u8]>| {
@@ -78,7 +78,7 @@ fn a_watch_begins_with_what_is_there_or_after_a_revision() {
     let mut old = watch(&server, "&resourceVersion=1", None);
     assert_eq!(
         told(&mut old).first().map(String::as_str),
-        // Objects are served since the write before the one that established the definition.
+        // The log of a CRD's objects starts at the write before the one that established the CRD.
         Some(&*format!("ERROR too old resource version: 1 ({}) ", start - 1))
     );
 }

@@ -1,4 +1,4 @@
-//! What of a collection a watch shows, and how: selection, version, form (object, table, metadata alone).
+//! The view of a collection in a watch: selectors, version, and representation (object, Table, partial metadata).
 
 use crate::server::Timestamp;
 use crate::server::http::negotiate::Conversion;
@@ -13,7 +13,7 @@ use crate::server::registry::strategy::ReadStrategy;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
-/// How one client sees a collection.
+/// The view of a collection for one client.
 #[derive(Debug)]
 pub(super) struct View {
     strategy: Box<dyn ReadStrategy>,
@@ -21,9 +21,9 @@ pub(super) struct View {
     scope: Scope,
     convert: Option<Conversion>,
     include: IncludeObject,
-    /// Marks the texts that all watches of the same form share.
+    /// Identifies the representation; watches with the same key share serialized events.
     mark: String,
-    /// Tables tell their columns once.
+    /// True once a Table with column definitions was sent; later Tables omit them.
     told_columns: bool,
 }
 
@@ -39,12 +39,12 @@ impl View {
         Self { strategy, options, scope, convert, include, mark, told_columns: false }
     }
 
-    /// Whether there is nothing more to come: the definition is gone or was replaced.
+    /// Returns true if the CRD was replaced or deleted, so that no more events will follow.
     pub fn is_over(&self) -> bool {
         self.strategy.is_retired()
     }
 
-    /// What was there at the beginning.
+    /// The ADDED event for an object that existed when the watch started; `None` if the selectors do not match it.
     pub fn initial(&mut self, stored: &Stored, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
         let Some(shown) = self.seen(Some(stored))? else { return Ok(None) };
         let text = line("ADDED", &self.shape(&shown, now));
@@ -52,7 +52,7 @@ impl View {
         Ok(Some(text.into()))
     }
 
-    /// What an event is to this client, if it is anything.
+    /// Converts a write to the event that this client sees; `None` if the client does not see the object.
     pub fn event(&mut self, event: &Event, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
         if !self.scope.contains(&event.key) {
             return Ok(None);
@@ -74,7 +74,7 @@ impl View {
         Ok(Some(text))
     }
 
-    /// How far the watch is, and whether it told now all that was there at the beginning.
+    /// A bookmark event; with `end_of_initial`, it marks the end of the initial objects.
     pub fn bookmark(&mut self, revision: u64, end_of_initial: bool, now: Timestamp) -> Arc<[u8]> {
         let mut members = Map::from([("resourceVersion".to_owned(), Value::from(revision.to_string()))]);
         if end_of_initial {
@@ -87,24 +87,24 @@ impl View {
         text.into()
     }
 
-    /// A failure, which ends the stream.
+    /// An ERROR event, which ends the stream.
     pub fn error(refusal: &Refusal) -> Arc<[u8]> {
         line("ERROR", &refusal.to_value()).into()
     }
 
-    /// An object if the client sees it.
+    /// Decodes an object; `None` if the selectors do not match it.
     fn seen(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
         let Some(stored) = stored else { return Ok(None) };
         let shown = self.strategy.read(stored)?;
         Ok(self.strategy.selects(&shown, &self.options)?.then_some(shown))
     }
 
-    /// Whether the next event is a table that tells its columns.
+    /// Returns true if the next Table includes column definitions.
     fn tells_columns(&self) -> bool {
         !self.told_columns && self.convert.as_ref().is_some_and(|c| c.kind == "Table")
     }
 
-    /// The object in the form that was asked for.
+    /// Converts the object to the requested representation.
     fn shape(&self, shown: &Value, now: Timestamp) -> Value {
         let Some(convert) = &self.convert else { return shown.clone() };
         if convert.kind != "Table" {
@@ -123,7 +123,7 @@ impl View {
     }
 }
 
-/// An event in a line of its own.
+/// Serializes an event as one line.
 fn line(type_: &str, shown: &Value) -> Vec<u8> {
     format!("{{\"type\":\"{type_}\",\"object\":{}}}\n", wire::compact(shown)).into_bytes()
 }

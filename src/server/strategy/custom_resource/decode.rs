@@ -1,4 +1,4 @@
-//! Decodes the object of a request: parsing, pruning, defaulting, strict errors (`create.go`, `update.go`,
+//! Decodes the object of a request: parsing, pruning, defaulting and strict errors (`create.go`, `update.go`,
 //! `transformDecodeError`).
 
 use super::serving::{Serving, Version};
@@ -13,15 +13,15 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
-/// Why a body cannot be decoded.
+/// The reason why a body cannot be decoded.
 enum Fault {
-    /// Parsing failed: the decoder's text, and the kind and version if they were already known.
+    /// Parsing failed: the decoder's error message, and the kind and version if they were already known.
     Unreadable(String, Option<(String, String)>),
     /// Strict validation failed.
     Strict(String, (String, String)),
 }
 
-/// Decodes the body of a write, with defaults; its apiVersion may still differ from the URL's.
+/// Decodes and defaults the body of a write. Its apiVersion may still differ from that of the URL.
 pub(super) fn request_object(
     ctx: &mut Context<'_>,
     serving: &Serving,
@@ -55,7 +55,7 @@ pub(super) fn request_object(
     })
 }
 
-/// Prunes and defaults a value as the request decoder does; `strict` are the duplicate fields found in its text.
+/// Prunes and defaults a value as the request decoder does; `strict` are the duplicate fields found in the source text.
 fn decode(
     ctx: &mut Context<'_>,
     serving: &Serving,
@@ -70,7 +70,7 @@ fn decode(
     let api_version = value.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
     let version_name = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
     if kind.is_empty() {
-        // The lenient decoder reports a missing kind after defaulting, the strict one before.
+        // The lenient decoder reports a missing kind after defaulting, the strict decoder before.
         let known = (options.field_validation == FieldValidation::Ignore).then(|| {
             let v = if version_name.is_empty() { version.name.clone() } else { version_name };
             (serving.kind.clone(), v)
@@ -93,7 +93,7 @@ fn decode(
     }
 }
 
-/// The apiVersion of the body must equal that of the URL.
+/// Checks that the apiVersion of the body equals that of the URL.
 pub(super) fn check_group_version(object: &Value, serving: &Serving, version: &Version) -> Result<(), Refusal> {
     let have = object.str_at(&["apiVersion"]).unwrap_or_default();
     let have = if have == "/" { "" } else { have };
@@ -106,7 +106,7 @@ pub(super) fn check_group_version(object: &Value, serving: &Serving, version: &V
     )))
 }
 
-/// Decodes the patched object as the request decoder does; refusals name the field `patch` and show the object.
+/// Decodes the patched object as the request decoder does. Errors name the field `patch` and quote the object.
 pub(super) fn patched_object(
     ctx: &mut Context<'_>,
     serving: &Serving,

@@ -1,7 +1,7 @@
 //! Field ownership of custom resources (the field managers of the scopes in `apiserver/customresource_handler.go`).
 //!
-//! Surprising: conversion does not prune here. If an owner's version lacks a field of the object, ownership cannot be
-//! computed: a write then leaves managedFields unchanged, and an apply is a 500.
+//! Unlike elsewhere, conversion does not prune here. If the version of a field owner does not specify a field of the
+//! object, ownership cannot be computed: a write then leaves managedFields unchanged, and an apply fails with 500.
 
 use super::{CustomResource, Part};
 use crate::apply::set::Set;

@@ -1,5 +1,5 @@
-//! The compiled form of a definition, shared by all requests: `getOrCreateServingInfoFor` in
-//! `apiserver/customresource_handler.go`.
+//! The compiled form of a CRD, shared by all requests (`getOrCreateServingInfoFor` in
+//! `apiserver/customresource_handler.go`).
 
 use crate::apply::types::{self, Type, TypeRef};
 use crate::crd::{CustomResourceDefinition, Spec};
@@ -17,10 +17,10 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A compiled definition.
+/// A compiled CRD.
 #[derive(Debug)]
 pub(in crate::server) struct Serving {
-    /// The definition as it is stored.
+    /// The stored CRD.
     pub crd: Arc<CustomResourceDefinition>,
     /// `spec.group`
     pub group: String,
@@ -30,43 +30,43 @@ pub(in crate::server) struct Serving {
     pub kind: String,
     /// The accepted list kind.
     pub list_kind: String,
-    /// Whether objects are in namespaces.
+    /// True if the resource is namespaced.
     pub namespaced: bool,
-    /// Whether the definition is being deleted.
+    /// True if the CRD is being deleted.
     pub terminating: bool,
-    /// The versions, in the definition's order.
+    /// The versions, in the order of the CRD.
     pub versions: Vec<Arc<Version>>,
-    /// The objects.
+    /// The collection of stored objects.
     pub objects: Arc<Collection>,
-    /// Behaviour of a built-in kind that custom resources lack.
+    /// The behaviour of a built-in kind, or the default behaviour of custom resources.
     pub built_in: &'static dyn BuiltIn,
     retired: Arc<AtomicBool>,
 }
 
-/// One version of a [`Serving`].
+/// A compiled version of a CRD.
 #[derive(Debug)]
 pub(in crate::server) struct Version {
-    /// Its name.
+    /// The name of the version.
     pub name: String,
-    /// Whether it is served.
+    /// True if the version is served.
     pub served: bool,
-    /// Whether objects are stored in it.
+    /// True for the storage version.
     pub storage: bool,
-    /// The pipeline's view of the version.
+    /// The version as the pipeline uses it.
     pub stages: Arc<ResourceVersion>,
-    /// The columns of its tables.
+    /// The columns of its Table.
     pub columns: Columns,
-    /// Selectable fields: their names (without the leading dot) and paths; `None` for a path that cannot be parsed.
+    /// The selectable fields: names without the leading dot, and JSONPaths; an error for a path that cannot be parsed.
     pub selectable: Vec<(String, Result<JsonPath, String>)>,
-    /// The warning of a deprecated version.
+    /// The deprecation warning, if the version is deprecated.
     pub deprecation: Option<String>,
-    /// Identifies objects that were read through this compilation.
+    /// Identifies cached results that were read through this compiled version.
     tag: u64,
     merge_type: OnceLock<TypeRef>,
 }
 
 impl Serving {
-    /// Compiles a definition.
+    /// Compiles a CRD.
     pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>, release: Release) -> Self {
         let spec = &crd.spec;
         let names = &crd.status.accepted_names;
@@ -87,7 +87,7 @@ impl Serving {
         }
     }
 
-    /// The compiled form of a definition whose change does not affect objects.
+    /// The same compiled form with a CRD whose changes do not affect objects.
     pub fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
         Self {
             terminating: is_terminating(&crd),
@@ -104,49 +104,50 @@ impl Serving {
         }
     }
 
-    /// The compiled form of a built-in kind's definition.
+    /// The same compiled form with the behaviour of a built-in kind.
     pub fn built_in(mut self, built_in: &'static dyn BuiltIn) -> Self {
         self.built_in = built_in;
         self
     }
 
-    /// Ends the watches of this compilation, because objects now look different or are gone.
+    /// Ends the watches of this compiled form, because the CRD was replaced or deleted.
     pub fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
         self.objects.wake();
     }
 
-    /// Whether it was replaced.
+    /// Returns true after [`Serving::retire`].
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
     }
 
-    /// Whether the resource is served.
+    /// Returns true if the CRD's names are accepted or the CRD is established.
     pub fn is_served(&self) -> bool {
         self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
     }
 
-    /// The version of that name.
+    /// The version with this name.
     pub fn version(&self, name: &str) -> Option<&Arc<Version>> {
         self.versions.iter().find(|v| v.name == name)
     }
 
-    /// The version objects are stored in.
+    /// The storage version.
     pub fn storage(&self) -> Option<&Arc<Version>> {
         self.versions.iter().find(|v| v.storage)
     }
 
-    /// The resource, for messages.
+    /// The group and resource, for messages.
     pub fn resource(&self) -> GroupResource<'_> {
         GroupResource { group: &self.group, resource: &self.plural }
     }
 
-    /// The pipeline of an object with this `apiVersion`: that of its own version if it exists.
+    /// The pipeline for an object with this `apiVersion`: that of the object's own version or, if there is no such
+    /// version, of `asked`.
     pub fn stages_for<'a>(&'a self, api_version: &str, asked: &'a Version) -> &'a ResourceVersion {
         self.version_of(api_version).map_or(&*asked.stages, |v| &*v.stages)
     }
 
-    /// A stored object as `version` shows it: decoded and defaulted in its stored version, then converted.
+    /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
     pub fn read(&self, stored: &Stored, version: &Version) -> Result<Arc<Value>, Refusal> {
         if let Some(object) = stored.remembered(version.tag) {
             return Ok(object);
@@ -159,7 +160,7 @@ impl Serving {
         Ok(object)
     }
 
-    /// The object that a read of `raw` at `version` returns; `None` when that is `raw` itself.
+    /// The object that a read of `raw` at `version` returns; `None` if it equals `raw`.
     pub fn decode_stored(&self, raw: &Value, version: &Version) -> Result<Option<Value>, Refusal> {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
@@ -170,7 +171,7 @@ impl Serving {
         Ok((object != *raw).then_some(object))
     }
 
-    /// Converts an object to `version`: sets the apiVersion, then prunes fields that the version does not declare.
+    /// Converts an object to `version`: sets the apiVersion, then prunes fields that the version does not specify.
     pub fn convert(&self, mut object: Value, version: &Version) -> Result<Value, Refusal> {
         let wanted = self.api_version(version);
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
@@ -190,13 +191,13 @@ impl Serving {
         }
     }
 
-    /// The version of that `apiVersion`.
+    /// The version with this `apiVersion`.
     pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
         let (group, version) = group_version::split(api_version);
         (group == self.group).then(|| self.version(version))?
     }
 
-    /// `group/version`, or the version alone in the core group.
+    /// `group/version`, or only the version in the core group.
     pub fn api_version(&self, version: &Version) -> String {
         api_version(&self.group, &version.name)
     }
@@ -241,22 +242,22 @@ impl Version {
         }
     }
 
-    /// Identifies this compilation.
+    /// Identifies this compiled version.
     pub fn tag(&self) -> u64 {
         self.tag
     }
 
-    /// Caches how this version shows a stored object.
+    /// Caches the result of reading a stored object at this version.
     pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
         stored.remember(self.tag, shown);
     }
 
-    /// Merges objects and computes ownership; built on first use.
+    /// The merge type for server-side apply, built on first use.
     pub fn merge_type(&self) -> &Type {
         self.merge_type_ref().resolve()
     }
 
-    /// The same, as a shared pointer.
+    /// Like [`Version::merge_type`], as a shared pointer.
     pub fn merge_type_ref(&self) -> &TypeRef {
         let facts = &self.stages.facts;
         let compile =
@@ -264,17 +265,20 @@ impl Version {
         self.merge_type.get_or_init(compile)
     }
 
-    /// The scale subresource's paths.
+    /// The paths of the scale subresource.
     pub fn scale(&self) -> Option<&ScalePaths> {
         self.stages.facts.scale.as_ref()
     }
 
-    /// Whether status is a subresource.
+    /// Returns true if status is a subresource.
     pub fn has_status(&self) -> bool {
         self.stages.facts.status_subresource
     }
 
-    /// The value of a selectable field as selectors compare it; `Err` when the path does not select a single value.
+    /// The string that selectors compare for a selectable field.
+    ///
+    /// # Errors
+    /// Returns a text if the path does not select exactly one value.
     pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, String> {
         match field {
             "metadata.name" => return Ok(metadata::text(object, "name").into()),
@@ -294,7 +298,7 @@ impl Version {
     }
 }
 
-/// A value as selectors compare it: `fmt.Sprint`, and empty for a null.
+/// The string that selectors compare for a value: `fmt.Sprint`, or empty for null.
 fn field_text(item: Item<'_>) -> String {
     match item {
         Item::Missing | Item::Value(Value::Null) => String::new(),
@@ -320,8 +324,8 @@ fn default_deprecation_warning(deprecated: &str, spec: &Spec) -> String {
     out
 }
 
-/// The order of version names: GA above beta above alpha above all others, higher numbers first, others by name reversed
-/// (`CompareKubeAwareVersionStrings`).
+/// The sort key of version names: GA before beta before alpha before all others, higher numbers first, other names in
+/// reverse alphabetical order (`CompareKubeAwareVersionStrings`).
 pub(in crate::server) fn rank(version: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
     parse_version(version).map_or((0, 0, 0, std::cmp::Reverse(version)), |(kind, major, minor)| {
         (kind, major, minor, std::cmp::Reverse(""))

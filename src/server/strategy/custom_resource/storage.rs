@@ -1,8 +1,8 @@
-//! Converts an object to its stored form and to the form that the writer sees: encodes it in the storage version and
+//! Converts an object to its stored form and to the version of the request: encodes it in the storage version and
 //! decodes it again.
 //!
-//! The server returns what it reads back from etcd, so a write at another version loses fields that the storage version
-//! lacks, and numbers such as `1.0` become `1`.
+//! The server returns the object that it reads back from etcd, so a write at another version loses fields that the
+//! storage version does not specify, and numbers such as `1.0` become `1`.
 
 use super::serving::{Serving, Version};
 use crate::pipeline;
@@ -13,8 +13,8 @@ use crate::value::{Value, number};
 use std::sync::Arc;
 
 impl Serving {
-    /// The stored form of `object`, which was written at `version`. `decoded`: it came from a request's decoder and
-    /// nothing was added since, so decoding it again only sets defaults.
+    /// Converts `object`, written at `version`, to its stored form. `decoded` is true if it comes from a request
+    /// decoder and nothing was added since, so that decoding it again only sets defaults.
     pub fn written(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Written, Refusal> {
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
@@ -46,7 +46,7 @@ impl Serving {
     }
 }
 
-/// A float that JSON writes without fraction and exponent becomes an integer when it is read again.
+/// Converts floats that JSON writes without fraction and exponent to integers, as reading the stored JSON would.
 pub(in crate::server) fn integral_floats(value: &mut Value) {
     match value {
         Value::Float(x) => {

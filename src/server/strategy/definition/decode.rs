@@ -1,4 +1,4 @@
-//! Decodes a definition from a body or a patch, with defaults and strict errors.
+//! Decodes a CRD from a body or a patch, with defaults and strict errors.
 
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::Body;
@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 const KIND: &str = "CustomResourceDefinition";
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
-/// The definition of a POST or PUT.
+/// Decodes the CRD of a POST or PUT.
 pub(super) fn request(
     ctx: &mut Context<'_>,
     input: Input,
@@ -48,8 +48,8 @@ pub(super) fn request(
     Ok(definition)
 }
 
-/// Decodes a value; the error is the decoder's text. With `from_json` the value comes from a JSON body, whose errors
-/// are reported in the order of the text.
+/// Decodes a value; the error is the decoder's message. `from_json` is true if the value comes from a JSON body, whose
+/// errors are reported in document order.
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
@@ -89,13 +89,13 @@ pub(super) fn read(
     Ok(decoded.crd)
 }
 
-/// Whether an error reports a duplicate key below `path`.
+/// Returns true if an error reports a duplicate key below `path`.
 fn is_duplicate_below(error: &str, path: &str) -> bool {
     let rest = error.strip_prefix("duplicate field \"").and_then(|rest| rest.strip_prefix(path));
     rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// Kind and apiVersion, with defaults for a body without them.
+/// The kind and apiVersion, with defaults if they are missing.
 fn types(value: &Value) -> (&str, &str) {
     let kind = value.str_at(&["kind"]).filter(|k| !k.is_empty()).unwrap_or(KIND);
     let api_version = value.str_at(&["apiVersion"]).filter(|v| !v.is_empty()).unwrap_or(VERSION);

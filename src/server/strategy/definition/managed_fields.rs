@@ -1,4 +1,4 @@
-//! Field ownership of definitions. Only v1 exists: owners of other versions are dropped, as the server does for unknown
+//! Field ownership of CRDs. Only v1 exists: field owners at other versions are dropped, as the server does for unknown
 //! versions.
 
 use super::Definition;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
-/// The field manager of the server's controllers.
+/// The field manager name of the server's controllers.
 const CONTROLLERS: &str = "kube-apiserver";
 
 impl Versions for Definition {
@@ -25,13 +25,13 @@ impl Versions for Definition {
     }
     fn ignored(&self, api_version: &str) -> Option<&Set> {
         static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
-        // metadata is not reset, although the server's code intends to: a status write can change it.
+        // metadata is not in the set, although the server's code intends it: a status write can change metadata.
         static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
         (api_version == VERSION).then_some(if self.is_status { &*SPEC } else { &*STATUS })
     }
 }
 
-/// Updates the managedFields of a definition whose status a controller writes.
+/// Updates the managedFields of a CRD whose status a controller writes.
 pub(in crate::server) fn update_by_controller(server: &Server, live: &Value, object: &mut Value, now: &str) {
     with_manager(&Definition::new(server, true), now, |fields| fields.update(live, object, CONTROLLERS));
 }

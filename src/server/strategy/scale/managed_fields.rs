@@ -1,4 +1,4 @@
-//! Converts between the managedFields of an object and those of its Scale.
+//! Converts managedFields between an object and its Scale.
 
 use crate::apply::managed::Managed;
 use crate::apply::scale;
@@ -8,7 +8,7 @@ use crate::server::registry::metadata;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::value::Value;
 
-/// The managedFields of an object and of its Scale.
+/// The managedFields of an object and its Scale.
 pub(super) struct ScaleFields<'a> {
     serving: &'a Serving,
     api_version: String,
@@ -16,19 +16,19 @@ pub(super) struct ScaleFields<'a> {
 }
 
 impl<'a> ScaleFields<'a> {
-    /// Of a parent, as `version` shows it.
+    /// Reads the managedFields of `parent`, given at `version`.
     pub fn of(serving: &'a Serving, version: &Version, parent: &Value) -> Result<Self, Refusal> {
         let parent = Managed::read(metadata::get(parent, FIELD)).map_err(Refusal::unclassified)?;
         Ok(Self { serving, api_version: serving.api_version(version), parent })
     }
 
-    /// The managedFields of the Scale.
+    /// Sets the managedFields of the Scale.
     pub fn show(&self, scale: &mut Value) {
         let managed = scale::to_scale(&self.parent, &|v| self.path(v));
         metadata::set(scale, FIELD, managed.write());
     }
 
-    /// Applies the managedFields of a written Scale to the object.
+    /// Transfers the managedFields of a written Scale to the object.
     pub fn carry(self, scale: &Value, parent: &mut Value) -> Result<(), Refusal> {
         let written = Managed::read(metadata::get(scale, FIELD)).map_err(Refusal::unclassified)?;
         let managed = scale::to_parent(&self.parent, written, &self.api_version, &|v| self.path(v));

@@ -1,11 +1,11 @@
-//! Reads the Scale of an object at the paths in the definition (`scaleFromCustomResource` in
+//! Reads the Scale of an object at the paths in the CRD (`scaleFromCustomResource` in
 //! `registry/customresource/etcd.go`).
 
 use crate::pipeline::ScalePaths;
 use crate::server::registry::metadata;
 use crate::value::{Map, Value, object, print};
 
-/// The Scale of an object, where GET would show one.
+/// The Scale of an object; `None` if a GET of the Scale would fail.
 pub(in crate::server) fn of(object: &Value, paths: &ScalePaths) -> Option<Value> {
     Scale::of(object, paths).ok().filter(|scale| scale.found).map(|scale| scale.to_value())
 }
@@ -15,14 +15,17 @@ pub(in crate::server) struct Scale {
     metadata: Map,
     /// `spec.replicas`
     pub replicas: i64,
-    /// Whether the object has replicas.
+    /// True if the object has the field at the replicas path.
     pub found: bool,
     status_replicas: i64,
     selector: String,
 }
 
 impl Scale {
-    /// Reads the Scale; the error is that of a field with a wrong type.
+    /// Reads the Scale.
+    ///
+    /// # Errors
+    /// Returns the message for a field with a wrong type.
     pub fn of(object: &Value, paths: &ScalePaths) -> Result<Self, String> {
         let spec = nested_int(object, &paths.spec_replicas)?;
         let status = nested_int(object, &paths.status_replicas)?;
@@ -40,7 +43,7 @@ impl Scale {
         Ok(Self { metadata, replicas: int32(spec), found: spec.is_some(), status_replicas: int32(status), selector })
     }
 
-    /// `autoscaling/v1` Scale.
+    /// The `autoscaling/v1` Scale as JSON.
     pub fn to_value(&self) -> Value {
         let mut spec = Map::new();
         if self.replicas != 0 {

@@ -1,6 +1,6 @@
-//! Decodes a Scale, a typed object: wrong types and other kinds are refused.
+//! Decodes a Scale, which is a typed object: wrong types and other kinds are rejected.
 //!
-//! Surprising: for any mistake in the body of a PUT, the server only reports that it does not know the type.
+//! For any mistake in the body of a PUT, the server reports only that it does not know the type.
 
 use crate::release::Release;
 use crate::server::http::body::{self, go_kind};
@@ -25,7 +25,7 @@ pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &Write
     read.map_err(|_| Refusal::bad_request(format!("no kind is registered for the type v1.Scale in scheme {scheme}")))
 }
 
-/// Decodes the Scale that a patch produced.
+/// Decodes the Scale that results from a patch.
 pub(super) fn patched_scale(
     ctx: &mut Context<'_>,
     patched: Value,
@@ -48,7 +48,7 @@ struct Read {
     unknown: Vec<String>,
 }
 
-/// The type must be autoscaling/v1 Scale or be missing; the fields must have their types.
+/// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields.
 fn check(mut scale: Value, release: Release) -> Result<Read, String> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();
