@@ -1,8 +1,10 @@
-//! The Common Expression Language as Kubernetes runs it (cel-go 0.29 and `k8s.io/apiserver/pkg/cel`). Knows nothing of CRDs.
+//! The Common Expression Language as used by Kubernetes (cel-go 0.29 and `k8s.io/apiserver/pkg/cel`). This module is
+//! independent of CRDs.
 //!
 //! ```text
-//! source -> syntax (lexer, parser, macros) -> ast -> check (types, overloads, validators) -> cost (estimate) -> eval (plan, run, count cost)
-//!                                                       ^ env: variables, declared types, library/* by version
+//! source -> syntax (lexer, parser, macros) -> ast -> check (types, overloads, validators)
+//!        -> cost (estimate) -> eval (plan, run, runtime cost)
+//! env: variables, declared types, and the libraries of a Kubernetes version
 //! ```
 
 pub mod ast;

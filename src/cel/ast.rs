@@ -1,28 +1,28 @@
-//! The syntax tree, with the shape and ids of cel-go's: macros are already expanded.
+//! The syntax tree, with the structure and ids of cel-go's. Macros are already expanded.
 
 use super::{library::Overload, types::Type};
 use crate::release::Minor;
 use std::sync::Arc;
 
-/// Identifies a node in one expression, from 1 on, in the order cel-go's parser hands them out.
+/// Identifies a node within one expression. Ids start at 1 and are assigned in the order of cel-go's parser.
 pub type ExprId = u32;
 
-/// A node.
+/// A node of the syntax tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// Its id.
+    /// The id of the node.
     pub id: ExprId,
     /// The kind of node.
     pub kind: ExprKind,
 }
 
 impl Expr {
-    /// Whether any node of the tree is like this.
+    /// Returns true if `found` returns true for any node of the tree.
     pub fn any(&self, found: &dyn Fn(&Expr) -> bool) -> bool {
         found(self) || self.children().any(|child| child.any(found))
     }
 
-    /// The nodes directly below this one, in the order of the source where macros keep it.
+    /// The direct children of this node, in source order where macros preserve it.
     pub fn children(&self) -> impl Iterator<Item = &Expr> {
         let children: Vec<&Expr> = match &self.kind {
             ExprKind::Unspecified | ExprKind::Literal(_) | ExprKind::Ident(_) => Vec::new(),
@@ -39,20 +39,20 @@ impl Expr {
     }
 }
 
-/// What a node is.
+/// The kind of a node, with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// A placeholder where an error was reported; never in a tree that parsed.
+    /// A placeholder where an error was reported; does not occur in a successfully parsed tree.
     Unspecified,
     /// A constant.
     Literal(Literal),
-    /// A name; a leading dot is part of it.
+    /// An identifier, including its leading dot if it has one.
     Ident(String),
     /// `operand.field`, or `has(operand.field)` when `test_only`.
     Select {
         /// The operand of the selection.
         operand: Box<Expr>,
-        /// The field, unescaped from back quotes.
+        /// The field name, with backquote escaping removed.
         field: String,
         /// `has()`
         test_only: bool,
@@ -61,7 +61,7 @@ pub enum ExprKind {
     Call {
         /// The receiver of a member call.
         target: Option<Box<Expr>>,
-        /// The function's name, operators under their cel-go names.
+        /// The name of the function; operators have cel-go's names.
         function: String,
         /// The arguments.
         args: Vec<Expr>,
@@ -70,7 +70,7 @@ pub enum ExprKind {
     List {
         /// The elements.
         elements: Vec<Expr>,
-        /// Positions of the elements marked with `?`.
+        /// The indices of the elements marked with `?`.
         optional_indices: Vec<usize>,
     },
     /// `{k: v, ?k: v}`
@@ -82,7 +82,7 @@ pub enum ExprKind {
         /// The fields.
         fields: Vec<StructField>,
     },
-    /// The fold every comprehension macro expands to.
+    /// The fold to which every comprehension macro expands.
     Comprehension(Box<Comprehension>),
 }
 
@@ -108,45 +108,45 @@ pub enum Literal {
 /// An entry of a map literal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapEntry {
-    /// Its own id.
+    /// The id of the entry.
     pub id: ExprId,
     /// The key.
     pub key: Expr,
     /// The value.
     pub value: Expr,
-    /// Marked with `?`.
+    /// True if the entry is marked with `?`.
     pub optional: bool,
 }
 
 /// A field of a message literal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructField {
-    /// Its own id.
+    /// The id of the field.
     pub id: ExprId,
     /// The field's name.
     pub name: String,
     /// The value.
     pub value: Expr,
-    /// Marked with `?`.
+    /// True if the field is marked with `?`.
     pub optional: bool,
 }
 
 /// `accu = init; for iter in range { if !condition break; accu = step }; result`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comprehension {
-    /// The list or map walked.
+    /// The list or map to iterate over.
     pub range: Expr,
-    /// The loop variable (element; key of a map).
+    /// The loop variable: the element of a list, or the key of a map.
     pub iter_var: String,
-    /// The second loop variable, if there is one (then `iter_var` is the index or key).
+    /// The second loop variable, if there is one; `iter_var` is then the index or key.
     pub iter_var2: Option<String>,
     /// The accumulator's name (`@result`).
     pub accu_var: String,
-    /// Its first value.
+    /// The initial value of the accumulator.
     pub accu_init: Expr,
     /// The loop condition.
     pub condition: Expr,
-    /// Its next value.
+    /// The next value of the accumulator.
     pub step: Expr,
     /// The result of the fold.
     pub result: Expr,
@@ -155,18 +155,18 @@ pub struct Comprehension {
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ast {
-    /// The whole expression.
+    /// The root node.
     pub expr: Expr,
-    /// The positions of nodes in the source.
+    /// The source positions of nodes.
     pub source_info: SourceInfo,
 }
 
-/// The positions of nodes in the source.
+/// The source text and the source positions of nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceInfo {
     /// The source text.
     pub source: String,
-    /// Code point offset of each node, by id; -1 for an id that is not in use.
+    /// The code point offset of each node, indexed by id; -1 for an unused id.
     pub offsets: Vec<i32>,
 }
 
@@ -177,31 +177,31 @@ impl SourceInfo {
     }
 }
 
-/// An expression with its types and references.
+/// A type-checked expression: the syntax tree with types and references.
 #[derive(Clone, Debug)]
 pub struct CheckedAst {
-    /// The expression; qualified names are already resolved to identifiers.
+    /// The expression, in which qualified names are resolved to identifiers.
     pub ast: Ast,
-    /// The version of the server that checked it, which decides costs.
+    /// The minor version of the server that checked the expression, which determines costs.
     pub server: Minor,
-    /// The type of each node, by id: ask [`CheckedAst::type_of`].
+    /// The type of each node, indexed by id; see [`CheckedAst::type_of`].
     pub types: Vec<Option<Type>>,
-    /// The reference of each name or call, by id; see [`CheckedAst::reference`].
+    /// The reference of each identifier or call, indexed by id; see [`CheckedAst::reference`].
     pub references: Vec<Option<Reference>>,
 }
 
 impl CheckedAst {
-    /// The type of a node (`dyn` for one that was not checked).
+    /// The type of a node; `dyn` if the node was not checked.
     pub fn type_of(&self, id: ExprId) -> &Type {
         self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
     }
 
-    /// The reference of a name or call.
+    /// The reference of an identifier or call.
     pub fn reference(&self, id: ExprId) -> Option<&Reference> {
         self.references.get(id as usize).and_then(Option::as_ref)
     }
 
-    /// The overloads a call may run; none for what is no call.
+    /// The candidate overloads of a call; empty if the node is not a call.
     pub fn overloads(&self, id: ExprId) -> &[&'static Overload] {
         match self.reference(id) {
             Some(Reference::Overloads(overloads)) => overloads,
@@ -209,21 +209,21 @@ impl CheckedAst {
         }
     }
 
-    /// The type of the whole expression.
+    /// The type of the root node.
     pub fn result_type(&self) -> &Type {
         self.type_of(self.ast.expr.id)
     }
 }
 
-/// The declaration or overloads that a name or call refers to.
+/// The declaration or overloads that an identifier or call refers to.
 #[derive(Clone, Debug)]
 pub enum Reference {
     /// A variable of the environment; loop variables have no reference.
     Variable(Arc<str>),
-    /// The name of a type.
+    /// The name of a type, with that type.
     Type(Type),
-    /// A named number.
+    /// A named integer constant.
     Constant(i64),
-    /// The overloads that fit, in the order of the library's tables.
+    /// The overloads that match the argument types, in the order of the library tables.
     Overloads(Vec<&'static Overload>),
 }

@@ -1,4 +1,5 @@
-//! The type checker, as cel-go's: what each name and call refers to, what type each node has, and what is wrong.
+//! The type checker, equivalent to cel-go's: resolves names and calls, infers the type of each node, and reports
+//! errors.
 
 mod format_string;
 mod literals;
@@ -17,18 +18,18 @@ use super::{
 use std::sync::Arc;
 use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 
-/// The largest type of a map literal, in nodes. A map from something to itself doubles it, so a few dozen such maps in each other
-/// would need more memory than there is; to the server it is the memory that ends.
+/// The maximum size of a map literal's type, in nodes. A map whose keys and values have the same type doubles the size,
+/// so a few dozen nested maps would exhaust the memory, as they do on a real server.
 const MAX_TYPE: usize = 1000;
 
 impl Env {
-    /// Parses and checks an expression.
+    /// Parses and type-checks an expression.
     pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
         check(self, syntax::parse(source, self.base.parse_options)?)
     }
 }
 
-/// Checks a parsed expression.
+/// Type-checks a parsed expression.
 pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
     let Ast { mut expr, source_info } = ast;
     let size = source_info.offsets.len();
@@ -137,7 +138,7 @@ impl Checker<'_> {
         self.set_type(id, type_);
     }
 
-    /// The type of a simple name, and the name to write for it where that differs.
+    /// Resolves an identifier: its type, and the name to replace it with if that differs.
     fn resolve_name(&mut self, id: ExprId, name: &str) -> Option<(Type, Option<String>)> {
         let plain = name.strip_prefix('.');
         let local = self.scopes.iter().rev().find(|(local, _)| *local == plain.unwrap_or(name)).map(|(_, type_)| type_);
@@ -146,7 +147,7 @@ impl Checker<'_> {
         {
             return Some((type_.clone(), None));
         }
-        // A dot is only kept where a loop variable hides the name.
+        // The leading dot is kept only if a loop variable shadows the name.
         let rename = plain.filter(|_| local.is_none()).map(str::to_owned);
         Some((self.resolve_global(id, plain.unwrap_or(name))?, rename))
     }
@@ -187,7 +188,8 @@ impl Checker<'_> {
         if *test_only { Type::Bool } else { self.bindings.resolve(&type_) }
     }
 
-    /// `a.b.c` as one name, if `a` is one of the first parts names with dots have and no loop variable.
+    /// Joins a selection such as `a.b.c` to one qualified name, if `a` is the first part of a declared qualified name
+    /// and not a loop variable.
     fn qualified_name(&self, expr: &Expr) -> Option<String> {
         let mut parts = Vec::new();
         let mut at = expr;
@@ -273,7 +275,7 @@ impl Checker<'_> {
             }
             return self.resolve_overload(id, name, found, None, args);
         };
-        // `a.b.c()` is the function `a.b.c` if there is one.
+        // `a.b.c()` calls the function `a.b.c` if that function exists.
         if let Some(prefix) = self.namespace(receiver)
             && let Some((name, found)) = env.base.functions.get_key_value(format!("{prefix}.{function}").as_str())
         {
@@ -289,7 +291,7 @@ impl Checker<'_> {
         self.resolve_overload(id, name, found, Some(receiver), args)
     }
 
-    /// The receiver as the first part of a function's name.
+    /// The receiver as the namespace of a function name.
     fn namespace(&self, receiver: &Expr) -> Option<String> {
         let mut parts = Vec::new();
         let mut at = receiver;
@@ -451,7 +453,7 @@ impl Checker<'_> {
         inner.clone()
     }
 
-    /// The common type of a literal's elements; `dyn` if there is none, which [`literals`] looks at later.
+    /// The common type of the elements of a literal; `dyn` if they have none, which [`literals`] validates later.
     fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else { return current };
         if self.bindings.assignable([(&previous, &current)]) {
@@ -562,7 +564,8 @@ impl Checker<'_> {
     }
 }
 
-/// The type of a declared object's field; `keywords`: `namespace` is as good as `__namespace__`.
+/// The type of a field of a declared object. With `keywords`, a field named by a keyword may be selected unescaped
+/// (`namespace` for `__namespace__`).
 fn declared_field(decl: &DeclType, field: &str, keywords: bool) -> Option<Type> {
     let Shape::Object(fields) = &decl.shape else { return None };
     let keyword = || (keywords && is_reserved(field)).then(|| format!("__{field}__"));
@@ -577,7 +580,8 @@ fn unwrap_optional(type_: &Type) -> (&Type, bool) {
     }
 }
 
-/// A cheap look whether it is worth trying: scalars fit only themselves.
+/// A fast pre-check of assignability: returns true if the two types can never match, because different scalar types are
+/// never assignable to each other.
 fn never_fits(arg: &Type, param: &Type) -> bool {
     let rank = |type_: &Type| match type_ {
         Type::Bool => 1,

@@ -1,7 +1,7 @@
-//! The estimated minimum and maximum cost of an expression, from the sizes that its declared types allow.
+//! Estimates the minimum and maximum cost of an expression from the maximum sizes of its declared types.
 //!
-//! Follows cel-go's `checker/cost.go` and Kubernetes' `pkg/cel/library/cost.go`. The numbers decide which rules a CRD may
-//! have, so they equal the server's to the unit, surprises included: see [`path`].
+//! Follows cel-go's `checker/cost.go` and Kubernetes' `pkg/cel/library/cost.go`. The estimates determine which rules a
+//! CRD may have, so they equal the server's exactly, including its anomalies: see [`path`].
 
 mod early;
 mod interval;
@@ -18,7 +18,7 @@ use crate::release::{Minor, V1_33};
 pub use interval::Interval;
 use path::{Path, Paths};
 
-/// Estimates an expression. `root` is the type of the variables whose sizes are known.
+/// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known.
 pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
@@ -35,7 +35,7 @@ pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
     estimator.cost(&checked.ast.expr)
 }
 
-/// The elements of a list or map.
+/// The sizes of the elements of a list or map.
 #[derive(Clone, Copy, Debug)]
 struct Entries {
     is_list: bool,
@@ -49,7 +49,7 @@ impl Entries {
     }
 }
 
-/// A loop variable, accumulator or bound name.
+/// A loop variable, accumulator or bound variable in scope.
 #[derive(Clone, Debug)]
 struct Local {
     name: String,
@@ -63,14 +63,14 @@ struct Local {
 struct Node<'a> {
     path: Path,
     type_: &'a Type,
-    /// `None` for the element of a list, which is only a size.
+    /// `None` for the element of a list, which has a size but no expression.
     expr: Option<&'a Expr>,
     size: Option<Interval>,
 }
 
 struct Estimator<'a> {
     checked: &'a CheckedAst,
-    /// The server's version.
+    /// The minor version of the server.
     server: Minor,
     root: Option<&'a DeclType>,
     paths: Paths<'a>,
@@ -78,18 +78,19 @@ struct Estimator<'a> {
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
-    /// Before [`Estimator::tracks_locals`]: loop variables with the ids of their ranges.
+    /// Used only without [`Estimator::tracks_locals`]: the loop variables in scope with the ids of their ranges.
     ranges: Vec<(&'a str, ExprId)>,
 }
 
-/// Looking at a variable or field.
+/// The cost of reading a variable or field.
 const SELECT: Interval = Interval::fixed(1);
 const NEW_LIST: Interval = Interval::fixed(10);
 const NEW_MAP: Interval = Interval::fixed(30);
 const NEW_MESSAGE: Interval = Interval::fixed(40);
 
 impl<'a> Estimator<'a> {
-    /// Whether local variables and the elements of lists and maps have sizes: since cel-go 0.23. See [`early`].
+    /// Returns true if local variables and the elements of lists and maps have sizes, as since cel-go 0.23; [`early`]
+    /// has the older estimate.
     const fn tracks_locals(&self) -> bool {
         self.server.0 >= V1_33.0
     }
@@ -197,7 +198,7 @@ impl<'a> Estimator<'a> {
             && self.tracks_locals()
             && let Some(arg) = args.first()
         {
-            // It only switches the type checker off.
+            // `dyn()` has no effect at run time; its argument keeps its size.
             let sum = self.cost(arg).add(Interval::fixed(1));
             self.copy_sizes(expr.id, arg);
             return sum;
@@ -332,9 +333,9 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The size of an element of a literal.
+    /// The size of an element of a list or map literal.
     fn entry_size(&mut self, expr: &'a Expr) -> Interval {
-        // `size` stores what it finds.
+        // `size` caches its result.
         if self.tracks_locals() { self.size_or_unknown(expr) } else { Interval::UNKNOWN }
     }
 
@@ -372,8 +373,8 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The size a path's declared type allows. The first part of the path is never looked at: whatever variable it names, the sizes
-    /// are those of the root.
+    /// The size that the declared type at a path allows. The first part of the path is ignored: every variable is
+    /// treated as having the type of the root.
     fn declared_size(&self, path: Path) -> Option<Interval> {
         let mut parts = self.paths.parts(path).iter();
         parts.next()?;
@@ -382,7 +383,7 @@ impl<'a> Estimator<'a> {
             at = match (&at.shape, *part) {
                 (Shape::List { items, .. }, "@items" | "@values") => items,
                 (Shape::Map(values), "@items" | "@values") => values,
-                // Keys have no limit of their own, which is read as none at all.
+                // Keys have no maximum size, which the estimate treats as size 0.
                 (Shape::Map(_), "@keys") => &KEY,
                 (Shape::Object(fields), name) => &fields.get(name)?.type_,
                 _ => return None,
@@ -391,37 +392,37 @@ impl<'a> Estimator<'a> {
         Some(Interval::new(0, at.max_elements))
     }
 
-    /// Size of an argument, by what was computed or else declared.
+    /// The size of an argument: the computed size or, if there is none, the declared size.
     fn node_size(&self, node: &Node) -> Interval {
         node.size.or_else(|| self.declared_size(node.path)).unwrap_or(Interval::UNKNOWN)
     }
 
-    /// Size of an operand of cel-go's own operators.
+    /// The size of an operand of a standard operator.
     fn operand_size(&self, node: &Node) -> Interval {
         if self.tracks_locals() { node.size.unwrap_or(Interval::UNKNOWN) } else { self.operand_size_early(node) }
     }
 }
 
-/// The type of a map's keys.
+/// The declared type of map keys.
 static KEY: DeclType =
     DeclType { cel_type: Type::String, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 2, nullable: false };
 
-/// The meaning of a loop variable.
+/// The role of a loop variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
     Key,
     Value,
-    /// The only one: an item of a list, a key of a map.
+    /// The only loop variable: an item of a list, or a key of a map.
     Single,
 }
 
-/// A call whose arguments are known.
+/// A call with its analyzed arguments.
 struct Call<'c, 'a> {
     expr: &'a Expr,
     member: bool,
-    /// The receiver first.
+    /// The arguments, receiver first.
     args: &'c [Node<'a>],
-    /// Of the arguments, without the receiver.
+    /// The costs of the arguments, without the receiver.
     costs: &'c [Interval],
 }
 
@@ -432,7 +433,7 @@ impl Call<'_, '_> {
 }
 
 impl<'a> Estimator<'a> {
-    /// Cost of one overload, arguments included, and the size of its result.
+    /// The cost of one overload including its arguments, and the size of its result.
     fn overload(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
         let cost = |index: usize| call.costs.get(index).copied().unwrap_or(Interval::ZERO);
         match overload.function {
@@ -461,7 +462,7 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Whether a fold only binds a name.
+/// Returns true if a fold only binds a variable.
 fn is_bind(fold: &Comprehension) -> bool {
     matches!(&fold.range.kind, ExprKind::List { elements, .. } if elements.is_empty())
         && matches!(fold.condition.kind, ExprKind::Literal(Literal::Bool(false)))

@@ -1,52 +1,54 @@
-//! Declared types: CEL types that know their fields and how large their values can get.
+//! Declared types: CEL types with their fields and the maximum sizes of their values.
 //!
-//! Follows `k8s.io/apiserver/pkg/cel/types.go` (`DeclType`). The bridge to CRD schemas builds them; the checker reads
-//! fields from them, the cost estimator sizes, the evaluator how to read a JSON value as the type.
+//! Follows `k8s.io/apiserver/pkg/cel/types.go` (`DeclType`). `crate::rules` builds them from CRD schemas. The checker
+//! reads fields from them, the cost estimator reads sizes, and the evaluator uses them to convert JSON values to CEL
+//! values.
 
 use super::types::Type;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A type with bounds.
+/// A CEL type with the bounds of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclType {
     /// The CEL type.
     pub cel_type: Type,
-    /// The structure below it.
+    /// The structure of the type.
     pub shape: Shape,
-    /// The largest number of elements (of a list or map), code points (of a string) or bytes (of bytes); 0 where it means nothing.
+    /// The maximum number of elements of a list or map, code points of a string, or bytes of a bytes value; 0 for other
+    /// types.
     pub max_elements: u64,
-    /// The fewest bytes a value takes as JSON.
+    /// The minimum size of a value serialized as JSON, in bytes.
     pub min_serialized_size: u64,
-    /// Whether null is allowed.
+    /// True if null is allowed.
     pub nullable: bool,
 }
 
 /// The structure of a declared type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// No parts.
+    /// A type without elements or fields.
     Scalar,
     /// A list.
     List {
-        /// Its items.
+        /// The type of the items.
         items: Arc<DeclType>,
         /// The list type, which decides how lists are compared and concatenated.
         kind: ListKind,
     },
     /// A map with string keys.
     Map(Arc<DeclType>),
-    /// An object, by CEL field name (already escaped: `a__dot__b`).
+    /// An object, with its fields by CEL name (already escaped, as in `a__dot__b`).
     Object(BTreeMap<String, DeclField>),
 }
 
 /// `x-kubernetes-list-type`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// Compared in order.
+    /// Compared in order; `+` concatenates.
     Atomic,
-    /// Order does not count; `+` is union.
+    /// Compared regardless of order; `+` is the union.
     Set,
-    /// Items are found by these keys (JSON names); `+` merges.
+    /// Items are identified by these keys (JSON names); `+` merges.
     Map(Vec<String>),
 }
 
@@ -55,8 +57,8 @@ pub enum ListKind {
 pub struct DeclField {
     /// The name in JSON (`a.b`).
     pub json_name: String,
-    /// Always there.
+    /// True if the field is required.
     pub required: bool,
-    /// Its type.
+    /// The declared type of the field.
     pub type_: Arc<DeclType>,
 }

@@ -1,7 +1,7 @@
-//! The environment of expressions: the functions, types and macros of a Kubernetes version, and variables.
+//! Environments of expressions: the functions, types and macros of a Kubernetes version, and variables.
 //!
-//! Follows `k8s.io/apiserver/pkg/cel/environment`. The part of a version ([`BaseEnv`]) is built once; an [`Env`] adds
-//! variables to it and is cheap.
+//! Follows `k8s.io/apiserver/pkg/cel/environment`. The version-specific part ([`BaseEnv`]) is built once; an [`Env`]
+//! adds variables to it and is cheap to create.
 
 mod signature;
 
@@ -18,13 +18,13 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-/// The overloads of one name, ready for the checker.
+/// The overloads of one function, prepared for the checker.
 #[derive(Debug)]
 pub(super) struct Function {
     pub candidates: Vec<Candidate>,
 }
 
-/// An overload with its signature read: type parameters are variables from 0 on.
+/// An overload with its parsed signature; type parameters are type variables numbered from 0.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub overload: &'static Overload,
@@ -33,63 +33,63 @@ pub(super) struct Candidate {
     pub variables: u32,
 }
 
-/// The meaning of a predeclared name.
+/// The declaration of a predeclared name.
 #[derive(Clone, Debug)]
 pub(super) enum Named {
     Type(Type),
     Constant(i64),
 }
 
-/// The functions, types and macros that a server lets an expression use.
+/// The functions, types and macros that a server offers to expressions.
 #[derive(Debug)]
 pub struct BaseEnv {
-    /// The server's version, which decides costs and error texts.
+    /// The minor version of the server, which determines costs and error messages.
     pub server: Minor,
-    /// The newest version whose libraries and options may be used.
+    /// The compatibility version: libraries and options introduced later are not available.
     pub version: Minor,
     /// The options of the parser.
     pub parse_options: ParseOptions,
-    /// A field whose name is a keyword need not be escaped.
+    /// True if a field whose name is a keyword need not be escaped.
     pub(super) keyword_fields: bool,
-    /// Literals are checked for what they would do at run time.
+    /// True if literals are validated by evaluating them (for example, durations and regular expressions).
     pub(super) validators: bool,
-    /// Expressions may make `Object{…}` and `JSONPatch{…}`.
+    /// True if expressions may construct `Object{…}` and `JSONPatch{…}`.
     pub(super) patch_types: bool,
     pub(super) functions: HashMap<&'static str, Function>,
     pub(super) names: HashMap<&'static str, Named>,
-    /// First parts of function names with dots.
+    /// The first parts of qualified function names.
     pub(super) function_roots: Vec<&'static str>,
-    /// First parts of other names with dots.
+    /// The first parts of other qualified names.
     pub(super) name_roots: Vec<&'static str>,
 }
 
-/// Environments by server and version, and whether they have the types of patches.
+/// A cache of environments by server version, compatibility version, and whether they have the types of patches.
 type Built = BTreeMap<(Minor, Minor, bool), Arc<BaseEnv>>;
 
 impl BaseEnv {
-    /// The environment of expressions that are new: limited to what the previous release can read, too
-    /// (`NewExpressionsEnv`). Built on first use.
+    /// The environment for new expressions (`NewExpressionsEnv`): limited to what the previous release supports, so
+    /// that a rollback is possible. Built on first use.
     pub fn for_new(release: Release) -> Arc<Self> {
         Self::built(release.minor(), release.compatibility(), false)
     }
 
-    /// The environment of expressions that are stored: everything the server has (`StoredExpressionsEnv`). Every library is
-    /// introduced by the release that first ships it. Built on first use.
+    /// The environment for stored expressions (`StoredExpressionsEnv`): everything the server supports. Every library
+    /// is available to stored expressions in the release that introduces it. Built on first use.
     pub fn for_stored(release: Release) -> Arc<Self> {
         Self::built(release.minor(), release.minor(), false)
     }
 
-    /// The same as [`Self::for_new`] for expressions of mutating policies.
+    /// Like [`Self::for_new`], for expressions of mutating admission policies.
     pub fn for_new_with_patch_types(release: Release) -> Arc<Self> {
         Self::built(release.minor(), release.compatibility(), true)
     }
 
-    /// The same as [`Self::for_stored`] for expressions of mutating policies.
+    /// Like [`Self::for_stored`], for expressions of mutating admission policies.
     pub fn with_patch_types(release: Release) -> Arc<Self> {
         Self::built(release.minor(), release.minor(), true)
     }
 
-    /// Whether expressions may call an overload of a function, by cel-go's id.
+    /// Returns true if the environment has an overload of a function, given by cel-go's overload id.
     pub fn has_overload(&self, function: &str, id: &str) -> bool {
         let function = self.functions.get(function);
         function.is_some_and(|function| function.candidates.iter().any(|candidate| candidate.overload.id == id))
@@ -143,7 +143,7 @@ fn roots<'k>(names: impl Iterator<Item = &'k &'static str>) -> Vec<&'static str>
     roots
 }
 
-/// `1 < 1.5` and the like.
+/// Returns true for the overloads of comparisons between different numeric types, such as `1 < 1.5`.
 fn compares_across_types(id: &str) -> bool {
     let Some(types) = ["less_equals_", "less_", "greater_equals_", "greater_"].iter().find_map(|p| id.strip_prefix(p))
     else {
@@ -152,7 +152,7 @@ fn compares_across_types(id: &str) -> bool {
     types.split_once('_').is_some_and(|(a, b)| [a, b].iter().all(|t| matches!(*t, "int64" | "uint64" | "double")))
 }
 
-/// The macros of a version.
+/// The macros available at a compatibility version.
 pub fn macros(version: Minor) -> MacroSet {
     let introduced = |which| match which {
         Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Minor::ALWAYS,
@@ -169,7 +169,7 @@ pub fn macros(version: Minor) -> MacroSet {
     there.fold(MacroSet::default(), MacroSet::with)
 }
 
-/// The names of types and numbers of a version.
+/// The type names and named constants available at a compatibility version.
 fn names(version: Minor) -> HashMap<&'static str, Named> {
     let wrapper = |of| Type::Wrapper(Arc::new(of));
     let json_map = || Type::map(Type::String, Type::Dyn);
@@ -214,49 +214,49 @@ fn names(version: Minor) -> HashMap<&'static str, Named> {
     names
 }
 
-/// A variable.
+/// A variable of an environment.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its name.
+    /// The name of the variable.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type of the variable.
     pub type_: Type,
 }
 
-/// The objects types may name, by the name in [`Type::Object`].
+/// The declared types of objects, by the name used in [`Type::Object`].
 pub type Objects = HashMap<Arc<str>, Arc<DeclType>>;
 
-/// An environment: a version's and variables.
+/// An environment: a base environment with variables and object types.
 #[derive(Clone, Debug)]
 pub struct Env {
-    /// The version's part.
+    /// The base environment.
     pub base: Arc<BaseEnv>,
     /// The variables.
     pub variables: Vec<Variable>,
-    /// The objects there are.
+    /// The declared types of objects.
     pub objects: Arc<Objects>,
-    /// The prefix of object type names, and its replacement in messages.
+    /// A prefix of object type names, and its replacement in error messages.
     pub rename: Option<(Arc<str>, &'static str)>,
 }
 
 impl Env {
-    /// Without variables.
+    /// Creates an environment without variables.
     pub fn new(base: Arc<BaseEnv>) -> Self {
         Self { base, variables: Vec::new(), objects: Arc::default(), rename: None }
     }
 
-    /// With one more variable.
+    /// Adds a variable.
     pub fn with_variable(mut self, name: &str, type_: Type) -> Self {
         self.variables.push(Variable { name: name.into(), type_ });
         self
     }
 
-    /// The type of the messages of that name that patches are made of, if the expression may make any.
+    /// The patch message type with this name, if expressions may construct patch types.
     pub(super) fn message_type(&self, name: &str) -> Option<Type> {
         (self.base.patch_types && message::is_type(name)).then(|| Type::Object(name.into()))
     }
 
-    /// Whether `root` is the first part of a name with dots: a variable's, a constant's or a type's.
+    /// Returns true if `root` is the first part of a qualified variable, constant or type name.
     pub(super) fn is_name_root(&self, root: &str) -> bool {
         let begins = |variable: &Variable| variable.name.strip_prefix(root).is_some_and(|rest| rest.starts_with('.'));
         self.base.name_roots.contains(&root) || self.variables.iter().any(begins)
@@ -266,7 +266,7 @@ impl Env {
         self.variables.iter().find(|variable| *variable.name == *name)
     }
 
-    /// The name of a type in messages.
+    /// The name of a type in error messages.
     pub fn type_name(&self, type_: &Type) -> String {
         let name = type_.in_messages(&|name| match &self.rename {
             Some((from, to)) => match name.strip_prefix(&**from) {
@@ -275,7 +275,7 @@ impl Env {
             },
             None => name.to_owned(),
         });
-        // The name in cel-go 0.17.
+        // The name of the type in cel-go 0.17.
         if self.base.server < V1_31 { name.replace("optional_type", "optional") } else { name }
     }
 }

@@ -1,36 +1,36 @@
-//! Problems found in an expression and how cel-go words them: `ERROR: <input>:1:6: …` with the source line and a caret.
+//! Errors in an expression, formatted like cel-go's: `ERROR: <input>:1:6: …` with the source line and a caret.
 
 use std::fmt::Write as _;
 
-/// The maximum number of errors that are kept; later ones are only counted.
+/// The maximum number of errors that are stored; further errors are only counted.
 const MAX_ISSUES: usize = 100;
-/// A source line longer than this (in bytes) is not shown.
+/// Source lines longer than this, in bytes, are not shown.
 const MAX_SNIPPET: usize = 16384;
 
-/// A place: line from 1 on, column from 0 on; both -1 for nowhere.
+/// A source location: 1-based line and 0-based column; both -1 for an error without location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    /// The line.
+    /// The line number, starting at 1.
     pub line: i32,
-    /// The column, in code points.
+    /// The column in code points, starting at 0.
     pub column: i32,
 }
 
 impl Location {
-    /// No place in the source.
+    /// The location of an error without location.
     pub const NONE: Self = Self { line: -1, column: -1 };
 }
 
-/// One problem.
+/// One error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// Where.
+    /// The location of the error.
     pub location: Location,
-    /// What.
+    /// The error message.
     pub message: String,
 }
 
-/// All problems of one expression.
+/// The errors of one expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issues {
     source: String,
@@ -39,12 +39,12 @@ pub struct Issues {
 }
 
 impl Issues {
-    /// None yet.
+    /// Creates an empty collection of errors for a source text.
     pub fn new(source: &str) -> Self {
         Self { source: source.to_owned(), kept: Vec::new(), count: 0 }
     }
 
-    /// Adds a problem at a place.
+    /// Adds an error at a location.
     pub fn report_at(&mut self, location: Location, message: impl Into<String>) {
         self.count += 1;
         if self.kept.len() < MAX_ISSUES {
@@ -52,23 +52,23 @@ impl Issues {
         }
     }
 
-    /// Adds a problem at a code point offset.
+    /// Adds an error at a code point offset.
     pub fn report(&mut self, offset: i32, message: impl Into<String>) {
         let location = self.locate(offset);
         self.report_at(location, message);
     }
 
-    /// Whether there are no errors.
+    /// Returns true if there are no errors.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Those that were kept, in the order they were found.
+    /// The stored errors, in the order they were reported.
     pub fn as_slice(&self) -> &[Issue] {
         &self.kept
     }
 
-    /// Line and column of a code point offset.
+    /// Converts a code point offset to line and column.
     pub fn locate(&self, offset: i32) -> Location {
         let (mut line, mut start) = (1, 0);
         for (position, c) in (0i32..).zip(self.source.chars()) {
@@ -83,7 +83,7 @@ impl Issues {
         Location { line, column: offset - start }
     }
 
-    /// cel-go's text: sorted by place, one block each.
+    /// Formats the errors like cel-go: sorted by location, one block each.
     pub fn display(&self) -> String {
         let mut sorted: Vec<&Issue> = self.kept.iter().collect();
         sorted.sort_by_key(|issue| issue.location);

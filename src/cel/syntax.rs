@@ -1,7 +1,7 @@
-//! Source to syntax tree, as cel-go 0.29 parses it: same trees with the same ids, same limits, same error texts.
+//! Parses expressions like cel-go 0.29: the same trees with the same ids, the same limits and the same error messages.
 //!
-//! A valid source is read by [`parser`] in one pass. If that fails, the source is read again by [`recover`], which follows
-//! the generated parser's steps; its tree and those of valid sources are made by the same [`build`].
+//! [`parser`] parses a valid source in one pass. If it fails, [`recover`] parses the source again with the error
+//! recovery of cel-go's generated parser. Both create nodes with [`build`].
 
 mod build;
 mod grammar;
@@ -22,15 +22,15 @@ use build::Builder;
 pub use build::is_reserved;
 pub use macros::{Macro, MacroSet};
 
-/// The longest source, in code points.
+/// The maximum length of a source, in code points.
 const MAX_CODE_POINTS: usize = 100_000;
 
-/// Extensions of the core language.
+/// Options of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// `.?`, `[?]` and `?` in literals.
+    /// Enables `.?`, `[?]` and `?` in literals.
     pub optional_syntax: bool,
-    /// The macros there are.
+    /// The available macros.
     pub macros: MacroSet,
 }
 

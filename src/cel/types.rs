@@ -1,8 +1,8 @@
-//! CEL's types.
+//! CEL types.
 
 use std::{fmt, sync::Arc};
 
-/// A type. Type parameters only appear in signatures, variables only while checking.
+/// A CEL type. Type parameters occur only in signatures, type variables only during checking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `dyn`
@@ -37,15 +37,16 @@ pub enum Type {
     Optional(Arc<Type>),
     /// `type(T)`
     Type(Arc<Type>),
-    /// A scalar or null: `google.protobuf.Int64Value` and the like.
+    /// A wrapper type such as `google.protobuf.Int64Value`: a scalar or null.
     Wrapper(Arc<Type>),
-    /// A type with a name that is no object to CEL (`net.IP`, `net.CIDR`).
+    /// A named type without fields (`net.IP`, `net.CIDR`).
     Opaque(Arc<str>),
-    /// An object. Only those whose [`super::decl::DeclType`] the environment has have fields (`kubernetes.URL` has none).
+    /// An object type. It has fields only if the environment has its [`super::decl::DeclType`] (`kubernetes.URL` has
+    /// none).
     Object(Arc<str>),
     /// A type parameter (`A`, `T`).
     Param(Arc<str>),
-    /// A type still to be found out.
+    /// A type variable that is not inferred yet.
     Var(u32),
 }
 
@@ -70,12 +71,12 @@ impl Type {
         Self::Type(Arc::new(of))
     }
 
-    /// Whether values are only typed at run time.
+    /// Returns true for types that are checked only at run time.
     pub fn is_dyn(&self) -> bool {
         matches!(self, Self::Dyn | Self::Any)
     }
 
-    /// The types it is made of.
+    /// The type arguments.
     pub fn parameters(&self) -> [Option<&Self>; 2] {
         match self {
             Self::List(a) | Self::Optional(a) | Self::Type(a) => [Some(a), None],
@@ -84,7 +85,7 @@ impl Type {
         }
     }
 
-    /// The name in error messages (`timestamp`, `null`); `rename` maps the names of objects.
+    /// The name in error messages (`timestamp`, `null`); `rename` maps the names of object types.
     pub fn in_messages(&self, rename: &dyn Fn(&str) -> String) -> String {
         let mut out = String::new();
         let _ = self.write(&mut out, &Names { short: true, rename });
@@ -139,9 +140,9 @@ impl Type {
     }
 }
 
-/// The formatting of names.
+/// Formats type names.
 struct Names<'a> {
-    /// As in error messages.
+    /// True for the short names used in error messages.
     short: bool,
     rename: &'a dyn Fn(&str) -> String,
 }

@@ -1,8 +1,9 @@
 //! The values of expressions.
 //!
-//! A value borrows from the JSON document and the program it came from (`'a`); the document is not copied, and lists, maps and
-//! objects are read through their declared type only when an expression uses them. Follows cel-go's `common/types` and
-//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`, whose lists and objects are compared by other rules than cel-go's own.
+//! A value borrows from the JSON document and the program (`'a`). The document is not copied; lists, maps and objects
+//! are converted through their declared type only when an expression accesses them. Follows cel-go's `common/types` and
+//! `k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`, whose lists and objects are compared by different rules
+//! than cel-go's own.
 
 mod convert;
 mod equal;
@@ -59,20 +60,20 @@ pub enum Value<'a> {
     Duration(Duration),
     /// A list.
     List(List<'a>),
-    /// A map, or an object: to a running expression it is a map as well.
+    /// A map. Objects are maps at run time, too.
     Map(Map<'a>),
-    /// A type, by its run-time name.
+    /// A type value, with its runtime name.
     Type(Cow<'static, str>),
     /// An optional value.
     Optional(Option<Arc<Value<'a>>>),
-    /// A value of a Kubernetes type.
+    /// A value of a Kubernetes type, such as a quantity.
     Opaque(Arc<Opaque>),
-    /// A message an expression made: part of a patch.
+    /// A message constructed by an expression: part of a patch.
     Message(Arc<Message<'a>>),
 }
 
 impl<'a> Value<'a> {
-    /// The name of its type at run time, where the types of elements and fields are erased.
+    /// The name of the value's runtime type, without the types of elements and fields.
     pub fn type_name(&self) -> &str {
         match self {
             Self::Null => "null_type",
@@ -93,17 +94,17 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A computed string.
+    /// Creates a string.
     pub fn string(text: impl Into<Text<'a>>) -> Self {
         Self::String(text.into())
     }
 
-    /// A computed list.
+    /// Creates a list.
     pub fn list(items: Vec<Value<'a>>) -> Self {
         Self::List(List::Shared(Arc::new(items)))
     }
 
-    /// A computed list of strings.
+    /// Creates a list of strings.
     pub fn strings<T: Into<Text<'a>>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::list(items.into_iter().map(Self::string).collect())
     }
@@ -116,12 +117,12 @@ impl<'a> Value<'a> {
         Self::Optional(Some(Arc::new(self)))
     }
 
-    /// The text, if this is a string.
+    /// The text, if the value is a string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(s) = self { Some(s) } else { None }
     }
 
-    /// The boolean, if this is one.
+    /// The boolean, if the value is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(b) = self { Some(*b) } else { None }
     }

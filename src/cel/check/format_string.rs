@@ -1,4 +1,4 @@
-//! `"…%d…".format([…])` with everything written out: whether each clause fits its argument.
+//! Checks calls of `"…%d…".format([…])` with literal arguments: each clause must match the type of its argument.
 
 use super::message::declared_name;
 use crate::cel::{
@@ -6,7 +6,7 @@ use crate::cel::{
     types::Type,
 };
 
-/// The error in a format string or its arguments: its position (the call itself if `None`) and message.
+/// The error in a format string or its arguments: the id of the node (`None` for the call itself) and the message.
 pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Option<(Option<ExprId>, String)> {
     let mut seen = 0;
     let mut rest = format.as_bytes();
@@ -36,7 +36,7 @@ pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Opti
     })
 }
 
-/// Reads a clause after its `%`, with its precision.
+/// Parses a clause after its `%`, including its precision.
 fn clause(rest: &mut &[u8]) -> Result<u8, String> {
     if let Some(precision) = rest.strip_prefix(b".") {
         let digits = precision.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -84,7 +84,7 @@ fn fits(checked: &CheckedAst, clause: u8, arg: &Expr) -> Result<(), (ExprId, Str
     Err((arg.id, format!("{text}, was given {}", declared_name(type_))))
 }
 
-/// `%s` takes nearly everything, also inside lists and maps that are written out.
+/// `%s` accepts nearly every type, also nested in list and map literals.
 fn fits_text(checked: &CheckedAst, arg: &Expr) -> Result<(), (ExprId, String)> {
     let type_ = checked.type_of(arg.id);
     if matches!(type_, Type::Optional(_) | Type::Opaque(_) | Type::Object(_) | Type::Any | Type::Error) {

@@ -1,5 +1,5 @@
-//! Literals that would fail at run time are refused when an expression is checked: durations, timestamps, regular
-//! expressions, format strings, and lists and maps of mixed types (which the arguments of `format` may be).
+//! Rejects literals that would fail at run time: durations, timestamps, regular expressions, format strings, and lists
+//! and maps of mixed types (which the arguments of `format` may be).
 
 use super::format_string;
 use crate::cel::{
@@ -13,7 +13,7 @@ use crate::cel::{
 use crate::regexp::Regexp;
 use crate::release::V1_31;
 
-/// Looks at every literal.
+/// Validates every literal of an expression.
 pub(super) fn validate(env: &Env, checked: &CheckedAst) -> Result<(), Issues> {
     let mut validator = Validator { env, checked, issues: None, formats: 0 };
     validator.visit(&checked.ast.expr);
@@ -37,7 +37,7 @@ impl Validator<'_> {
     fn visit(&mut self, expr: &Expr) {
         let formats = self.formats;
         let is_aggregate = matches!(expr.kind, ExprKind::List { .. } | ExprKind::Map(_));
-        // In cel-go 0.17 only lists and maps within each other are part of the arguments.
+        // In cel-go 0.17, a nested literal counts as an argument of `format` only if it is a list or map itself.
         if self.env.base.server < V1_31 && !is_aggregate {
             self.formats = 0;
         }
@@ -105,7 +105,7 @@ impl Validator<'_> {
     fn check_format(&mut self, call: ExprId, target: Option<&Expr>, args: &[Expr]) {
         let server = self.env.base.server;
         let Some(target) = target.filter(|_| server >= V1_31) else { return };
-        // `matchConstantFormatStringWithListLiteralArgs` of cel-go 0.20 takes every receiver for a literal.
+        // `matchConstantFormatStringWithListLiteralArgs` of cel-go 0.20 treats every receiver as a literal.
         if server == V1_31 && !matches!(target.kind, ExprKind::Literal(_)) {
             self.report(
                 call,
@@ -148,13 +148,14 @@ fn unwrapped(type_: &Type, optional: bool) -> &Type {
     }
 }
 
-/// Whether a call with this literal as its first argument can succeed.
+/// Returns true if a call with this literal as its first argument can succeed.
 fn is_valid_argument(function: &str, value: &Literal) -> bool {
     match (function, value) {
         ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
         ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
         ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
-        // Null may be of either type, and both functions reject it; a number has no conversion.
+        // A null literal type-checks for both functions, but both reject it at run time; `duration` has no conversion
+        // from int.
         ("duration" | "timestamp", Literal::Null) | ("duration", Literal::Int(_)) => false,
         ("timestamp", Literal::Int(seconds)) => converts("int64_to_timestamp", Value::Int(*seconds)),
         _ => true,

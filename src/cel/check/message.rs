@@ -1,8 +1,8 @@
-//! The few messages an expression can make: Google's well-known types.
+//! The message types that expressions can construct: Protobuf's well-known types.
 
 use crate::cel::{types::Type, value::message::JSON_PATCH};
 
-/// The message a type is made by; none if it is no message.
+/// The message name of a type; `None` if the type is not a message.
 pub(super) fn of(type_: &Type) -> Option<&'static str> {
     Some(match type_ {
         Type::Any => "google.protobuf.Any",
@@ -25,7 +25,7 @@ pub(super) fn of(type_: &Type) -> Option<&'static str> {
     })
 }
 
-/// The name of a type without what it is made of.
+/// The name of a type without its type arguments.
 pub(super) fn declared_name(type_: &Type) -> String {
     match type_ {
         Type::List(_) => "list".to_owned(),
@@ -36,18 +36,21 @@ pub(super) fn declared_name(type_: &Type) -> String {
     }
 }
 
-/// The type of a field of `Object`, a type below it or `JSONPatch`: the first two take any.
+/// The type of a field of `Object`, of a type below `Object`, or of `JSONPatch`. The former accept any field.
 pub(super) fn patch_field(message: &str, name: &str) -> Type {
     match name {
         "op" | "path" | "from" if message == JSON_PATCH => Type::String,
         "value" => Type::Dyn,
-        // cel-go finds a field without a type, which nothing fits.
+        // In cel-go, such a field has no type, to which no value is assignable.
         _ if message == JSON_PATCH => Type::Opaque("".into()),
         _ => Type::Dyn,
     }
 }
 
-/// The type of a message's field; what is wrong if there is none.
+/// The type of a message field.
+///
+/// # Errors
+/// Returns the error message if the message has no such field.
 pub(super) fn field(message: &str, name: &str) -> Result<Type, String> {
     let fields = fields(message).ok_or_else(|| format!("unexpected failed resolution of '{message}'"))?;
     let found = fields.into_iter().find(|(field, _)| *field == name);

@@ -3,16 +3,16 @@
 use crate::cel::types::Type;
 use std::sync::Arc;
 
-/// The substitutions of type variables.
+/// The current substitutions of type variables.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
     bound: Vec<Option<Type>>,
-    /// Former bindings, to go back to.
+    /// Previous bindings, for backtracking.
     trail: Vec<(u32, Option<Type>)>,
 }
 
 impl Bindings {
-    /// Fresh variables; returns the first.
+    /// Creates `count` fresh type variables and returns the first.
     pub fn fresh(&mut self, count: u32) -> u32 {
         let first = self.bound.len() as u32;
         self.bound.resize(self.bound.len() + count as usize, None);
@@ -29,7 +29,8 @@ impl Bindings {
         }
     }
 
-    /// Whether each first type is assignable to its counterpart; substitutions are kept only then.
+    /// Returns true if the first type of each pair is assignable to the second. The substitutions are kept only in that
+    /// case.
     pub fn assignable<'t>(&mut self, pairs: impl IntoIterator<Item = (&'t Type, &'t Type)>) -> bool {
         self.trail.clear();
         let fits = pairs.into_iter().all(|(from, to)| self.fits(from, to));
@@ -67,7 +68,7 @@ impl Bindings {
         }
     }
 
-    /// Whether a variable can be substituted by this type, and whether it was bound before.
+    /// Returns whether a variable can be substituted by this type, and whether the variable was already bound.
     fn substitutes(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
         if *type_ == Type::Var(variable) {
             return (true, true);
@@ -93,7 +94,7 @@ impl Bindings {
         (true, false)
     }
 
-    /// Whether a variable occurs in a type.
+    /// Returns true if a variable occurs in a type (occurs check).
     fn refers(&self, variable: u32, within: &Type) -> bool {
         match within {
             Type::Var(other) => {
@@ -103,12 +104,12 @@ impl Bindings {
         }
     }
 
-    /// The type with variables replaced by what they are known to be.
+    /// Replaces type variables by their bindings.
     pub fn resolve(&self, type_: &Type) -> Type {
         self.replace(type_, false)
     }
 
-    /// The same, and unknown ones by `dyn`.
+    /// Like [`Bindings::resolve`], but replaces unbound variables by `dyn`.
     pub fn settle(&self, type_: &Type) -> Type {
         self.replace(type_, true)
     }
@@ -132,7 +133,7 @@ impl Bindings {
     }
 }
 
-/// Whether a type has more than `most` nodes.
+/// Returns true if a type has more than `most` nodes.
 pub(super) fn is_larger(type_: &Type, most: usize) -> bool {
     let (mut count, mut todo) = (0, vec![type_]);
     while let Some(at) = todo.pop() {
@@ -145,12 +146,12 @@ pub(super) fn is_larger(type_: &Type, most: usize) -> bool {
     false
 }
 
-/// Whether variables occur in it.
+/// Returns true if the type contains type variables.
 pub(super) fn has_variables(type_: &Type) -> bool {
     matches!(type_, Type::Var(_)) || type_.parameters().into_iter().flatten().any(has_variables)
 }
 
-/// The type with its variables, numbered from 0, numbered from `first`.
+/// Renumbers the type variables of a signature to start at `first` instead of 0.
 pub(super) fn shift(type_: &Type, first: u32) -> Type {
     let inner = |part: &Arc<Type>| if has_variables(part) { Arc::new(shift(part, first)) } else { Arc::clone(part) };
     match type_ {
@@ -163,7 +164,7 @@ pub(super) fn shift(type_: &Type, first: u32) -> Type {
     }
 }
 
-/// Whether every type is assignable to it.
+/// Returns true if every type is assignable to this type.
 pub(super) fn is_dyn_or_error(type_: &Type) -> bool {
     type_.is_dyn() || *type_ == Type::Error
 }
@@ -181,7 +182,7 @@ fn takes_null(type_: &Type) -> bool {
     )
 }
 
-/// Whether the first type is equally or less specific than the second, compatible one.
+/// Returns true if `one` is equally or less specific than `other`, given that the two are compatible.
 pub(super) fn less_specific(one: &Type, other: &Type) -> bool {
     if one.is_dyn() || matches!(one, Type::Var(_)) {
         return true;

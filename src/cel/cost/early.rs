@@ -1,5 +1,5 @@
-//! The estimates of cel-go before 0.23, which Kubernetes 1.30 to 1.32 have: local variables have no sizes, nor have the elements of
-//! lists and maps, and a declared size is looked up where it is used.
+//! The cost estimate of cel-go before 0.23 (Kubernetes 1.30 to 1.32): local variables and the elements of lists and
+//! maps have no sizes, and declared sizes are looked up where they are used.
 
 use super::{Estimator, Interval, Node, Path, SELECT, is_scalar, literal_size};
 use crate::cel::{
@@ -8,7 +8,7 @@ use crate::cel::{
 };
 
 impl<'a> Estimator<'a> {
-    /// A name: the path of a loop variable is made anew at each use.
+    /// An identifier: each use of a loop variable creates a new path.
     pub(super) fn cost_ident_early(&mut self, id: ExprId, name: &'a str) -> Interval {
         let range = self.ranges.iter().rev().find(|(variable, _)| *variable == name).map(|(_, range)| *range);
         let path = match range {
@@ -27,7 +27,7 @@ impl<'a> Estimator<'a> {
         SELECT
     }
 
-    /// A loop: the second variable of a comprehension is unknown to it, and so are names that only stand for a value.
+    /// A fold. Second loop variables and variables that are only bound have no size.
     pub(super) fn cost_fold_early(&mut self, id: ExprId, fold: &'a Comprehension) -> Interval {
         let before = self.cost(&fold.range).add(self.cost(&fold.accu_init));
         self.ranges.push((&fold.iter_var, fold.range.id));
@@ -41,7 +41,7 @@ impl<'a> Estimator<'a> {
         before.add(after).add(rounds.multiply(step.add(condition)))
     }
 
-    /// The size as far as the expression itself shows it.
+    /// The computed size, or the size of a literal.
     pub(super) fn size_early(&self, expr: &Expr) -> Option<Interval> {
         self.sizes.get(expr.id as usize).copied().flatten().or_else(|| literal_size(expr))
     }

@@ -1,28 +1,28 @@
-//! Least and most: of a cost or a size. Nothing overflows; what would is the largest number.
+//! Intervals of costs and sizes. Arithmetic saturates at `u64::MAX`.
 
-/// From `min` to `max`.
+/// A closed interval from `min` to `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// The least.
+    /// The minimum.
     pub min: u64,
-    /// The most.
+    /// The maximum.
     pub max: u64,
 }
 
 impl Interval {
     /// 0
     pub const ZERO: Self = Self::fixed(0);
-    /// The neutral element of unions.
+    /// The empty interval, the neutral element of unions.
     pub(super) const NOTHING: Self = Self::new(u64::MAX, 0);
-    /// Anything.
+    /// Any value.
     pub const UNKNOWN: Self = Self::new(0, u64::MAX);
 
-    /// From `min` to `max`.
+    /// The interval from `min` to `max`.
     pub const fn new(min: u64, max: u64) -> Self {
         Self { min, max }
     }
 
-    /// Exactly this.
+    /// The interval that contains only `value`.
     pub const fn fixed(value: u64) -> Self {
         Self::new(value, value)
     }
@@ -35,7 +35,7 @@ impl Interval {
         Self::new(self.min.saturating_mul(other.min), self.max.saturating_mul(other.max))
     }
 
-    /// Times a factor, rounded up.
+    /// Multiplies by a factor and rounds up.
     pub(super) fn scale(self, factor: f64) -> Self {
         Self::new(scale(self.min, factor), scale(self.max, factor))
     }
@@ -45,7 +45,7 @@ impl Interval {
     }
 }
 
-/// 2 to the 64th.
+/// 2^64
 const TOO_LARGE: f64 = 18_446_744_073_709_551_616.0;
 
 fn scale(value: u64, factor: f64) -> u64 {
@@ -57,7 +57,7 @@ fn scale(value: u64, factor: f64) -> u64 {
     if scaled >= TOO_LARGE { u64::MAX } else { scaled as u64 }
 }
 
-/// A quotient, rounded up and converted as Go converts: what is too large becomes 2 to the 63rd.
+/// Divides and rounds up. Like Go's conversion, a result that is too large becomes 2^63.
 pub(super) fn divide(value: u64, by: u64) -> u64 {
     let quotient = (value as f64 / by as f64).ceil();
     if quotient >= TOO_LARGE || quotient.is_nan() { 1 << 63 } else { quotient as u64 }

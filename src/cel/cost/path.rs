@@ -1,10 +1,10 @@
-//! The path of a value in the declared types: `self`, a field, `@items`, …
+//! The path of a value in the declared types: `self`, field names, `@items`, …
 //!
-//! cel-go keeps paths in Go slices and appends to slices that share memory. So a path can change after it was created: of
-//! `x.tags` and `x.name`, evaluated in this order, the first path may end in `name` afterwards. Whether it does depends on
-//! the capacity of Go's slices, and so does the estimate; [`Paths`] models this.
+//! cel-go stores paths in Go slices and appends to slices that share a backing array, so a path can change after it was
+//! created: after evaluating `x.tags` and `x.name` in this order, the path of `x.tags` may end in `name`. Whether this
+//! happens depends on the capacity of the slices, and it affects the estimate. [`Paths`] models it.
 
-/// A path: the first parts of a buffer.
+/// A path: a prefix of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Path {
     buffer: usize,
@@ -12,7 +12,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// No path.
+    /// The path of a value without a path.
     pub const NONE: Self = Self { buffer: usize::MAX, length: 0 };
 }
 
@@ -25,18 +25,19 @@ pub(super) struct Paths<'a> {
 #[derive(Debug)]
 struct Buffer<'a> {
     parts: Vec<&'a str>,
-    /// The capacity of Go's slice.
+    /// The capacity of the Go slice.
     room: usize,
 }
 
 impl<'a> Paths<'a> {
-    /// A variable's path.
+    /// Creates the path of a variable.
     pub fn of_variable(&mut self, name: &'a str) -> Path {
         self.buffers.push(Buffer { parts: vec![name], room: 1 });
         Path { buffer: self.buffers.len() - 1, length: 1 }
     }
 
-    /// Appends a part: in the same memory if the capacity allows, overwriting what another path appended.
+    /// Appends a part. If the capacity allows, this reuses the buffer and overwrites the part that another path
+    /// appended.
     pub fn append(&mut self, path: Path, part: &'a str) -> Path {
         let length = path.length + 1;
         let mut parts = Vec::new();
@@ -53,13 +54,13 @@ impl<'a> Paths<'a> {
             room = buffer.room;
         }
         parts.push(part);
-        // Go doubles small slices; from 256 on it grows them by less.
+        // Go doubles the capacity of small slices; from 256 on, it grows them more slowly.
         let room = if room < 256 { room * 2 } else { room + (room + 768) / 4 };
         self.buffers.push(Buffer { parts, room: room.max(length) });
         Path { buffer: self.buffers.len() - 1, length }
     }
 
-    /// A path of its own with one more part.
+    /// Copies a path to a new buffer and appends a part.
     pub fn copy_and_append(&mut self, path: Path, part: &'a str) -> Path {
         let mut parts = self.parts(path).to_vec();
         parts.push(part);
@@ -68,12 +69,12 @@ impl<'a> Paths<'a> {
         Path { buffer: self.buffers.len() - 1, length }
     }
 
-    /// The current parts of the path.
+    /// The current parts of a path.
     pub fn parts(&self, path: Path) -> &[&'a str] {
         self.buffers.get(path.buffer).and_then(|buffer| buffer.parts.get(..path.length)).unwrap_or_default()
     }
 
-    /// The variable it begins with.
+    /// The variable at the start of a path.
     pub fn first(&self, path: Path) -> Option<&'a str> {
         self.parts(path).first().copied()
     }

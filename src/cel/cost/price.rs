@@ -1,4 +1,4 @@
-//! A call's own cost and the size of its result, from the price in the library's table.
+//! The cost of a call without its arguments, and the size of its result, from the price in the library table.
 
 use super::{Call, Estimator, Interval, Node, interval::divide};
 use crate::cel::{
@@ -8,24 +8,24 @@ use crate::cel::{
 };
 use crate::release::V1_32;
 
-/// Reading text, per code point.
+/// The cost of traversing a string, per code point.
 const TEXT: f64 = 0.1;
-/// A regular expression, per code point of its pattern.
+/// The cost of a regular expression, per code point of the pattern.
 const PATTERN: f64 = 0.25;
-/// The longest pattern of a named format.
+/// The length of the longest pattern of a named format.
 const LONGEST_FORMAT_PATTERN: f64 = 128.0;
-/// The longest text of a format, when formats are compared.
+/// The maximum length of a format name, for comparisons of formats.
 const LONGEST_FORMAT: u64 = 64;
 
 impl<'a> Estimator<'a> {
-    /// The cost of the call without its arguments, and the size of its result if it is known.
+    /// The cost of the call without its arguments, and the size of the result if it is known.
     pub(super) fn price(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
         let one = Interval::fixed(1);
         let size = |estimator: &Self, index: usize| {
             call.args.get(index).map_or(Interval::UNKNOWN, |node| estimator.node_size(node))
         };
         match overload.price {
-            // Joining lists costs the same whatever their size, but the size of the result is known.
+            // Concatenating lists has a fixed cost, but the size of the result is known.
             Price::One if overload.id == "add_list" => (one, Some(self.joined(call))),
             Price::One | Price::Free => (one, None),
             Price::Scan(index) => {
@@ -121,7 +121,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Size of two lists or texts put together.
+    /// The size of two concatenated lists or strings.
     fn joined(&mut self, call: &Call<'_, 'a>) -> Interval {
         let [left, right, ..] = call.args else { return Interval::UNKNOWN };
         if let (Some(a), Some(b)) = (left.expr, right.expr)
@@ -132,7 +132,7 @@ impl<'a> Estimator<'a> {
         self.operand_size(left).add(self.operand_size(right))
     }
 
-    /// Comparing two values: reading the smaller one.
+    /// The cost of comparing two values: traversing the smaller one.
     fn compare(&self, call: &Call<'_, '_>, overload: &Overload) -> Interval {
         let [left, right, ..] = call.args else { return Interval::fixed(1) };
         if overload.function == "_==_"
@@ -145,7 +145,7 @@ impl<'a> Estimator<'a> {
         Interval::new(u64::from(smaller > 0), smaller).scale(TEXT)
     }
 
-    /// Visiting every element of a list, and reading it if it is text.
+    /// The cost of visiting every element of a list, and of traversing the elements if they are strings.
     fn walk(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> Interval {
         let one = Interval::fixed(1);
         let Some(target) = call.args.first().filter(|_| call.member) else { return one };
@@ -164,7 +164,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The element of a list, as an argument.
+    /// The element of a list as a call argument.
     fn element(&mut self, list: &Node<'a>) -> Option<Node<'a>> {
         let [Some(type_), _] = list.type_.parameters() else { return None };
         let path = match list.path {
@@ -175,17 +175,17 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// The bytes of an IP address.
+/// The size of an IP address in bytes.
 const fn address() -> Interval {
     Interval::new(4, 16)
 }
 
-/// Making a list of this size, at `factor` per element.
+/// The cost of creating a list of this size, at `factor` per element.
 fn new_list(factor: f64, size: Interval) -> (Interval, Option<Interval>) {
     (size.scale(factor).add(Interval::fixed(11)), Some(size))
 }
 
-/// The number an argument is written as.
+/// The value of an integer literal argument, or `otherwise`.
 fn number(node: Option<&Node>, otherwise: u64) -> u64 {
     match node.and_then(|node| node.expr).map(|expr| &expr.kind) {
         Some(ExprKind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
@@ -193,7 +193,7 @@ fn number(node: Option<&Node>, otherwise: u64) -> u64 {
     }
 }
 
-/// The size of what a conversion that reads its argument makes.
+/// The size of the result of a conversion that traverses its argument.
 fn converted_size(overload: &str, from: Interval) -> Option<Interval> {
     match overload {
         "string_to_bytes" => Some(Interval::new(from.min, from.max.wrapping_mul(4))),
@@ -207,7 +207,7 @@ fn converted_size(overload: &str, from: Interval) -> Option<Interval> {
 fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
     let (mut count, mut kept) = (Interval::ZERO, Interval::ZERO);
     if old.min == 0 {
-        // Between all characters, and none is lost.
+        // Inserted between all characters, without removing any.
         count.max = text.max.saturating_add(1);
         kept.max = text.max;
     } else if new.max <= old.min {
@@ -226,7 +226,8 @@ fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
     count.multiply(new).add(kept)
 }
 
-/// Equality of values of Kubernetes' own types, since 1.32 (`EstimateCallCost`, `k8s.io/apiserver/pkg/cel/library/cost.go`).
+/// The cost of comparing values of Kubernetes types, since 1.32 (`EstimateCallCost` in
+/// `k8s.io/apiserver/pkg/cel/library/cost.go`).
 fn compare_kubernetes(left: &Node, right: &Node) -> Option<Interval> {
     if left.type_ != right.type_ {
         return None;

@@ -1,9 +1,9 @@
-//! Reads the signatures in the library's tables.
+//! Parses the signatures in the library tables.
 
 use super::Candidate;
 use crate::cel::{library::Overload, types::Type};
 
-/// Reads an overload's signature; none if it is not well-formed (a test reads them all).
+/// Parses the signature of an overload; `None` if it is malformed (a unit test parses all of them).
 pub(super) fn read(overload: &'static Overload) -> Option<Candidate> {
     let mut reader = Reader { rest: overload.signature, parameters: Vec::new() };
     reader.expect("(")?;
@@ -61,7 +61,7 @@ impl Reader {
             "map" => Type::map(inner.next()?, inner.next()?),
             "optional" => Type::optional(inner.next()?),
             "type" => Type::type_of(inner.next()?),
-            // cel-go's own kind of type, unlike the objects Kubernetes adds.
+            // An opaque type of cel-go, unlike the object types that Kubernetes adds.
             _ if name.starts_with("net.") => Type::Opaque(name.into()),
             _ if name.contains('.') => Type::Object(name.into()),
             _ if name.len() == 1 => {

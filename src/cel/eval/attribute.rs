@@ -1,4 +1,4 @@
-//! Variables and what is selected from them: `a.b`, `a[b]`, `a.?b`, `has(a.b)` (`interpreter/attributes.go`).
+//! Attributes, which are variables with selections: `a.b`, `a[b]`, `a.?b`, `has(a.b)` (`interpreter/attributes.go`).
 
 use super::{
     cost::go_type_name,
@@ -8,7 +8,7 @@ use super::{
 use crate::cel::value::{Error, List, Map, Value, number::double_to_int};
 
 impl<'a> Run<'a, '_> {
-    /// The value of an attribute, charged for each qualifier but not for the attribute itself.
+    /// Resolves an attribute and charges each qualifier, but not the attribute itself.
     pub(super) fn resolve(&mut self, attribute: &'a Attribute) -> Result<Value<'a>, Error> {
         let value = match &attribute.root {
             Root::Slot(slot) => self.read(*slot)?,
@@ -35,7 +35,7 @@ impl<'a> Run<'a, '_> {
             optional |= qualifier.optional;
             let found = self.qualify(&value, qualifier);
             if optional {
-                // Neither an error nor a missing value is charged.
+                // A qualifier that fails or finds no value is not charged.
                 match found? {
                     Ok(found) => value = found,
                     Err(_) => return Ok(Value::NONE),
@@ -55,7 +55,7 @@ impl<'a> Run<'a, '_> {
         Ok(if optional { value.some() } else { value })
     }
 
-    /// The value after a qualifier: an error, nothing, or a value.
+    /// Applies a qualifier to a value. The result is an error, no value, or a value.
     fn qualify(
         &mut self,
         value: &Value<'a>,
@@ -89,7 +89,7 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-/// The reason why an attribute has no value.
+/// Says why an attribute has no value.
 enum Missing<'a> {
     Field(&'a str),
     Key(Value<'a>),
@@ -134,7 +134,7 @@ fn element<'a>(list: &List<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Mi
     };
     match usize::try_from(position).ok().and_then(|position| list.get(position)) {
         None => Ok(Err(Missing::Index(index))),
-        // The lists of documents only know ints.
+        // Lists of a document accept only int indices.
         Some(_) if list.is_of_document() && !matches!(index, Value::Int(_)) => {
             Err(Error::new(format!("unsupported index: {}", index.plain())))
         }

@@ -1,4 +1,4 @@
-//! Constants of a program, kept so that runs borrow from them.
+//! Constants of a program, from which the values of a run borrow.
 
 use crate::cel::{
     ast::Literal,
@@ -15,7 +15,7 @@ pub(super) enum Constant {
 }
 
 impl Constant {
-    /// Keeps a value.
+    /// Stores a value as a constant.
     pub fn of(value: Value<'static>) -> Self {
         match value {
             Value::String(Text::Shared(text)) => Self::Text(text),
@@ -38,12 +38,12 @@ impl Constant {
         })
     }
 
-    /// A type, by its name at run time.
+    /// A type constant, by its runtime name.
     pub fn type_name(name: String) -> Self {
         Self::Other(Value::Type(Cow::Owned(name)))
     }
 
-    /// The value for a run.
+    /// The value, borrowed for a run.
     pub fn value(&self) -> Value<'_> {
         match self {
             Self::Text(text) => Value::String(Text::Borrowed(text)),
@@ -53,7 +53,7 @@ impl Constant {
         }
     }
 
-    /// The value on its own.
+    /// The value as an owned copy.
     pub fn to_owned_value(&self) -> Value<'static> {
         match self {
             Self::Text(text) => Value::String(Text::Shared(text.clone())),
@@ -63,7 +63,7 @@ impl Constant {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if the constant is a string.
     pub fn as_text(&self) -> Option<&Arc<str>> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }

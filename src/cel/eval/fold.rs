@@ -1,4 +1,4 @@
-//! Loops: every comprehension macro is one, and so are the names `sortBy` and `optMap` bind.
+//! Folds: the expansion of every comprehension macro, and of `sortBy` and `optMap`, which only bind a variable.
 
 use super::{
     cost::{NEW_LIST, go_type_name},
@@ -53,7 +53,8 @@ impl<'a> Run<'a, '_> {
         self.exec(&fold.result)
     }
 
-    /// One turn of the loop; false if it is over. A condition that fails does not end it.
+    /// Executes one iteration. Returns false if the loop is finished. A loop condition that fails with an error does
+    /// not end the loop.
     fn turn(
         &mut self,
         fold: &'a Fold,
@@ -74,10 +75,10 @@ impl<'a> Run<'a, '_> {
         Ok(true)
     }
 
-    /// `accumulator + list`, without copying the accumulator.
+    /// Evaluates `accumulator + list` without copying the accumulator.
     pub(super) fn append(&mut self, slot: usize, list: &'a Node) -> Result<Value<'a>, Error> {
         self.look_at(slot)?;
-        // The usual `[element]` needs no list of its own.
+        // Appends the usual `[element]` without creating a list for it.
         if let Node::List(elements) = list
             && let [element] = &**elements
         {
@@ -101,7 +102,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// `cel.@mapInsert(accumulator, key, value)`, the same.
+    /// Evaluates `cel.@mapInsert(accumulator, key, value)` without copying the accumulator.
     pub(super) fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
         let [key, value] = entry;
         self.look_at(slot)?;

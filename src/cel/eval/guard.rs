@@ -1,11 +1,11 @@
-//! Whether a value matches a declared type at run time.
+//! Checks values against declared types at run time.
 
 use crate::cel::{
     types::Type,
     value::{Map, Value},
 };
 
-/// As cel-go's `IsAssignableRuntimeType`: of a list or map, only the first element is looked at.
+/// Like cel-go's `IsAssignableRuntimeType`: only the first element of a list or map is checked.
 pub(super) fn admits(declared: &Type, value: &Value<'_>) -> bool {
     match declared {
         Type::Dyn | Type::Any | Type::Error | Type::Param(_) | Type::Var(_) => true,

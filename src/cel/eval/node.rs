@@ -1,4 +1,4 @@
-//! The steps of a program.
+//! The nodes of a planned program.
 
 use super::{call::Callee, constant::Constant};
 use crate::{
@@ -7,45 +7,45 @@ use crate::{
 };
 use std::{collections::HashSet, sync::Arc};
 
-/// A step. Its kinds are cel-go's, because each is charged in its own way.
+/// A node of a program. The kinds are cel-go's, because each kind is charged differently.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Free.
+    /// A constant, which costs nothing.
     Constant(Constant),
-    /// A variable, or anything, and what is selected from it.
+    /// An attribute: a variable or other operand with selections.
     Attribute(Attribute),
-    /// `has()`: the last qualifier is only tested for presence.
+    /// `has()`: the last qualifier tests only for presence.
     Has(Attribute),
     And(Box<[Node]>),
     Or(Box<[Node]>),
-    /// `==`, or `!=`
+    /// `==`, or `!=` if negated.
     Equal {
         sides: Box<[Node; 2]>,
         negated: bool,
     },
-    /// Whatever is no boolean, or an error, counts as true.
+    /// Everything except false counts as true, including errors and values that are not booleans.
     NotStrictlyFalse(Box<Node>),
     Call(Box<Call>),
-    /// A call with a constant pattern.
+    /// A regular expression match with a constant pattern.
     Match(Box<Match>),
-    /// `in` a list of constants.
+    /// `in` with a list of constants.
     InSet(Box<Node>, HashSet<Key<'static>>),
     List(Box<[Element]>),
     Map(Box<[Entry]>),
     /// `Object.spec{…}`, `JSONPatch{…}`
     Message(Box<MessageNode>),
     Fold(Box<Fold>),
-    /// `or`, or `orValue`.
+    /// `or` or `orValue`.
     Otherwise {
         sides: Box<[Node; 2]>,
         value: bool,
     },
-    /// `accumulator + list`, in place.
+    /// `accumulator + list`, evaluated in place.
     Append {
         slot: usize,
         list: Box<Node>,
     },
-    /// `cel.@mapInsert(accumulator, key, value)`, in place.
+    /// `cel.@mapInsert(accumulator, key, value)`, evaluated in place.
     Insert {
         slot: usize,
         entry: Box<[Node; 2]>,
@@ -56,7 +56,7 @@ pub(super) enum Node {
 pub(super) struct Call {
     pub callee: Callee,
     pub args: Box<[Node]>,
-    /// The arguments after one that failed are not evaluated, and then the call is not charged.
+    /// True if the arguments after a failed argument are not evaluated; the call is then not charged.
     pub in_turn: bool,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Match {
     pub pattern: Regexp,
     pub callee: Callee,
     pub text: Node,
-    /// The pattern as the cost sees it.
+    /// The pattern as a value, for the cost.
     pub pattern_value: Value<'static>,
     pub limit: Option<Node>,
 }
@@ -107,7 +107,7 @@ pub(super) struct MessageField {
 #[derive(Debug)]
 pub(super) struct Attribute {
     pub root: Root,
-    /// Empty for a choice: its branches have them.
+    /// Empty for a conditional, whose branches have their own qualifiers.
     pub qualifiers: Vec<Arc<Qualifier>>,
 }
 
@@ -121,9 +121,9 @@ pub(super) enum Root {
 #[derive(Debug)]
 pub(super) struct Qualifier {
     pub by: By,
-    /// Nothing there is no error.
+    /// True if a missing value is not an error.
     pub optional: bool,
-    /// Of `has()`.
+    /// True for the last qualifier of `has()`.
     pub test: bool,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Qualifier {
 pub(super) enum By {
     Field(Box<str>),
     Constant(Value<'static>),
-    /// Not charged for itself.
+    /// An attribute used as a qualifier, which is not charged itself.
     Attribute(Box<Attribute>),
     Node(Box<Node>),
 }
@@ -140,10 +140,10 @@ pub(super) enum By {
 pub(super) struct Fold {
     pub range: Node,
     pub element: Option<usize>,
-    /// The second variable: then the first is the index or key.
+    /// The slot of the second loop variable, if there is one; the first one is then the index or key.
     pub second: Option<usize>,
     pub accumulator: usize,
-    /// Computed when the accumulator is first looked at.
+    /// Evaluated when the accumulator is first read.
     pub init: Node,
     pub condition: Node,
     pub step: Node,

@@ -1,4 +1,4 @@
-//! Turning a checked tree into a program (`interpreter/planner.go` and the optimizations of `decorators.go`).
+//! Plans a checked expression into a program (`interpreter/planner.go` and the optimizations in `decorators.go`).
 
 use super::{
     Program,
@@ -30,9 +30,9 @@ pub(super) fn plan(checked: &CheckedAst, env: &Env) -> Result<Program, String> {
 struct Planner<'p> {
     checked: &'p CheckedAst,
     env: &'p Env,
-    /// Every loop has places of its own, because an accumulator may be computed within another loop.
+    /// Every fold has its own slots, because an accumulator may be evaluated within another fold.
     slots: usize,
-    /// The names loops bring in, innermost last.
+    /// The variables that folds declare, innermost last.
     scopes: Vec<(&'p str, usize)>,
 }
 
@@ -99,7 +99,7 @@ impl<'p> Planner<'p> {
         Ok(Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers: Vec::new() }))
     }
 
-    /// The expression as something to select from.
+    /// Plans the expression as an attribute.
     fn attribute(&mut self, expr: &'p Expr) -> Result<Attribute, String> {
         self.plan(expr).map(as_attribute)
     }
@@ -179,7 +179,7 @@ impl<'p> Planner<'p> {
         let element = place(self);
         let second = fold.iter_var2.as_deref().map(|name| (name, place(self)));
         let depth = self.scopes.len();
-        // Of equal names the accumulator's goes first, so it comes last.
+        // If names are equal, the accumulator takes precedence, so it is pushed last.
         self.scopes.extend(second);
         self.scopes.push((&fold.iter_var, element));
         self.scopes.push((&fold.accu_var, accumulator));
@@ -248,7 +248,7 @@ fn constant_map(entries: &[Entry]) -> Result<Option<Node>, String> {
     Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, String>>()?))))
 }
 
-/// Replaces what can be computed, compiled or looked up in advance.
+/// Replaces calls by constants, compiled patterns and sets that can be computed in advance.
 fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
     if callee.single().is_some_and(|overload| overload.id == "in_list")
         && let [_, Node::Constant(Constant::List(items))] = &*args
@@ -292,7 +292,8 @@ fn plain_call(callee: Callee, args: Vec<Node>) -> Node {
     Node::Call(Box::new(Call { callee, args: args.into(), in_turn }))
 }
 
-/// The keys that are in the list, numbers as those of all types that are equal to them; `None` if it holds more than scalars.
+/// The keys in a constant list, with numbers converted to every numeric type in which they are equal. `None` if the
+/// list contains a value that is not a scalar.
 fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
     let mut set = HashSet::new();
     let mut add = |value: &Value<'static>| Key::of(value).is_ok_and(|key| set.insert(key));
@@ -322,7 +323,7 @@ fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
     Some(set)
 }
 
-/// A step that adds to the accumulator, made to add in place.
+/// Rewrites a loop step that appends to the accumulator so that it works in place.
 fn in_place(step: Node, accumulator: usize) -> Node {
     match step {
         Node::Call(call) => match extend(*call, accumulator) {
@@ -362,7 +363,7 @@ fn extend(call: Call, accumulator: usize) -> Result<Node, Call> {
     }
 }
 
-/// The name a type has once the types of elements are erased.
+/// The name of a type at run time, without type arguments.
 fn runtime_name(named: &Type) -> &str {
     match named {
         Type::Dyn | Type::Error | Type::Param(_) | Type::Var(_) => "dyn",

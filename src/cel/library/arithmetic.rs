@@ -45,12 +45,13 @@ fn uint<'a>(result: Option<u64>) -> Result<Value<'a>, Error> {
     result.map(Value::Uint).ok_or_else(|| Error::new("unsigned integer overflow"))
 }
 
-/// The left operand is of a type that adds: the right one is to blame.
+/// The error for operands that cannot be combined: if the left operand has one of `types`, the right operand causes the
+/// error.
 fn knows(operand: &Value<'_>, function: &str, types: &[&str]) -> Error {
     if types.contains(&operand.type_name()) { Error::no_such_overload() } else { unknown_operand(function, operand) }
 }
 
-/// `a + b`; also what `sum()` adds with.
+/// `a + b`, also used by `sum()`.
 pub(super) fn add<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
         [Value::Int(a), Value::Int(b)] => int(a.checked_add(*b)),

@@ -1,5 +1,5 @@
-//! Authorization checks (`k8s.io/apiserver/pkg/cel/library/authz.go`). A rule of a CRD can name these functions, too, but has no
-//! authorizer to call them on.
+//! Authorization checks (`k8s.io/apiserver/pkg/cel/library/authz.go`). These functions also exist in CRD rules, but no
+//! CRD rule has an authorizer to call them on.
 
 use super::{Overload, Price};
 use crate::cel::value::{
@@ -137,7 +137,7 @@ fn text<'a>(text: &str) -> Value<'a> {
     Value::string(text.to_owned())
 }
 
-/// The receiver, if it is a value of a Kubernetes type.
+/// The receiver, if it has a Kubernetes type.
 fn receiver<'v>(value: &'v Value<'_>) -> Result<&'v Opaque, Error> {
     match value {
         Value::Opaque(o) => Ok(o),
@@ -198,7 +198,7 @@ fn resource<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     Ok(opaque(Opaque::ResourceCheck(ResourceCheck { resource: resource.to_string(), ..check.clone() })))
 }
 
-/// The check with something set on it.
+/// Returns the check with one attribute set.
 fn with<'a>(args: &[Value<'a>], set: fn(&mut ResourceCheck, String)) -> Result<Value<'a>, Error> {
     let [check, Value::String(text)] = args else { return Err(Error::no_such_overload()) };
     let Opaque::ResourceCheck(check) = receiver(check)? else { return Err(Error::no_such_overload()) };

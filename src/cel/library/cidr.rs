@@ -1,4 +1,4 @@
-//! Networks (`k8s.io/apiserver/pkg/cel/library/cidr.go`).
+//! CIDR networks (`k8s.io/apiserver/pkg/cel/library/cidr.go`).
 
 use super::{Overload, Price, conversion, ip};
 use crate::cel::value::{Cidr, Error, Ip, Opaque, Value};
@@ -105,7 +105,7 @@ fn contains_ip<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         return Err(Error::no_such_overload());
     };
     let other = match other {
-        // The reason why the address is invalid is not reported.
+        // The server does not report why the address is invalid.
         Value::String(text) => Ip::parse(text).map_err(|_| Error::no_such_overload())?,
         Value::Opaque(o) => match **o {
             Opaque::Ip(ip) => ip,
@@ -131,7 +131,7 @@ fn contains_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     both(args).map(|(cidr, other)| Value::Bool(cidr.contains_cidr(other)))
 }
 
-/// The same before 1.32: only for networks that begin with the same address (`cidrContainsCIDR`).
+/// `containsCIDR` before 1.32, which is true only for networks with the same base address (`cidrContainsCIDR`).
 fn begins_with_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     both(args).map(|(cidr, other)| {
         Value::Bool(cidr.prefix_length() <= other.prefix_length() && cidr.masked().ip() == other.ip())

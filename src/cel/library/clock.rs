@@ -1,4 +1,4 @@
-//! The parts of timestamps, in UTC or a time zone, and of durations.
+//! Accessors for the fields of timestamps, in UTC or a time zone, and of durations.
 
 use super::{Function, Overload, Price};
 use crate::cel::value::{Duration, Error, Text, Value, time::Clock};
@@ -34,7 +34,7 @@ pub const FUNCTIONS: &[Overload] = &[
     span("getMilliseconds", "duration_to_milliseconds", milliseconds),
 ];
 
-/// The same functions of earlier servers.
+/// The accessors of servers before cel-go 0.29.
 pub const UNCHECKED: &[Overload] = &[
     unchecked("getFullYear", "timestamp_to_year_with_tz", |args| year(&normalized(args))),
     unchecked("getMonth", "timestamp_to_month_with_tz", |args| month(&normalized(args))),
@@ -52,7 +52,7 @@ const fn utc(function: &'static str, id: &'static str, call: Function) -> Overlo
     Overload::member(function, id, "(timestamp) -> int", Price::One, call)
 }
 
-/// Since cel-go 0.29, the minutes of an offset from UTC are checked.
+/// An accessor with a time zone. Since cel-go 0.29, the minutes of a UTC offset are range-checked.
 const fn zoned(function: &'static str, id: &'static str, call: Function) -> Overload {
     Overload::member(function, id, "(timestamp, string) -> int", Price::One, call).from_server(V1_37)
 }
@@ -105,7 +105,7 @@ fn milliseconds<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     whole(args, |d| d.0 / 1_000_000).unwrap_or_else(|| part(args, |c| c.millisecond))
 }
 
-/// The part of a point in time, in UTC or the zone that is named.
+/// A field of a timestamp, in UTC or the given time zone.
 fn part<'a>(args: &[Value<'a>], part: fn(Clock) -> i64) -> Result<Value<'a>, Error> {
     match args {
         [Value::Timestamp(t)] => Ok(Value::Int(part(t.clock(0)))),
@@ -114,7 +114,7 @@ fn part<'a>(args: &[Value<'a>], part: fn(Clock) -> i64) -> Result<Value<'a>, Err
     }
 }
 
-/// The part of a duration, if it is one.
+/// A field of a duration; `None` if the argument is not a duration.
 fn whole<'a>(args: &[Value<'a>], part: fn(Duration) -> i64) -> Option<Result<Value<'a>, Error>> {
     match args {
         [Value::Duration(d)] => Some(Ok(Value::Int(part(*d)))),
@@ -122,10 +122,10 @@ fn whole<'a>(args: &[Value<'a>], part: fn(Duration) -> i64) -> Option<Result<Val
     }
 }
 
-/// Time zones come with the program: what is installed where it runs must not change its answers.
+/// The time zone database is bundled with the program, so that results do not depend on the system.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The seconds `zone`, a name or `±hh:mm`, is ahead of UTC at a point in time.
+/// The UTC offset of `zone` (a name or `±hh:mm`) at a point in time, in seconds.
 fn offset(zone: &str, unix: i64) -> Result<i64, Error> {
     let Some((hours, minutes)) = zone.split_once(':') else {
         return named_offset(zone, unix);
@@ -138,7 +138,7 @@ fn offset(zone: &str, unix: i64) -> Result<i64, Error> {
     Ok(hours.wrapping_mul(60).wrapping_add(minutes).wrapping_mul(60).clamp(-OFFSET_LIMIT, OFFSET_LIMIT))
 }
 
-/// The arguments with an offset from UTC of at most 59 minutes beside its hours.
+/// Normalizes a UTC offset so that its minutes are at most 59.
 fn normalized<'a>(args: &[Value<'a>]) -> Vec<Value<'a>> {
     let mut args = args.to_vec();
     if let [_, Value::String(zone)] = &mut *args
@@ -152,7 +152,7 @@ fn normalized<'a>(args: &[Value<'a>]) -> Vec<Value<'a>> {
     args
 }
 
-/// No clock face needs more; the server wraps around.
+/// Clamps UTC offsets to avoid overflow. The server wraps around instead.
 const OFFSET_LIMIT: i64 = 1 << 40;
 
 /// `strconv.Atoi`
@@ -166,7 +166,7 @@ fn number(text: &str) -> Result<i64, Error> {
 }
 
 fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {
-    // The server's own zone is UTC.
+    // The server's local time zone is UTC.
     if matches!(name, "" | "UTC" | "Local") {
         return Ok(0);
     }
@@ -175,11 +175,11 @@ fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {
     }
     let unknown = || Error::new(format!("unknown time zone {name}"));
     let zone: TimeZone = ZONES.get(name).map_err(|_| unknown())?;
-    // Names are files to Go: case counts.
+    // Go looks up time zones as file names, so the names are case-sensitive.
     if zone.iana_name() != Some(name) {
         return Err(unknown());
     }
-    // The library ends a day before the last timestamp of CEL, with the same offset.
+    // jiff's range ends one day before the maximum CEL timestamp; the UTC offset is the same on both days.
     let unix = unix.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
     let point = jiff::Timestamp::from_second(unix).map_err(|_| unknown())?;
     Ok(i64::from(zone.to_offset(point).seconds()))

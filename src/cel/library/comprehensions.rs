@@ -1,4 +1,5 @@
-//! The functions with which two-variable comprehensions build maps (`ext/comprehensions.go`). The evaluator inserts in place where it can.
+//! The functions that two-variable comprehensions use to build maps (`ext/comprehensions.go`). The evaluator inserts in
+//! place if possible.
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Key, Map, Value};

@@ -30,7 +30,7 @@ fn is_in<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
 
 fn size<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
-        // Addresses have a size, but only the cost asks for it.
+        // IP addresses and networks have a size for the cost only; `size()` does not accept them.
         [Value::Opaque(o)] if matches!(**o, Opaque::Ip(_) | Opaque::Cidr(_)) => {
             Err(Error::new("no such overload: size"))
         }

@@ -1,4 +1,5 @@
-//! Conversions: `int()`, `string()`, `type()` and so on. Constant ones are computed when the program is planned.
+//! Conversion functions such as `int()`, `string()` and `type()`. Constant conversions are computed when the program is
+//! planned.
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
@@ -16,7 +17,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::global("double", "string_to_double", "(string) -> double", Price::One, to_double),
     Overload::global("double", "uint64_to_double", "(uint) -> double", Price::One, to_double),
     Overload::global("duration", "duration_to_duration", "(duration) -> duration", Price::One, same),
-    // It always fails. cel-go 0.29 removed it.
+    // This overload always fails; cel-go 0.29 removed it.
     Overload::global("duration", "int64_to_duration", "(int) -> duration", Price::One, to_duration).until_server(V1_37),
     Overload::global("duration", "string_to_duration", "(string) -> duration", Price::One, to_duration),
     Overload::global("dyn", "to_dyn", "(A) -> dyn", Price::One, same).unguarded(),
@@ -43,7 +44,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::global("uint", "string_to_uint64", "(string) -> uint", Price::One, to_uint),
 ];
 
-/// The functions whose calls with a constant are computed when the program is planned.
+/// Returns true for functions whose calls with a constant argument are computed when the program is planned.
 pub fn is_conversion(function: &str) -> bool {
     FUNCTIONS.iter().any(|overload| overload.function == function)
 }
@@ -80,7 +81,7 @@ fn to_int<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     only(args)?.to_int()
 }
 
-/// `string(x)`; addresses and networks convert as well.
+/// `string(x)`, including IP addresses and networks.
 pub(super) fn to_string<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     only(args)?.to_text().map(Value::String)
 }

@@ -55,7 +55,7 @@ pub const FUNCTIONS: &[Overload] = &[
     )
     .since(V1_31)
     .from_server(V1_35),
-    // The complaints about labels were worded differently.
+    // Before 1.35, the error messages for labels were different.
     Overload::member(
         "validate",
         "format-validate",

@@ -1,5 +1,5 @@
-//! `string.format()` of cel-go's extension library, version 2 (`ext/formatting.go`), in American English: `%f` groups digits, `%e` writes
-//! `1.5×10⁰³` and takes a precision for a width.
+//! `string.format()` of cel-go's string extension library, version 2 (`ext/formatting.go`), in the locale en_US: `%f`
+//! groups digits; `%e` prints `1.5×10⁰³` and treats its precision as a width.
 
 use crate::{
     cel::value::{Error, Value},
@@ -26,17 +26,16 @@ pub enum Clause {
     Octal,
 }
 
-/// A format string is literal text and clauses.
+/// A piece of a format string: literal text or a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'f> {
-    /// Stands for itself.
+    /// Literal text.
     Text(&'f str),
-    /// Takes the next argument.
+    /// A clause, which consumes the next argument.
     Clause(Clause),
 }
 
-/// Splits a format string piece by piece. A clause is preceded by asking for its argument, as the server does: with an argument missing,
-/// the text of what follows does not matter.
+/// Splits a format string into pieces. Like the server, it checks for a missing argument before it parses a clause.
 pub struct Pieces<'f> {
     rest: &'f str,
     arguments: usize,
@@ -44,12 +43,12 @@ pub struct Pieces<'f> {
 }
 
 impl<'f> Pieces<'f> {
-    /// The pieces of `format`, for so many arguments.
+    /// Splits `format` for a call with this number of arguments.
     pub fn new(format: &'f str, arguments: usize) -> Self {
         Self { rest: format, arguments, taken: 0 }
     }
 
-    /// The number of arguments that were used.
+    /// The number of arguments consumed so far.
     pub fn taken(&self) -> usize {
         self.taken
     }
@@ -74,7 +73,7 @@ impl<'f> Pieces<'f> {
             Some(b'x') => Clause::Hex(false),
             Some(b'X') => Clause::Hex(true),
             Some(b'o') => Clause::Octal,
-            // Go looks at bytes.
+            // Go indexes strings by byte.
             other => {
                 let shown = char::from(other.unwrap_or(0));
                 return Err(failed(format!("unrecognized formatting clause \"{shown}\"")));
@@ -188,7 +187,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A double, or a text that names one that is no number.
+/// The double value of an argument: a double, or or one of the strings `NaN`, `Infinity` and `-Infinity`.
 fn double(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Double(d) => Some(*d),
@@ -202,7 +201,7 @@ fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// The text that Go's locale-aware printer writes for a number with an unreadable precision.
+/// What Go's locale-aware printer writes for a number with an invalid precision.
 const BAD_PRECISION: &str = "%!(NOVERB)";
 
 fn is_bad(precision: u64) -> bool {
@@ -226,14 +225,15 @@ fn fixed(d: f64, precision: u64) -> String {
     if let Some(text) = special(d) {
         return text.to_owned();
     }
-    // The printer keeps eight bits of the precision, and none of 256 means as many digits as needed.
+    // The printer uses the lowest eight bits of the precision; a multiple of 256 other than 0 means as many digits as
+    // necessary.
     let text = match (precision & 0xff) as usize {
         0 if precision > 0 => format!("{}", d.abs()),
         precision => format!("{:.precision$}", d.abs()),
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut out = String::with_capacity(text.len() * 4 / 3 + 1);
-    // Zero has no sign, what is rounded to zero has.
+    // Zero has no sign, but a negative number that rounds to zero does.
     if d < 0.0 {
         out.push('-');
     }
@@ -324,7 +324,7 @@ fn string(value: &Value<'_>) -> Result<String, String> {
     }
 }
 
-/// An element of a list or map, written as CEL would.
+/// Formats an element of a list or map as a CEL literal.
 fn literal(value: &Value<'_>) -> Result<String, String> {
     match value {
         Value::String(s) => Ok(go_quote(s)),
@@ -338,7 +338,7 @@ fn literal(value: &Value<'_>) -> Result<String, String> {
     }
 }
 
-/// Results longer than this cost the server its memory.
+/// The maximum length of a result in bytes; a longer result would exhaust the server's memory.
 const MOST_BYTES: usize = 64 << 20;
 const TOO_LONG: &str = "result too long";
 
@@ -351,12 +351,12 @@ pub(super) fn format<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     format_with(args, "×")
 }
 
-/// The same before 1.33, whose text library put narrow spaces around the sign of `%e`.
+/// `format` before 1.33, whose text library put narrow spaces around the multiplication sign of `%e`.
 pub(super) fn format_with_spaces<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     format_with(args, "\u{202f}×\u{202f}")
 }
 
-/// `times` is the multiplication sign of `%e`.
+/// Formats a string; `times` is the multiplication sign of `%e`.
 fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> {
     let [Value::String(format), Value::List(arguments)] = args else {
         return Err(Error::no_such_overload());

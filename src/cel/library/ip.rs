@@ -1,4 +1,4 @@
-//! Addresses (`k8s.io/apiserver/pkg/cel/library/ip.go`).
+//! IP addresses (`k8s.io/apiserver/pkg/cel/library/ip.go`).
 
 use super::{Overload, Price, conversion};
 use crate::cel::value::{Error, Ip, Opaque, Value};
@@ -43,7 +43,7 @@ pub(super) fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     }
 }
 
-/// An address as a value.
+/// Wraps an IP address as a CEL value.
 pub(super) fn value<'a>(ip: Ip) -> Value<'a> {
     Value::Opaque(Arc::new(Opaque::Ip(ip)))
 }

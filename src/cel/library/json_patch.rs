@@ -1,4 +1,4 @@
-//! What expressions of JSON patches need (`k8s.io/apiserver/pkg/cel/library/jsonpatch.go`).
+//! Functions for JSON patch expressions (`k8s.io/apiserver/pkg/cel/library/jsonpatch.go`).
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};

@@ -1,4 +1,4 @@
-//! Logic, choice, equality and indexing: what the evaluator mostly does itself.
+//! Logical and conditional operators, equality and indexing. The evaluator implements most of them itself.
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
@@ -10,7 +10,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::planned("_&&_", "logical_and", "(bool, bool) -> bool", Price::Free),
     Overload::planned("_||_", "logical_or", "(bool, bool) -> bool", Price::Free),
     Overload::global("!_", "logical_not", "(bool) -> bool", Price::One, not).unguarded(),
-    // Called on errors as well, so planned.
+    // The argument may be an error, so the evaluator implements it.
     Overload::planned("@not_strictly_false", "not_strictly_false", "(bool) -> bool", Price::One),
     Overload::planned("_==_", "equals", "(A, A) -> bool", Price::Compare),
     Overload::planned("_!=_", "not_equals", "(A, A) -> bool", Price::Compare),

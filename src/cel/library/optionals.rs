@@ -1,5 +1,5 @@
-//! Optional values (`cel.OptionalTypes`). `or` and `orValue` look at their second argument only if they have to, so the evaluator does
-//! them.
+//! Optional values (`cel.OptionalTypes`). `or` and `orValue` evaluate their second argument only if necessary, so the
+//! evaluator implements them.
 
 use super::{Overload, Price};
 use crate::cel::value::{Error, Value};
@@ -26,7 +26,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", Price::Free)
         .as_member()
         .since(Minor(28)),
-    // The library's version 1, which cel-go 0.23 brought without a way to choose another.
+    // These are from version 1 of the library, which cel-go 0.23 introduced without a way to select another version.
     Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last)
         .since(Minor(28))
         .from_server(V1_33),

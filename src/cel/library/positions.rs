@@ -34,7 +34,7 @@ pub(super) fn out_of_range(index: i64) -> Error {
     Error::new(format!("index out of range: {index}"))
 }
 
-/// The byte offset of a code point, also of the end.
+/// The byte offset of the code point at `index`; `index` may also be the length.
 pub(super) fn offset(text: &str, index: i64) -> Option<usize> {
     let index = usize::try_from(index).ok()?;
     if text.is_ascii() {
@@ -47,7 +47,8 @@ fn count(text: &str) -> i64 {
     text.chars().count() as i64
 }
 
-/// The common cases of both directions on a server of version `SINCE`: the index of an empty text, and no result past the end.
+/// The cases common to both directions on a server of version `SINCE`: the index of an empty substring, and a start
+/// position past the end.
 fn trivial<const SINCE: u16>(text: &str, part: &str, from: i64) -> Result<Option<i64>, Error> {
     let length = count(text);
     if Minor(SINCE) < V1_37 && part.is_empty() {
@@ -89,7 +90,8 @@ fn last_index_of<'a, const SINCE: u16>(args: &[Value<'a>]) -> Result<Value<'a>, 
     if let Some(found) = trivial::<SINCE>(text, part, from)? {
         return Ok(Value::Int(found));
     }
-    // The last match that begins at or before `from` ends so many bytes later at most; that may be within a code point.
+    // A match that starts at or before `from` ends at most `part.len()` bytes after it. This offset may be within a
+    // code point.
     let end = (offset(text, from).unwrap_or(text.len()) + part.len()).min(text.len());
     let end = (0..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let found = text.get(..end).and_then(|head| head.rfind(&**part));

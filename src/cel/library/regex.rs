@@ -1,4 +1,5 @@
-//! `find` and `findAll` (`k8s.io/apiserver/pkg/cel/library/regex.go`). The evaluator calls them, because it keeps compiled patterns.
+//! `find` and `findAll` (`k8s.io/apiserver/pkg/cel/library/regex.go`). The evaluator calls these functions directly,
+//! because it caches compiled patterns.
 
 use super::{Overload, Price};
 use crate::{
@@ -14,7 +15,7 @@ pub const FUNCTIONS: &[Overload] = &[
         .as_member(),
 ];
 
-/// The leftmost match, or the empty text.
+/// The leftmost match, or an empty string.
 pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
     match pattern.find(text) {
         Some(range) => Value::String(text.slice(range)),
@@ -22,7 +23,7 @@ pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
     }
 }
 
-/// The matches, at most `limit` unless it is negative.
+/// All matches, at most `limit` unless `limit` is negative.
 pub fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64) -> Value<'a> {
     let ranges = pattern.find_all(text, usize::try_from(limit).ok());
     Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect())

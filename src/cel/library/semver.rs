@@ -67,7 +67,7 @@ fn version<'v>(value: &'v Value<'_>) -> Result<&'v Semver, Error> {
 
 fn part<'a>(args: &[Value<'a>], part: fn(&Semver) -> u64) -> Result<Value<'a>, Error> {
     match args {
-        // Go converts without a check.
+        // Like Go, this conversion wraps around.
         [value] => version(value).map(|v| Value::Int(part(v) as i64)),
         _ => Err(Error::no_such_overload()),
     }

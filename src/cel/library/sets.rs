@@ -1,4 +1,4 @@
-//! Lists as sets (`ext/sets.go`).
+//! Set operations on lists (`ext/sets.go`).
 
 use super::{Overload, Price};
 use crate::cel::value::{self, Error, Fuel, List, Value};

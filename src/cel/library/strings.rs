@@ -53,7 +53,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("join", "list_join_string", "(list(string), string) -> string", Price::Join, join),
 ];
 
-/// Results longer than this cost more than an expression may use, by far.
+/// The maximum length of a result in bytes; longer results would exceed the cost limit by far.
 const MOST_BYTES: usize = 64 << 20;
 
 fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -118,7 +118,7 @@ fn split<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     }
     while parts.len() + 1 < limit {
         let rest = text.get(start..).unwrap_or_default();
-        // No separator: every code point is a part.
+        // An empty separator splits the string into code points.
         let (end, next) = if separator.is_empty() {
             match rest.chars().next().map(char::len_utf8) {
                 Some(width) if width < rest.len() => (width, width),

@@ -22,7 +22,7 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Affix, starts_with)
         .unguarded()
         .until_server(V1_37),
-    // Before cel-go 0.29, only the member function has a price.
+    // Before cel-go 0.29, only the member function has a cost.
     Overload::global("matches", "matches", "(string, string) -> bool", Price::Match, matches)
         .unguarded()
         .from_server(V1_37),
@@ -47,7 +47,8 @@ fn ends_with<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     both(args, |text, end| text.ends_with(end))
 }
 
-/// The error for anything but strings; the evaluator does the rest, because it keeps compiled patterns.
+/// Returns the error for arguments that are not strings. The evaluator handles strings, because it caches compiled
+/// patterns.
 fn matches<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
         [operand, _] if operand.as_str().is_none() => Err(unknown_operand("matches", operand)),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Transform, parse).from_server(V1_32),
-    // The size of the result was not estimated.
+    // Before 1.32, the size of the result was not estimated.
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Scan(0), parse).until_server(V1_32),
     Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", Price::One, |args| {
         part(args, |url| url.scheme().to_owned())

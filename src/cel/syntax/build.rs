@@ -1,5 +1,5 @@
-//! Creates nodes: assigns ids, records positions, reads literals, expands macros. Used by the fast parser and, for
-//! sources with syntax errors, by the walk over the recovered tree.
+//! Creates nodes: assigns ids, records positions, parses literals and expands macros. Used by the fast parser and, for
+//! sources with syntax errors, by the visitor of the recovered tree.
 
 use super::{
     ParseOptions,
@@ -11,10 +11,11 @@ use crate::cel::{
     issues::{Issues, Location},
 };
 
-/// More nodes than this no server could hold either: `optMap` doubles what it is called on.
+/// The maximum number of nodes. A larger tree would exhaust a real server's memory, too: `optMap` duplicates its
+/// receiver.
 const MAX_NODES: usize = 1_000_000;
 
-/// Whether a name is reserved.
+/// Returns true for a reserved word.
 pub fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok()
 }
@@ -43,17 +44,17 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// The state of one parse.
+/// The state of a parse.
 pub(super) struct Builder<'s> {
     /// The source text.
     pub source: &'s str,
-    /// The enabled extensions.
+    /// The parser options.
     pub options: ParseOptions,
-    /// Problems so far.
+    /// The errors so far.
     pub issues: Issues,
-    /// Code point offset by id.
+    /// The code point offset of each node, indexed by id.
     pub offsets: Vec<i32>,
-    /// The tree got larger than [`MAX_NODES`].
+    /// True once the tree has more than [`MAX_NODES`] nodes.
     pub too_large: bool,
 }
 
@@ -72,18 +73,18 @@ impl<'s> Builder<'s> {
         Self { source, options, issues: Issues::new(source), offsets: vec![-1], too_large: false }
     }
 
-    /// A fresh id for a node at this offset.
+    /// Assigns a new id to a node at this offset.
     pub fn new_id(&mut self, offset: i32) -> ExprId {
         let id = self.offsets.len();
         if id > MAX_NODES {
             self.too_large = true;
         }
-        // cel-go takes the empty source for one whose first line lies before it.
+        // cel-go places the nodes of an empty source before its first line.
         self.offsets.push(if self.source.is_empty() { -1 } else { offset });
         id as ExprId
     }
 
-    /// Gives an id back: the last one is handed out again.
+    /// Releases an id. Only the last id assigned is reused.
     fn delete_id(&mut self, id: ExprId) {
         if id as usize + 1 == self.offsets.len() {
             self.offsets.pop();
@@ -92,12 +93,12 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// The position of a node.
+    /// The code point offset of a node.
     pub fn offset(&self, id: ExprId) -> i32 {
         self.offsets.get(id as usize).copied().unwrap_or(-1)
     }
 
-    /// A node with a fresh id.
+    /// Creates a node with a new id.
     pub fn node(&mut self, offset: i32, kind: ExprKind) -> Expr {
         Expr { id: self.new_id(offset), kind }
     }
@@ -116,7 +117,7 @@ impl<'s> Builder<'s> {
         self.node(-1, ExprKind::Unspecified)
     }
 
-    /// A variable; `name` without its leading dot, which is `dotted`.
+    /// Creates an identifier. `name` has no leading dot; `dotted` is true if the source has one.
     pub fn ident(&mut self, start: i32, dotted: bool, name: &str, at: i32) -> Expr {
         if let Some(wrong) = self.reserved(start, name) {
             return wrong;
@@ -124,12 +125,12 @@ impl<'s> Builder<'s> {
         self.node(at, ExprKind::Ident(with_dot(dotted, name)))
     }
 
-    /// The problem with using a reserved word as a name.
+    /// Reports an error if `name` is a reserved word.
     pub fn reserved(&mut self, start: i32, name: &str) -> Option<Expr> {
         is_reserved(name).then(|| self.error(start, format!("reserved identifier: {name}")))
     }
 
-    /// A call, or what the macro of that name makes of it. `id` was taken before the arguments were made.
+    /// Creates a call, or expands the macro with that name. `id` was assigned before the arguments were parsed.
     pub fn call(&mut self, id: ExprId, function: String, target: Option<Expr>, args: Vec<Expr>) -> Expr {
         let Some(which) = self.options.macros.find(&function, args.len(), target.is_some()) else {
             return Expr { id, kind: ExprKind::Call { target: target.map(Box::new), function, args } };
@@ -152,12 +153,12 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// An operator with its operands; no macro has an operator's name.
+    /// Creates an operator call; no macro has the name of an operator.
     pub fn operator(id: ExprId, function: &str, args: Vec<Expr>) -> Expr {
         Expr { id, kind: ExprKind::Call { target: None, function: function.to_owned(), args } }
     }
 
-    /// A whole number; `text` with its sign.
+    /// Parses an int literal; `text` includes the sign.
     pub fn int(&mut self, offset: i32, text: &str) -> Expr {
         let parsed = match (text.strip_prefix("0x"), text.strip_prefix("-0x")) {
             (Some(digits), _) => i64::from_str_radix(digits, 16),
@@ -167,7 +168,7 @@ impl<'s> Builder<'s> {
         self.literal(offset, parsed.map(Literal::Int).map_err(|_| "invalid int literal"))
     }
 
-    /// An unsigned number; `text` with its `u`.
+    /// Parses a uint literal; `text` includes the `u`.
     pub fn uint(&mut self, offset: i32, text: &str) -> Expr {
         let text = text.trim_end_matches(['u', 'U']);
         let parsed = match text.strip_prefix("0x") {
@@ -177,13 +178,13 @@ impl<'s> Builder<'s> {
         self.literal(offset, parsed.map(Literal::Uint).map_err(|_| "invalid uint literal"))
     }
 
-    /// A floating point number; `text` with its sign.
+    /// Parses a double literal; `text` includes the sign.
     pub fn double(&mut self, offset: i32, text: &str) -> Expr {
         let parsed = text.parse::<f64>().ok().filter(|value| value.is_finite());
         self.literal(offset, parsed.map(Literal::Double).ok_or("invalid double literal"))
     }
 
-    /// A quoted string.
+    /// Parses a string literal.
     pub fn string(&mut self, offset: i32, text: &str) -> Expr {
         let value = match unescape(text, false) {
             Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
@@ -195,7 +196,7 @@ impl<'s> Builder<'s> {
         self.node(offset, ExprKind::Literal(Literal::String(value)))
     }
 
-    /// A quoted byte string; `text` without its `b`.
+    /// Parses a bytes literal; `text` excludes the `b`.
     pub fn bytes(&mut self, offset: i32, text: &str) -> Expr {
         let value = match unescape(text, true) {
             Ok(bytes) => bytes,
@@ -207,17 +208,17 @@ impl<'s> Builder<'s> {
         self.node(offset, ExprKind::Literal(Literal::Bytes(value)))
     }
 
-    /// `true` or `false`.
+    /// Creates a boolean literal.
     pub fn bool(&mut self, offset: i32, value: bool) -> Expr {
         self.node(offset, ExprKind::Literal(Literal::Bool(value)))
     }
 
-    /// `null`.
+    /// Creates a null literal.
     pub fn null(&mut self, offset: i32) -> Expr {
         self.node(offset, ExprKind::Literal(Literal::Null))
     }
 
-    /// Sets the position of a node later.
+    /// Sets the position of a node after its creation.
     pub fn place(&mut self, id: ExprId, offset: i32) {
         if let Some(place) = self.offsets.get_mut(id as usize) {
             *place = offset;
@@ -231,7 +232,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// `a && b && c` as a balanced tree, whose ids were taken after each operand.
+    /// Creates a balanced tree for a chain such as `a && b && c`; `ops` are the ids assigned after each operand.
     pub fn balanced(function: &str, terms: Vec<Expr>, ops: &[ExprId]) -> Expr {
         let mut terms = terms.into_iter();
         Self::balance(function, &mut terms, ops)
@@ -250,7 +251,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// A name as written with its leading dot.
+/// The name with its leading dot, if it has one.
 pub(super) fn with_dot(dotted: bool, name: &str) -> String {
     if dotted { format!(".{name}") } else { name.to_owned() }
 }

@@ -1,5 +1,6 @@
-//! CEL's grammar as data, for reading sources with errors: the rules, and the network of states they make, in the shape in
-//! which the parser generator cel-go uses lays them out. Which token is "expected" is a question about states.
+//! CEL's grammar as data, used to parse sources with syntax errors: the rules, and their state network (ATN) in the
+//! layout of ANTLR, which generates cel-go's parser. The tokens that an error message lists as expected depend on these
+//! states.
 
 use super::token::{Kind, KindSet};
 use std::sync::OnceLock;
@@ -30,7 +31,7 @@ pub(super) enum Rule {
 /// The number of rules.
 pub(super) const RULES: usize = 17;
 
-/// The label of a part of a rule in the tree.
+/// The label of a part of a rule in the syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     None,
@@ -52,24 +53,24 @@ pub(super) enum Label {
     Token,
 }
 
-/// The decision whether to enter a part or to skip it.
+/// How the parser decides whether to enter or skip a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// By the next token alone.
+    /// By the next token.
     OneToken,
-    /// By as many tokens as it takes.
+    /// By adaptive prediction with any number of tokens.
     Lookahead,
 }
 
-/// The number of a state.
+/// The index of a state.
 pub(super) type StateId = u16;
 
 /// A part of a rule.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    /// One token of the set.
+    /// One token out of a set.
     Token { state: StateId, set: KindSet, label: Label },
-    /// Another rule.
+    /// A call of another rule.
     Rule { state: StateId, rule: Rule, precedence: u32, label: Label },
     /// `(…)?`
     Optional { state: StateId, body: StateId, choice: Choice, parts: Vec<Part> },
@@ -79,29 +80,29 @@ pub(super) enum Part {
     Plus { state: StateId, back: StateId, choice: Choice, parts: Vec<Part> },
 }
 
-/// One way to read a left recursive rule on: `rule op rule`.
+/// A suffix of a left-recursive rule: `rule op rule`.
 #[derive(Clone, Debug)]
 pub(super) struct Suffix {
-    /// It may follow where the rule was called with at most this precedence.
+    /// The suffix applies if the rule was called with at most this precedence.
     pub precedence: u32,
-    /// The state before it.
+    /// The state before the suffix.
     pub state: StateId,
-    /// Its parts.
+    /// The parts of the suffix.
     pub parts: Vec<Part>,
 }
 
 /// The body of a rule.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
-    /// One sequence.
+    /// A sequence of parts.
     Sequence(Vec<Part>),
-    /// Alternatives; they are numbered from 1 on.
+    /// Alternatives, numbered from 1.
     Alternatives { state: StateId, choice: Choice, alternatives: Vec<Vec<Part>> },
-    /// A beginning and any number of suffixes.
+    /// A prefix followed by any number of suffixes.
     LeftRecursive { prefix: Vec<Part>, entry: StateId, block: StateId, back: StateId, suffixes: Vec<Suffix> },
 }
 
-/// The kind of a state, which decides how the parser resynchronizes there.
+/// The kind of a state, which determines how the parser resynchronizes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateKind {
     Plain,
@@ -111,18 +112,19 @@ pub(super) enum StateKind {
     LoopBack,
 }
 
-/// A way out of a state.
+/// A transition between states.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Edge {
-    /// Free.
+    /// A transition that consumes no token (epsilon).
     Free(StateId),
-    /// Out of a rule to one of its callers; whether the call was one with precedence 0 of a left recursive rule.
+    /// A return from a rule to one of its callers; `outermost` is true if the call was one of a left-recursive rule
+    /// with precedence 0.
     Return { to: StateId, outermost: bool },
-    /// One token of the set.
+    /// Consumes one token of the set.
     Token(KindSet, StateId),
-    /// Into a rule, and on from `follow` when it is done.
+    /// Calls a rule; parsing continues at `follow` when the rule ends.
     Call { rule: Rule, follow: StateId },
-    /// Free if the rule was called with at most this precedence.
+    /// A transition that consumes no token, allowed if the rule was called with at most this precedence.
     Precedence(u32, StateId),
 }
 
@@ -132,13 +134,13 @@ pub(super) struct State {
     pub kind: StateKind,
     pub rule: Rule,
     pub edges: Vec<Edge>,
-    /// The decision whether a left-recursive rule continues.
+    /// True if the state decides whether a left-recursive rule continues.
     pub precedence_choice: bool,
-    /// Tokens that can come next within the rule.
+    /// The tokens that can come next within the rule.
     pub next: KindSet,
 }
 
-/// The grammar.
+/// The grammar with its states.
 #[derive(Debug)]
 pub(super) struct Grammar {
     pub states: Vec<State>,
@@ -162,7 +164,7 @@ const fn k(kind: Kind) -> KindSet {
     kind.bit()
 }
 
-/// The grammar, laid out once.
+/// The grammar, built on first use.
 pub(super) fn grammar() -> &'static Grammar {
     static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
     GRAMMAR.get_or_init(lay_out)
@@ -228,12 +230,12 @@ impl Grammar {
         self.stop.get(rule as usize).copied().unwrap_or_default()
     }
 
-    /// The ways out of a state.
+    /// The transitions out of a state.
     pub fn edges(&self, state: StateId) -> &[Edge] {
         self.states.get(state as usize).map_or(&[], |state| state.edges.as_slice())
     }
 
-    /// Tokens that can come next within the rule, and whether it may end.
+    /// The tokens that can come next within the rule, and [`KindSet::END_OF_RULE`] if the rule may end.
     pub fn next(&self, state: StateId) -> KindSet {
         self.states.get(state as usize).map_or(KindSet::EMPTY, |state| state.next)
     }
@@ -261,7 +263,7 @@ impl Grammar {
                 _ => continue,
             }
             if self.kind(state) == StateKind::RuleStop {
-                // No rule of the grammar is empty, so only the asked one can end.
+                // No rule matches the empty input, so only the rule that contains the state can end.
                 if !inner {
                     found = found.union(KindSet::END_OF_RULE);
                 }
@@ -281,7 +283,7 @@ impl Grammar {
 
 struct Layout {
     states: Vec<State>,
-    /// The calls of rules, with their precedence.
+    /// The calls of rules with their precedence.
     calls: Vec<(StateId, Rule, u32)>,
     rule: Rule,
     start: [StateId; RULES],
@@ -305,7 +307,7 @@ impl Layout {
         self.edge(from, Edge::Free(to));
     }
 
-    /// The state after a state's token or call.
+    /// The state after the token or call of a state.
     fn target(&self, state: StateId) -> Option<StateId> {
         self.states.get(state as usize)?.edges.iter().find_map(|edge| match edge {
             Edge::Token(_, to) | Edge::Call { follow: to, .. } => Some(*to),
@@ -313,8 +315,9 @@ impl Layout {
         })
     }
 
-    /// Lets tokens and calls lead past states that only lead on, except to the end of a rule. Callers that go on in the same state
-    /// are one caller to prediction, so this decides whether two alternatives are in the same place.
+    /// Redirects tokens and calls past states that have only one epsilon transition, except at the end of a rule.
+    /// Prediction identifies callers by the state in which they continue, so this determines whether two alternatives
+    /// have the same configuration.
     fn shorten(&mut self) {
         for state in 0..self.states.len() as StateId {
             let Some(mut target) = self.target(state) else { continue };
@@ -332,7 +335,7 @@ impl Layout {
         }
     }
 
-    /// Lays parts out one after the other; returns the state before the first and the one after the last.
+    /// Adds parts in sequence; returns the state before the first part and the state after the last.
     fn sequence(&mut self, specs: Vec<Spec>) -> (StateId, StateId, Vec<Part>) {
         let first = self.state(StateKind::Plain);
         let mut last = first;

@@ -1,20 +1,20 @@
-//! Source text to tokens, with the choices of cel-go's generated lexer: the longest token wins; where no token fits, the
-//! text up to and including the first impossible character is reported and skipped.
+//! The lexer, which makes the same choices as cel-go's generated lexer: the longest token wins; if no token matches,
+//! the text up to and including the first invalid character is reported and skipped.
 
 use super::token::{Kind, Token};
 
-/// A stretch of text that is no token.
+/// A range of text that is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadText {
-    /// First byte.
+    /// The byte offset of the start.
     pub start: usize,
-    /// Byte after the last that is shown.
+    /// The byte offset of the end of the text to report.
     pub end: usize,
-    /// Code point offset of the first character.
+    /// The code point offset of the first character.
     pub offset: u32,
 }
 
-/// Reads tokens one by one.
+/// Splits a source into tokens.
 #[derive(Clone, Debug)]
 pub struct Lexer<'s> {
     source: &'s str,
@@ -25,14 +25,14 @@ pub struct Lexer<'s> {
 
 /// The result of scanning a string literal from its opening quote.
 enum StringScan {
-    /// It ends before this byte.
+    /// The string ends before this byte.
     Ends(usize),
-    /// It breaks at this byte (the impossible character, or the end of the text).
+    /// The string is invalid at this byte (an invalid character, or the end of the source).
     Breaks(usize),
 }
 
 impl<'s> Lexer<'s> {
-    /// Starts at the beginning.
+    /// Creates a lexer at the beginning of a source.
     pub fn new(source: &'s str) -> Self {
         Self { source, bytes: source.as_bytes(), at: 0, offset: 0 }
     }
@@ -48,7 +48,7 @@ impl<'s> Lexer<'s> {
         at
     }
 
-    /// Goes on to `end` and returns the token that ends there.
+    /// Advances to `end` and returns the token that ends there.
     fn token(&mut self, kind: Kind, end: usize) -> Token {
         let token = Token { kind, start: self.at as u32, end: end as u32, offset: self.offset };
         self.move_to(end);
@@ -61,7 +61,7 @@ impl<'s> Lexer<'s> {
         self.at = end;
     }
 
-    /// The text from here to the impossible character at `end`, which is part of it.
+    /// The text up to and including the invalid character at `end`.
     fn bad(&mut self, end: usize) -> BadText {
         let width = self.source.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         let bad = BadText { start: self.at, end: end + width, offset: self.offset };
@@ -69,7 +69,7 @@ impl<'s> Lexer<'s> {
         bad
     }
 
-    /// The next token, white space and comments included; [`Kind::Eof`] at the end, again and again.
+    /// The next token, including white space and comments; [`Kind::Eof`] at the end and on every later call.
     pub fn next_token(&mut self) -> Result<Token, BadText> {
         let at = self.at;
         let Some(&first) = self.bytes.get(at) else { return Ok(self.token(Kind::Eof, at)) };
@@ -136,7 +136,7 @@ impl<'s> Lexer<'s> {
         Ok(self.token(kind, at + length))
     }
 
-    /// An identifier, keyword, or a string with a prefix.
+    /// Scans an identifier, a keyword, or a string with a prefix.
     fn word(&mut self) -> Token {
         let at = self.at;
         let end = self.skip_while(at, |b| b.is_ascii_alphanumeric() || b == b'_');
@@ -183,7 +183,7 @@ impl<'s> Lexer<'s> {
         if after > end { (Kind::Float, after) } else { (Kind::Int, end) }
     }
 
-    /// The end of an exponent that begins here; `at` if there is none.
+    /// The end of an exponent that starts at `at`; `at` if there is none.
     fn exponent(&self, at: usize) -> usize {
         if !matches!(self.byte(at), b'e' | b'E') {
             return at;
@@ -193,11 +193,11 @@ impl<'s> Lexer<'s> {
         if end > digits { end } else { at }
     }
 
-    /// A string literal whose opening quote is at `open`.
+    /// Scans a string literal whose opening quote is at `open`.
     fn string(&self, open: usize, raw: bool) -> StringScan {
         let quote = self.byte(open);
         if self.byte(open + 1) == quote {
-            // Either empty or three quotes; what does not end with three is the empty string and something after it.
+            // Two quotes are followed by a third, or are an empty string.
             if self.byte(open + 2) == quote
                 && let StringScan::Ends(end) = self.triple_quoted(open + 3, quote, raw)
             {
@@ -235,7 +235,10 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The end of the escape sequence at `at`, or where it breaks.
+    /// The end of the escape sequence at `at`.
+    ///
+    /// # Errors
+    /// Returns the byte offset at which the sequence is invalid.
     fn escape(&self, at: usize) -> Result<usize, usize> {
         let digits = |count: usize, fits: fn(u8) -> bool| {
             let from = at + 2;

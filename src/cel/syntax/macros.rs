@@ -1,15 +1,15 @@
-//! The macros: calls that are rewritten while parsing, mostly into folds.
+//! Macros: calls that the parser rewrites, mostly into folds.
 //!
-//! New nodes get their ids in the order in which cel-go's expanders create them, children before parents; their position is that of the
-//! call's parenthesis.
+//! New nodes get their ids in the order in which cel-go's expanders create them, children before parents. Their
+//! position is that of the call's parenthesis.
 
 use crate::cel::ast::{Comprehension, Expr, ExprId, ExprKind, Literal};
 
-/// The accumulator of a fold; cannot be written in source.
+/// The accumulator variable of a fold, which cannot be written in source.
 const ACCUMULATOR: &str = "@result";
-/// Its name in older versions, still refused as a loop variable.
+/// The accumulator variable in older versions, which is still rejected as a loop variable.
 const OLD_ACCUMULATOR: &str = "__result__";
-/// The loop variable of folds that only bind a name.
+/// The loop variable of folds that only bind a variable.
 const UNUSED: &str = "#unused";
 const SORT_INPUT: &str = "@__sortBy_input__";
 
@@ -50,7 +50,7 @@ pub enum Macro {
 }
 
 impl Macro {
-    /// All of them, with name, number of arguments, and whether they are called on a receiver.
+    /// All macros with their name, number of arguments, and whether they are member functions.
     pub const FORMS: &[(Macro, &str, usize, bool)] = &[
         (Self::Has, "has", 1, false),
         (Self::All, "all", 2, true),
@@ -74,13 +74,13 @@ impl Macro {
         (Self::TransformMapEntry, "transformMapEntry", 4, true),
     ];
 
-    /// The macro a call would be.
+    /// The macro with this name and number of arguments.
     fn find(name: &str, arguments: usize, member: bool) -> Option<Self> {
         Self::FORMS.iter().find(|(_, n, a, m)| *n == name && *a == arguments && *m == member).map(|(found, ..)| *found)
     }
 }
 
-/// Which macros an environment has.
+/// The set of macros available in an environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacroSet(u32);
 
@@ -88,31 +88,31 @@ impl MacroSet {
     /// Every macro.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// With one more.
+    /// Adds a macro to the set.
     pub const fn with(self, added: Macro) -> Self {
         Self(self.0 | 1 << added as u8)
     }
 
-    /// Whether the set contains the macro.
+    /// Returns true if the set contains the macro.
     pub const fn has(self, sought: Macro) -> bool {
         self.0 >> sought as u8 & 1 == 1
     }
 
-    /// The macro a call would be here.
+    /// The macro with this name and number of arguments, if the set contains it.
     pub(super) fn find(self, name: &str, arguments: usize, member: bool) -> Option<Macro> {
         Macro::find(name, arguments, member).filter(|found| self.has(*found))
     }
 }
 
-/// An error in a macro's arguments: the node and the message.
+/// An error in a macro's arguments: the id of the node, and the message.
 pub(super) struct MacroError(pub ExprId, pub String);
 
-/// Gives nodes their ids.
+/// Assigns ids to nodes.
 pub(super) trait Ids {
-    /// A fresh id for a node at this offset.
+    /// Assigns a new id to a node at this offset.
     fn new_id(&mut self, offset: i32) -> ExprId;
 
-    /// The position of a node.
+    /// The code point offset of a node.
     fn offset(&self, id: ExprId) -> i32;
 }
 
@@ -123,13 +123,13 @@ pub(super) struct Expander<'b, I> {
 }
 
 impl<'b, I: Ids> Expander<'b, I> {
-    /// For a call with this id.
+    /// Creates an expander for the call with this id.
     pub fn new(ids: &'b mut I, call: ExprId) -> Self {
         let offset = ids.offset(call);
         Self { ids, offset }
     }
 
-    /// The rewritten call.
+    /// Expands a macro call.
     pub fn expand(&mut self, which: Macro, target: Option<Expr>, mut args: Vec<Expr>) -> Result<Expr, MacroError> {
         if which == Macro::Has {
             let Some(arg) = args.pop() else { return Ok(self.node(ExprKind::Unspecified)) };
@@ -297,7 +297,7 @@ impl<'b, I: Ids> Expander<'b, I> {
         Ok(self.fold(target, var, None, Fold { init, condition, step, result }))
     }
 
-    /// `@result + [body]`, if the filter lets it through.
+    /// `@result + [body]`, conditional on `filter` if there is one.
     fn append(&mut self, filter: Option<Expr>, body: Expr) -> Expr {
         let accumulator = self.accumulator();
         let added = self.list(vec![body]);
@@ -375,7 +375,7 @@ impl<'b, I: Ids> Expander<'b, I> {
         Ok(self.bind(empty, (UNUSED.to_owned(), None), SORT_INPUT, parts))
     }
 
-    /// The same tree with new ids, parents before children; they keep their places.
+    /// Copies a tree with new ids, parents before children, and the same positions.
     fn copy(&mut self, expr: &Expr) -> Expr {
         let offset = self.ids.offset(expr.id).max(0);
         let id = self.ids.new_id(offset);
@@ -433,7 +433,7 @@ impl<'b, I: Ids> Expander<'b, I> {
     }
 }
 
-/// The parts of a fold that concern its accumulator.
+/// The parts of a fold that use its accumulator.
 struct Fold {
     init: Expr,
     condition: Expr,

@@ -1,5 +1,5 @@
-//! The fast path: reads a valid expression straight into its tree. Whatever is not valid makes it give up, and
-//! [`super::recover`] reads the source again the slow way to say what is wrong.
+//! The fast parser for valid expressions. It stops at the first error; [`super::recover`] then parses the source again
+//! to report errors.
 
 use super::{
     build::{Builder, with_dot},
@@ -11,12 +11,12 @@ use crate::cel::ast::{Expr, ExprKind, MapEntry, StructField};
 /// The maximum nesting depth of grammar rules, and of operators, selections and calls.
 pub(super) const MAX_DEPTH: u32 = 250;
 
-/// The source is not valid, or too deep.
+/// The source is invalid or nested too deeply.
 pub(super) struct GiveUp;
 
 type Parsed = Result<Tree, GiveUp>;
 
-/// A tree, and how many operators, selections and calls nest in it.
+/// A tree with the nesting depth of operators, selections and calls in it.
 struct Tree {
     expr: Expr,
     height: u32,
@@ -34,7 +34,7 @@ struct Parser<'b, 's> {
     calcs: u32,
 }
 
-/// Parses all of the builder's source.
+/// Parses the builder's source.
 pub(super) fn parse(builder: &mut Builder) -> Result<Expr, GiveUp> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
     let mut lexer = Lexer::new(builder.source);
@@ -53,7 +53,7 @@ pub(super) fn parse(builder: &mut Builder) -> Result<Expr, GiveUp> {
     if parser.builder.too_large { Err(GiveUp) } else { Ok(tree.expr) }
 }
 
-/// The function a comparison operator calls.
+/// The function of a comparison operator.
 pub(super) fn relation_operator(kind: Kind) -> Option<&'static str> {
     Some(match kind {
         Kind::Equals => "_==_",
@@ -67,7 +67,7 @@ pub(super) fn relation_operator(kind: Kind) -> Option<&'static str> {
     })
 }
 
-/// The function an arithmetic operator calls, and how strongly it binds.
+/// The function of an arithmetic operator, and its precedence.
 pub(super) fn calc_operator(kind: Kind) -> Option<(&'static str, u32)> {
     Some(match kind {
         Kind::Star => ("_*_", 2),
@@ -112,7 +112,7 @@ impl<'s> Parser<'_, 's> {
         self.builder.source.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
-    /// One more operator, selection or call around subtrees of this height.
+    /// The height of an operator, selection or call above subtrees of this height.
     fn above(height: u32) -> Result<u32, GiveUp> {
         if height < MAX_DEPTH { Ok(height + 1) } else { Err(GiveUp) }
     }
@@ -139,7 +139,7 @@ impl<'s> Parser<'_, 's> {
         Ok(Tree { expr: Builder::operator(id, "_?_:_", vec![condition.expr, yes.expr, no.expr]), height })
     }
 
-    /// A chain of `||` over chains of `&&`.
+    /// Parses a chain of `||` or of `&&`.
     fn logic(&mut self, operator: Kind) -> Parsed {
         let first = if operator == Kind::Or { self.logic(Kind::And)? } else { self.relation(0)? };
         if self.peek() != operator {
@@ -279,7 +279,7 @@ impl<'s> Parser<'_, 's> {
         Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr, index.expr]), height })
     }
 
-    /// The arguments up to the closing parenthesis.
+    /// Parses arguments up to the closing parenthesis.
     fn arguments(&mut self) -> Result<(Vec<Expr>, u32), GiveUp> {
         let (mut args, mut height) = (Vec::new(), 0);
         if self.eat(Kind::RightParen) {
@@ -334,12 +334,12 @@ impl<'s> Parser<'_, 's> {
         Ok(Tree { expr, height: 0 })
     }
 
-    /// A variable, a function call or a message.
+    /// Parses a variable, a function call or a message.
     fn name(&mut self, start: i32, dotted: bool, name: Token) -> Parsed {
         if self.peek() == Kind::LeftParen {
             let text = self.text(name);
             if let Some(wrong) = self.builder.reserved(start, text) {
-                // Its arguments are not looked at.
+                // The arguments are not parsed.
                 self.at += 1;
                 let (offsets, issues) = (self.builder.offsets.len(), self.builder.issues.clone());
                 let (_, height) = self.arguments()?;
@@ -350,7 +350,7 @@ impl<'s> Parser<'_, 's> {
             let id = self.builder.new_id(self.offset());
             self.at += 1;
             let (args, height) = self.arguments()?;
-            // The call itself does not count as nesting here, only its arguments do.
+            // Only the arguments count as nesting here, not the call itself.
             return Ok(Tree { expr: self.builder.call(id, with_dot(dotted, text), None, args), height });
         }
         let mut ahead = 0;
@@ -407,7 +407,7 @@ impl<'s> Parser<'_, 's> {
                 break;
             }
             let optional = self.optional_mark()?;
-            // The entry gets its id before its key, and the position of the colon.
+            // The entry's id is assigned before its key is parsed, and its position is that of the colon.
             let entry = self.builder.new_id(0);
             let key = self.expr()?;
             let colon = self.expect(Kind::Colon)?;

@@ -1,8 +1,8 @@
-//! Chooses alternatives by adaptive prediction over the grammar's states, as the generated parser does.
+//! Chooses alternatives by adaptive prediction over the grammar's states (ALL(*)), like the generated parser.
 //!
-//! First without callers (a rule that ends may continue wherever any caller continues), and only when that leaves two
-//! alternatives in the same state, again with the real callers. The difference decides which token a
-//! "no viable alternative" error names. Steps of the first kind are cached for the whole parse.
+//! Prediction first ignores callers: a rule that ends may continue wherever any of its callers continues (SLL). Only if
+//! this leaves two alternatives in the same state is prediction repeated with the actual callers (LL). The difference
+//! determines which token a "no viable alternative" error names. SLL steps are cached for the whole parse.
 
 use super::{
     grammar::{Edge, Grammar, StateId, StateKind},
@@ -10,28 +10,28 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Callers still to return to; a node of a graph in which equal stacks are one node.
+/// A stack of callers, as a node of a graph in which equal stacks share one node.
 pub(super) type Stack = u32;
-/// No caller known.
+/// The empty stack: the callers are unknown.
 pub(super) const NOWHERE: Stack = 0;
 const NOWHERE_RETURN: StateId = StateId::MAX;
 
-/// A state that an alternative may have reached.
+/// A state that an alternative may have reached, with its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Config {
     state: StateId,
     alternative: u8,
     stack: Stack,
-    /// It has left the rule the decision is in.
+    /// True once the configuration has left the rule of the decision.
     outside: bool,
-    /// It came out of a left recursive rule, so that precedence does not speak against it.
+    /// True after a return from a left-recursive rule; precedence then does not exclude the configuration.
     exempt: bool,
 }
 
-/// Configurations by state and alternative; stacks of equal ones are merged.
+/// Configurations by state and alternative; the stacks of equal configurations are merged.
 type Configs = BTreeMap<(StateId, u8), Config>;
 
-/// A remembered step.
+/// A cached prediction step.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Nowhere,
@@ -52,22 +52,22 @@ enum Verdict {
     NeedsCallers,
 }
 
-/// The alternatives lead nowhere; the token at this distance is to blame.
+/// No alternative is viable; the error is at the token this far ahead.
 pub(super) struct NoViable(pub usize);
 
-/// How to read the closure of a set of configurations.
+/// Parameters of a closure computation.
 #[derive(Clone, Copy)]
 struct Mode {
     with_callers: bool,
-    /// At the start of a decision: precedence counts.
+    /// True at the start of a decision, where precedence applies.
     at_start: bool,
     precedence: u32,
-    /// The rule whose loop is being decided, if it is a left recursive one.
+    /// The left-recursive rule whose loop is being decided, if any.
     recursive: Option<super::grammar::Rule>,
     at_end: bool,
 }
 
-/// Predicts; keeps what it has learned.
+/// Predicts alternatives and caches the steps.
 pub(super) struct Predictor {
     grammar: &'static Grammar,
     stacks: Vec<Box<[(StateId, Stack)]>>,
@@ -92,7 +92,7 @@ impl Predictor {
         }
     }
 
-    /// The stack with one more caller.
+    /// Pushes a caller onto a stack.
     pub fn push(&mut self, stack: Stack, follow: StateId) -> Stack {
         self.intern(Box::new([(follow, stack)]))
     }
@@ -135,8 +135,9 @@ impl Predictor {
         merged
     }
 
-    /// Chooses at `decision` (alternatives are the state's edges, from 1 on). `precedence` is the current rule's, `callers`
-    /// the real stack; `look` returns the kind of the n-th next token.
+    /// Chooses an alternative at `decision`; alternatives are the transitions of the state, numbered from 1.
+    /// `precedence` is that of the current rule, `callers` is the actual stack, and `look` returns the kind of the n-th
+    /// next token.
     pub fn predict(
         &mut self,
         decision: StateId,
@@ -302,7 +303,7 @@ impl Predictor {
         reached
     }
 
-    /// At the end of the text only configurations that are done count.
+    /// At the end of the input, keeps only configurations in which the rule has ended.
     fn ends_of_rules(&mut self, reached: &Configs, moved: &Configs, mode: Mode) -> Configs {
         let look_to_end = reached == moved;
         let mut ends = Configs::new();
@@ -337,7 +338,7 @@ impl Predictor {
         configs.insert(key, Config { stack, outside, exempt, ..config });
     }
 
-    /// Adds all places that can be reached without a token.
+    /// Adds all states reachable without consuming a token.
     fn closure(&mut self, config: Config, into: &mut Configs, busy: &mut HashSet<Config>, mode: Mode) {
         let mut todo = vec![(config, 0i32)];
         while let Some((config, depth)) = todo.pop() {
@@ -366,7 +367,7 @@ impl Predictor {
                 match *edge {
                     Edge::Free(state) => todo.push((Config { state, ..config }, depth)),
                     Edge::Precedence(precedence, state) => {
-                        // Only a recursive loop's own decision can be turned down by precedence.
+                        // Precedence applies only to the decision of the recursive loop itself.
                         let counts = mode.at_start && depth == 0 && (mode.recursive.is_some() || mode.with_callers);
                         if !counts || precedence >= mode.precedence {
                             todo.push((Config { state, ..config }, depth));
@@ -398,7 +399,7 @@ impl Predictor {
         }
     }
 
-    /// Whether alternatives share states and no state belongs to only one of them.
+    /// Returns true if alternatives share a state and every state belongs to more than one alternative.
     fn conflicts(&self, configs: &Configs) -> bool {
         if configs.values().all(|config| self.grammar.kind(config.state) == StateKind::RuleStop) {
             return true;
@@ -411,7 +412,7 @@ impl Predictor {
             && by_state.values().all(|alternatives| alternatives.len() > 1)
     }
 
-    /// The least alternative that has already left the rule of the decision.
+    /// The lowest alternative that has already left the rule of the decision.
     fn finished(&self, configs: &Configs) -> Option<u8> {
         let done = |config: &&Config| {
             let at_stop = self.grammar.kind(config.state) == StateKind::RuleStop;

@@ -1,8 +1,9 @@
-//! The slow path: reads a source with errors the way the generated parser does, so that it finds the same errors in the
-//! same positions, continues after them in the same way, and produces the same tree.
+//! Parses sources with syntax errors. It recovers from errors like the generated parser, so it finds the same errors at
+//! the same positions and produces the same tree.
 //!
-//! An error is reported once; until the next token fits, no further error is reported. The parser drops one token if the next one
-//! fits, or inserts one if the current one fits after it, or else leaves the rule and skips to a token that may follow.
+//! After an error, no further error is reported until a token matches. The parser deletes one token if the next token
+//! matches, or inserts one if the current token matches after it; otherwise it leaves the rule and skips to a token
+//! that may follow.
 
 use super::{
     build::Builder,
@@ -22,50 +23,50 @@ const MAX_RECOVERIES: usize = 30;
 /// The maximum number of tokens that one recovery may skip.
 const MAX_SKIPPED: usize = 256;
 
-/// A node of the recovered tree.
+/// A node of the recovered parse tree.
 #[derive(Debug)]
 pub(super) struct Node {
     pub rule: Rule,
-    /// The alternative that was taken, from 1 on; 0 if none was.
+    /// The number of the chosen alternative, starting at 1; 0 if none was chosen.
     pub alternative: u8,
-    /// Code point offset of its first token.
+    /// The code point offset of the first token.
     pub start: i32,
-    /// Rules below it.
+    /// The child rules.
     pub children: Vec<NodeId>,
-    /// Its parts, by label.
+    /// The labelled parts.
     pub labels: Vec<(Label, Piece)>,
 }
 
-/// The number of a node.
+/// The index of a node.
 pub(super) type NodeId = usize;
 
-/// A named part of a node.
+/// A labelled part of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece {
     Token(Word),
     Node(NodeId),
 }
 
-/// A token of the tree; one that was made up has no place in the source.
+/// A token of the tree; an inserted token has no span in the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
     pub kind: Kind,
-    /// Its position, or that of an inserted token.
+    /// The code point offset of the token, or of the position where it was inserted.
     pub offset: i32,
-    /// First and last byte; none if it was made up.
+    /// The byte offsets of the first and last byte; `None` for an inserted token.
     pub span: Option<(usize, usize)>,
 }
 
-/// The recovered tree, with or without errors.
+/// The recovered parse tree.
 pub(super) struct Recovered {
     pub nodes: Vec<Node>,
     pub root: NodeId,
 }
 
-/// Parsing cannot go on; all there is to say was said.
+/// Parsing stopped after all errors were reported.
 pub(super) struct Abort;
 
-/// An error within a rule.
+/// An error while parsing a rule.
 enum Exception {
     Mismatch,
     NoViable { start: usize, offending: usize },
@@ -83,7 +84,7 @@ impl From<Abort> for Trouble {
 }
 
 struct Frame {
-    /// The state the rule was called in.
+    /// The state in which the rule was called.
     invoking: Option<StateId>,
     node: NodeId,
     stack: Option<Stack>,
@@ -94,9 +95,9 @@ struct Recovery<'b, 's> {
     grammar: &'static Grammar,
     predictor: Predictor,
     lexer: Lexer<'s>,
-    /// All tokens read so far, hidden ones too.
+    /// All tokens read so far, including hidden ones.
     tokens: Vec<Token>,
-    /// The indexes of the visible ones.
+    /// The indices of the visible tokens.
     visible: Vec<usize>,
     at: usize,
     state: StateId,
@@ -111,7 +112,7 @@ struct Recovery<'b, 's> {
     reports: usize,
 }
 
-/// Reads the builder's source; its issues say what is wrong.
+/// Parses the builder's source and reports its errors.
 pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
     let grammar = grammar();
     let mut recovery = Recovery {
@@ -140,7 +141,7 @@ pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
 impl Recovery<'_, '_> {
     // Tokens
 
-    /// The index among the visible tokens of the one so many ahead; reads on as needed.
+    /// The index, among the visible tokens, of the token `index` ahead. Reads more tokens if necessary.
     fn fill(&mut self, index: usize) -> Result<usize, Abort> {
         while self.visible.len() <= index {
             if let Some(last) = self.visible.last()
@@ -194,7 +195,7 @@ impl Recovery<'_, '_> {
         quote(self.builder.source.get(token.start as usize..token.end as usize).unwrap_or_default())
     }
 
-    // Reports
+    // Error reports
 
     fn syntax_error(&mut self, offset: i32, message: &str) -> Result<(), Abort> {
         let offset = if self.builder.source.is_empty() { -1 } else { offset };
@@ -244,7 +245,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// The tokens from one visible one to another, hidden ones between them too.
+    /// The source text from one visible token to another, including hidden tokens.
     fn text_between(&self, first: usize, last: usize) -> String {
         let (Some(&first), Some(&last)) = (self.visible.get(first), self.visible.get(last)) else {
             return String::new();
@@ -272,9 +273,9 @@ impl Recovery<'_, '_> {
         self.syntax_error(token.offset as i32, &message)
     }
 
-    // What may follow
+    // Expected tokens
 
-    /// Tokens that may come next, in this rule or, where it may end, in its callers.
+    /// The tokens that may come next, in this rule or, if it may end, in its callers.
     fn expected(&self) -> KindSet {
         self.expected_from(self.state)
     }
@@ -293,7 +294,7 @@ impl Recovery<'_, '_> {
         found.union(Kind::Eof.bit())
     }
 
-    /// Tokens at which a caller could go on.
+    /// The tokens at which a caller can continue.
     fn recovery_set(&self) -> KindSet {
         let follows = self.frames.iter().filter_map(|frame| self.grammar.follow(frame.invoking?));
         follows.fold(KindSet::EMPTY, |set, follow| set.union(self.grammar.next(follow))).without(KindSet::END_OF_RULE)
@@ -321,12 +322,12 @@ impl Recovery<'_, '_> {
         self.consume()
     }
 
-    /// Leaves the rule: skips to what may follow it.
+    /// Leaves the rule: skips to a token that may follow it.
     fn leave(&mut self) -> Result<(), Abort> {
         self.check_attempts()?;
         let mut skipped = 0;
         if self.last_error == Some(self.at) && self.last_error_states.contains(&self.state) {
-            // The same error again: at least one token must go.
+            // The same error occurred again at this position: skip at least one token.
             self.skip_one(&mut skipped)?;
         }
         self.last_error = Some(self.at);
@@ -341,7 +342,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Drops the present token if the next one fits.
+    /// Deletes the current token if the next one matches.
     fn drop_one(&mut self) -> Result<bool, Abort> {
         let next = self.look(1)?;
         if !self.expected().has(next.bit()) {
@@ -380,7 +381,8 @@ impl Recovery<'_, '_> {
         Ok(Word { kind: Kind::Eof, offset: place.offset as i32, span: None })
     }
 
-    /// Looks whether the present token fits a block or loop that is about to begin or go on.
+    /// Checks that the current token matches a block or loop that is about to start or continue, and recovers if it
+    /// does not.
     fn sync(&mut self) -> Result<(), Trouble> {
         if self.quiet {
             return Ok(());
@@ -541,7 +543,7 @@ impl Recovery<'_, '_> {
         Ok(())
     }
 
-    /// Whether an optional part or a loop is entered.
+    /// Returns true if an optional part or a loop is entered.
     fn goes_in(&mut self, choice: Choice, decision: StateId, body: StateId) -> Result<bool, Trouble> {
         match choice {
             Choice::OneToken => {
@@ -555,7 +557,7 @@ impl Recovery<'_, '_> {
     fn predict(&mut self, decision: StateId) -> Result<u8, Trouble> {
         let callers = self.callers();
         let precedence = self.precedences.last().copied().unwrap_or(0);
-        // Prediction reads ahead; what the lexer reports on the way is reported.
+        // Prediction reads ahead, and errors of the lexer on the way are reported.
         let (mut aborted, at) = (false, self.at);
         let mut predictor = std::mem::replace(&mut self.predictor, Predictor::new(self.grammar));
         let result = predictor.predict(decision, precedence, callers, |ahead| {
@@ -574,7 +576,7 @@ impl Recovery<'_, '_> {
         })
     }
 
-    /// The real callers, for prediction.
+    /// The stack of actual callers, for prediction.
     fn callers(&mut self) -> Stack {
         let mut stack = NOWHERE;
         let mut from = 0;
@@ -644,7 +646,7 @@ impl Recovery<'_, '_> {
                 1
             };
             let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(Trouble::Abort) };
-            // The node so far becomes the first child of a new node.
+            // The node parsed so far becomes the first child of a new node.
             let frame = self.frames.last_mut().ok_or(Trouble::Abort)?;
             let previous = std::mem::replace(&mut frame.node, self.nodes.len());
             let rule = self.nodes.get(previous).map_or(Rule::Member, |node| node.rule);

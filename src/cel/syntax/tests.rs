@@ -2,7 +2,7 @@ use super::*;
 
 const ALL: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
 
-/// Unoptimized code needs more stack than test threads have.
+/// Unoptimized code needs more stack space than test threads have.
 fn on_large_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
 }

@@ -1,6 +1,6 @@
-//! The kinds of tokens, numbered as in cel-go's grammar: messages list them in this order.
+//! Token kinds, numbered as in cel-go's grammar, because messages list them in this order.
 
-/// A kind of token. The number decides its place in `expecting {…}`.
+/// A token kind. Its number determines its position in `expecting {…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -44,7 +44,7 @@ pub enum Kind {
     EscapedIdentifier,
 }
 
-/// The names in messages, by number.
+/// The names of the kinds in messages, by number.
 const NAMES: [&str; 38] = [
     "<EOF>",
     "'=='",
@@ -87,38 +87,38 @@ const NAMES: [&str; 38] = [
 ];
 
 impl Kind {
-    /// Its number, which is also its bit in a [`KindSet`].
+    /// The bit of this kind in a [`KindSet`].
     pub const fn bit(self) -> KindSet {
         KindSet(1 << self as u8)
     }
 }
 
-/// A set of kinds, and whether the end of the rule is in it too.
+/// A set of kinds, which may also contain the end of the rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindSet(u64);
 
 impl KindSet {
-    /// Nothing.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
-    /// The mark for "the rule may end here".
+    /// The member that stands for the end of the rule.
     pub const END_OF_RULE: Self = Self(1 << 63);
 
-    /// Both together.
+    /// The union of two sets.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Without the members of the other.
+    /// The set without the members of `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether the sets share a member.
+    /// Returns true if the sets have a common member.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Its text in messages: the only member, or `{a, b}`.
+    /// The text of the set in messages: the only member, or `{a, b}`.
     pub fn names(self) -> String {
         let names: Vec<&str> =
             (0u8..).zip(NAMES).filter(|(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| name).collect();
@@ -131,9 +131,9 @@ impl KindSet {
 pub struct Token {
     /// The kind of token.
     pub kind: Kind,
-    /// First byte.
+    /// The byte offset of the start.
     pub start: u32,
-    /// Byte after the last.
+    /// The byte offset of the end.
     pub end: u32,
     /// Code point offset of the first character.
     pub offset: u32,

@@ -1,6 +1,7 @@
-//! The value of a quoted literal.
+//! Unescapes quoted literals.
 
-/// Drops the quotes and resolves escapes. `is_bytes`: `\x` and octal escapes are bytes, not code points.
+/// Removes the quotes and resolves escape sequences. If `is_bytes`, `\x` and octal escapes are bytes instead of code
+/// points.
 pub fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
     const FAILED: &str = "unable to unescape string";
     let normalized;

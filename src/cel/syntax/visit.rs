@@ -1,5 +1,5 @@
-//! From the recovered tree of a source with errors to nodes: only for the problems that come up on the way (reserved
-//! names, bad literals, wrong macro arguments), which are reported together with the syntax errors.
+//! Converts the recovered parse tree of a source with syntax errors to nodes, in order to report further errors
+//! together with the syntax errors: reserved names, invalid literals, wrong macro arguments.
 
 use super::{
     build::{Builder, with_dot},
@@ -19,7 +19,7 @@ struct Visitor<'b, 's, 't> {
     depth: u32,
 }
 
-/// Builds what can be built.
+/// Converts the tree as far as possible.
 pub(super) fn visit(builder: &mut Builder, tree: &Recovered) -> Result<Expr, Abort> {
     let root = tree.nodes.get(tree.root).ok_or(Abort)?;
     Visitor { builder, tree, depth: 0 }.visit(root.children.first().copied())
@@ -37,7 +37,7 @@ impl<'t> Visitor<'_, '_, 't> {
         self.tree.nodes.get(id)
     }
 
-    /// Goes down to the first node that is more than its only child.
+    /// Descends to the first node that has more than a single child.
     fn unnest(&self, mut id: NodeId) -> Option<&'t Node> {
         loop {
             let node = self.node(id)?;

@@ -1,4 +1,4 @@
-//! `int(x)`, `string(x)` and the other conversions (`ConvertToType`).
+//! Type conversions such as `int(x)` and `string(x)` (`ConvertToType`).
 
 use super::{Error, Opaque, Text, Timestamp, Value, number, time::Duration};
 use std::borrow::Cow;
@@ -117,7 +117,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Whether `optional.ofNonZeroValue` drops it.
+    /// Returns true if `optional.ofNonZeroValue` treats the value as zero.
     pub fn is_zero(&self) -> bool {
         match self {
             Self::Null => true,
@@ -129,7 +129,7 @@ impl<'a> Value<'a> {
             Self::Bytes(b) => b.is_empty(),
             Self::Timestamp(t) => t.is_zero(),
             Self::Duration(d) => d.0 == 0,
-            // The lists and objects of documents do not know whether they are zero.
+            // Lists and objects of a document do not implement `IsZeroValue` on the server.
             Self::List(l) => !l.is_strict() && l.is_empty(),
             Self::Map(m) => !m.is_strict() && m.is_empty(),
             Self::Message(message) => message.is_object() && message.fields.is_empty(),

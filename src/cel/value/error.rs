@@ -1,22 +1,22 @@
-//! Why an evaluation has no value.
+//! Evaluation errors.
 
 use std::{borrow::Cow, fmt};
 
-/// An error value: `&&`, `||`, `all` and `exists` may absorb it, unless it ends the whole evaluation.
+/// An evaluation error. `&&`, `||`, `all` and `exists` may absorb it, unless it is fatal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// An ordinary CEL error.
+    /// An ordinary CEL error with its message.
     Failed(Cow<'static, str>),
-    /// The call's cost limit is exceeded.
+    /// The cost limit of the call is exceeded.
     CostLimitExceeded,
-    /// It took too long; the server's request would have timed out.
+    /// The evaluation took too long; on a server, the request would have timed out.
     Interrupted,
-    /// An error that makes the server's evaluator panic; it recovers and reports `internal error: …`.
+    /// A panic of the server's evaluator, which the server recovers and reports as `internal error: …`.
     Internal(Cow<'static, str>),
 }
 
 impl Error {
-    /// An ordinary error with this text.
+    /// Creates an ordinary error with this message.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Failed(text.into())
     }
@@ -24,7 +24,7 @@ impl Error {
     pub fn no_such_overload() -> Self {
         Self::Failed(Cow::Borrowed("no such overload"))
     }
-    /// Whether the error cannot be absorbed by `&&`, `||` or `?:`.
+    /// Returns true if `&&`, `||` and `?:` cannot absorb the error.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, Self::Failed(_))
     }

@@ -1,4 +1,4 @@
-//! Maps: objects and maps of the document, constants and computed ones.
+//! Maps: objects and maps of a document, constants and computed maps.
 
 use super::{Duration, Error, Text, Timestamp, Value};
 use crate::{
@@ -10,22 +10,22 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 /// A map.
 #[derive(Clone, Debug)]
 pub enum Map<'a> {
-    /// An object of the document, with the type of the map or object.
+    /// An object of a document with the declared type of the map or object.
     Json(&'a value::Map, &'a DeclType),
-    /// An object without a declared type: its members are what they look like.
+    /// An object without a declared type; its members are converted by their JSON type.
     Untyped(&'a value::Map),
-    /// An object whose fields the caller computes when an expression selects them ([`crate::cel::eval::Fields`]).
+    /// An object whose fields are computed when an expression selects them ([`crate::cel::eval::Fields`]).
     Lazy,
-    /// A constant of the program.
+    /// A constant map of the program.
     Constant(&'a BTreeMap<Key<'a>, Value<'a>>),
-    /// Computed.
+    /// A computed map.
     Shared(Arc<BTreeMap<Key<'a>, Value<'a>>>),
 }
 
-/// A key, in the order in which maps are walked (the server's order is random).
+/// A map key. Maps are iterated in this order (the server's order is random).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key<'a> {
-    /// `null`, and what is not there.
+    /// `null`, or a missing value.
     Null,
     /// `bool`
     Bool(bool),
@@ -33,11 +33,11 @@ pub enum Key<'a> {
     Int(i64),
     /// `uint`
     Uint(u64),
-    /// `double`, by its bits.
+    /// `double`, as its bits.
     Double(u64),
     /// `string`
     String(Text<'a>),
-    /// `bytes`; only where keys are compared as text.
+    /// `bytes`, only where keys are compared as text.
     Bytes(Arc<[u8]>),
     /// `google.protobuf.Timestamp`
     Timestamp(Timestamp),
@@ -45,12 +45,12 @@ pub enum Key<'a> {
     Duration(Duration),
     /// A type.
     Type(Cow<'static, str>),
-    /// Anything else, as text.
+    /// Any other value, as text.
     Other(String),
 }
 
 impl<'a> Key<'a> {
-    /// The key of a map literal or an entry.
+    /// Converts the key of a map literal or entry.
     pub fn of(value: &Value<'a>) -> Result<Self, Error> {
         match value {
             Value::Bytes(_) => {
@@ -60,7 +60,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// The identity of a value where Go compares raw values.
+    /// The identity of a value where Go compares interface values.
     pub(super) fn scalar(value: &Value<'a>) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -96,7 +96,7 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The number of entries; of an object, of all its members, known or not.
+    /// The number of entries; for an object, of all its members, whether they have a declared type or not.
     pub fn len(&self) -> usize {
         match self {
             Self::Json(members, _) | Self::Untyped(members) => members.len(),
@@ -106,26 +106,27 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it is compared by the rules of documents, where a type mismatch is an error.
+    /// Returns true if the map follows the rules of maps in documents, where comparing different types is an error.
     pub fn is_strict(&self) -> bool {
         matches!(self, Self::Json(..))
     }
 
-    /// The value of a string key or field, by the name an expression uses. An error if the value does not fit the declared type.
+    /// The value of a string key or field, by its name in expressions. Returns an error if the value does not match the
+    /// declared type.
     pub fn find_str(&self, key: &str) -> Option<Result<Value<'a>, Error>> {
         match self {
             Self::Json(members, decl) => match &decl.shape {
                 Shape::Object(fields) => {
-                    // A name that is only escaped because the language reserves it is found as it is, too.
+                    // A field whose name is escaped only because it is a reserved word is also found unescaped.
                     let field = fields
                         .get(key)
                         .or_else(|| fields.values().find(|field| field.json_name == key && !key.contains("__")))?;
-                    // An allowed null is the same as a missing field.
+                    // A null that the schema allows is treated like a missing field.
                     let value = members.get(&field.json_name).filter(|v| !v.is_null())?;
                     Some(Value::from_json(value, &field.type_))
                 }
@@ -139,7 +140,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The value of a member by its name in the document.
+    /// The value of a member, by its name in the document.
     pub(super) fn find_json(&self, name: &str) -> Option<Result<Value<'a>, Error>> {
         match self {
             Self::Json(members, DeclType { shape: Shape::Object(fields), .. }) => {
@@ -151,7 +152,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The value of a key; numbers find each other across types.
+    /// The value of a key; numeric keys match across types.
     pub fn find(&self, key: &Value<'a>) -> Option<Result<Value<'a>, Error>> {
         let entries = match self {
             Self::Json(..) => {
@@ -170,7 +171,7 @@ impl<'a> Map<'a> {
         }
         let exact = match Key::of(key) {
             Ok(key) => entries.get(&key),
-            // Looking for bytes panics in a map with entries only.
+            // Looking up bytes panics on the server, unless the map is empty.
             Err(error) => return (!entries.is_empty()).then_some(Err(error)),
         };
         let found = exact.or_else(|| match key {
@@ -184,7 +185,7 @@ impl<'a> Map<'a> {
         found.cloned().map(Ok)
     }
 
-    /// The keys, in their order; of an object, the fields it has a type for.
+    /// The keys in order; for an object, the fields with a declared type.
     pub fn keys(&self) -> Vec<Value<'a>> {
         match self {
             Self::Json(members, decl) => match &decl.shape {
@@ -207,18 +208,18 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The keys a loop walks: for each member of an object that has no type, the server brings up a null.
+    /// The keys that a loop iterates over. For each member without a declared type, the server yields a null.
     pub fn keys_of_loop(&self) -> Vec<Value<'a>> {
         let mut keys = self.keys();
         keys.resize(self.len().max(keys.len()), Value::Null);
         keys
     }
 
-    /// The entries, in the order of their keys.
+    /// The entries in key order.
     pub fn entries(&self) -> Result<Vec<(Value<'a>, Value<'a>)>, Error> {
         let mut entries = Vec::with_capacity(self.len());
         for key in self.keys() {
-            // A null field has a key but no value; the server's error says so.
+            // A null field has a key but no value, for which the server reports this error.
             let value = match self.find(&key) {
                 Some(value) => value?,
                 None => return Err(Error::new(format!("no such key: {}", key.plain()))),
@@ -243,7 +244,7 @@ pub(super) fn lossless<T>(d: f64, to: impl Fn(f64) -> T, back: impl Fn(&T) -> f6
 }
 
 impl Map<'_> {
-    /// Whether the member `name` of the document has a type.
+    /// Returns true if the member `name` of the document has a declared type.
     pub(super) fn knows(&self, name: &str) -> bool {
         match self {
             Self::Json(_, decl) => match &decl.shape {

@@ -1,4 +1,4 @@
-//! Numbers: comparison across types, conversion with Go's limits, and Go's texts.
+//! Numbers: comparison across types, conversion with Go's limits, and formatting as in Go.
 
 use super::Value;
 use std::cmp::Ordering;
@@ -20,12 +20,12 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// `int(d)`: truncated; `None` from ±2^63 on.
+/// `int(d)`: truncates; `None` if the magnitude is 2^63 or more.
 pub fn double_to_int(d: f64) -> Option<i64> {
     (d > i64::MIN as f64 && d < i64::MAX as f64).then_some(d as i64)
 }
 
-/// `uint(d)`: truncated; `None` below 0 and from 2^64 on.
+/// `uint(d)`: truncates; `None` below 0 and from 2^64.
 pub fn double_to_uint(d: f64) -> Option<u64> {
     (0.0..18_446_744_073_709_551_616.0).contains(&d).then_some(d as u64)
 }
@@ -44,14 +44,14 @@ pub fn parse_double(text: &str) -> Option<f64> {
     }
     let lower = unsigned.to_ascii_lowercase();
     if lower == "nan" {
-        // Go knows no signed NaN.
+        // Go does not parse a signed NaN.
         return (unsigned.len() == text.len()).then_some(f64::NAN);
     }
     let value: f64 = text.parse().ok()?;
     (value.is_finite() || lower == "inf" || lower == "infinity").then_some(value)
 }
 
-/// `1.8p3`; the exponent is required.
+/// Parses a hexadecimal float such as `1.8p3`; the exponent is required.
 fn parse_hex(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once(['p', 'P'])?;
     if !exponent.strip_prefix(['+', '-']).unwrap_or(exponent).bytes().all(|b| b.is_ascii_digit()) {
@@ -84,7 +84,7 @@ pub fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// `%g`: the shortest text, with an exponent below 1e-4 and from 1e6 on.
+/// `%g`: the shortest representation, with an exponent below 1e-4 and from 1e6.
 pub fn format_g(d: f64) -> String {
     if !d.is_finite() {
         return crate::value::number::format_v(d);

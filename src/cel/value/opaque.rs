@@ -1,4 +1,4 @@
-//! The values of Kubernetes types.
+//! Values of Kubernetes' CEL types.
 
 mod authorization;
 mod format;
@@ -16,7 +16,7 @@ pub use url::{Url, parse_request_uri};
 
 use std::fmt;
 
-/// A value of a Kubernetes type.
+/// A value of one of Kubernetes' CEL types.
 #[derive(Clone, Debug)]
 pub enum Opaque {
     /// `kubernetes.URL`
@@ -25,11 +25,12 @@ pub enum Opaque {
     Ip(Ip),
     /// `net.CIDR`
     Cidr(Cidr),
-    /// `kubernetes.Quantity`; `computed` ones are pointers in Go, which equality refuses on its right side.
+    /// `kubernetes.Quantity`. A `computed` quantity is a pointer in Go, which equality does not accept as its right
+    /// operand.
     Quantity {
-        /// The amount.
+        /// The quantity.
         amount: Quantity,
-        /// The result of `add` or `sub`.
+        /// True for the result of `add` or `sub`.
         computed: bool,
     },
     /// `kubernetes.Semver`
@@ -49,7 +50,7 @@ pub enum Opaque {
 }
 
 impl Opaque {
-    /// Its type's name.
+    /// The name of the type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Url(_) => "kubernetes.URL",
@@ -66,7 +67,7 @@ impl Opaque {
         }
     }
 
-    /// Equality; `None` if there is none between the two.
+    /// Compares two values; `None` if their types cannot be compared.
     pub fn equal(&self, other: &Self) -> Option<bool> {
         match (self, other) {
             (Self::Url(a), Self::Url(b)) => Some(a.to_string() == b.to_string()),

@@ -1,9 +1,12 @@
-//! `<` and its like.
+//! Ordering for `<`, `<=`, `>` and `>=`.
 
 use super::{Error, Value, number};
 use std::cmp::Ordering;
 
-/// The order of `a` and `b`; an error if they have none.
+/// The order of `a` and `b`.
+///
+/// # Errors
+/// Returns an error if their types have no order.
 pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
@@ -21,7 +24,7 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
 }
 
 impl Value<'_> {
-    /// Whether values of its type have an order at all.
+    /// Returns true if the type of the value is ordered.
     pub fn is_comparable(&self) -> bool {
         !matches!(self, Self::Null | Self::List(_) | Self::Map(_) | Self::Type(_) | Self::Optional(_) | Self::Opaque(_))
     }

@@ -1,9 +1,9 @@
-//! Sizes, as `size()` and the cost tracker take them.
+//! Sizes of values, for `size()` and the runtime cost.
 
 use super::{Fuel, Opaque, Value};
 
 impl Value<'_> {
-    /// Code points, bytes, elements or entries; `None` for what has no size.
+    /// The number of code points, bytes, elements or entries; `None` for a value without a size.
     pub fn size(&self) -> Option<u64> {
         match self {
             Self::String(s) => Some(s.size()),
@@ -37,7 +37,7 @@ impl Value<'_> {
     }
 }
 
-/// More than any limit.
+/// Greater than any cost limit.
 const TOO_MUCH: u64 = 1 << 60;
 
 fn sum(costs: impl Iterator<Item = u64>) -> u64 {

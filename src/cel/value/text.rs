@@ -1,4 +1,4 @@
-//! Strings that borrow from the document or the program where they can.
+//! Strings, which borrow from the document or the program if possible.
 
 use std::{
     cmp::Ordering,
@@ -10,14 +10,14 @@ use std::{
 /// A string.
 #[derive(Clone, Debug)]
 pub enum Text<'a> {
-    /// Part of the document or the program.
+    /// A part of the document or the program.
     Borrowed(&'a str),
-    /// Computed.
+    /// A computed string.
     Shared(Arc<str>),
 }
 
 impl Text<'_> {
-    /// A part of the text, by bytes; empty where that cuts a code point.
+    /// A substring by byte range; empty if a bound is within a code point.
     pub fn slice(&self, range: Range<usize>) -> Self {
         match self {
             Self::Borrowed(s) => Self::Borrowed(s.get(range).unwrap_or_default()),
@@ -25,7 +25,7 @@ impl Text<'_> {
         }
     }
 
-    /// The number of code points: CEL's size.
+    /// The number of code points, which is the size of a string in CEL.
     pub fn size(&self) -> u64 {
         if self.is_ascii() { self.len() as u64 } else { self.chars().count() as u64 }
     }

@@ -1,4 +1,4 @@
-//! Timestamps and durations: their text, their range, and the clock face in a time zone.
+//! Timestamps and durations: parsing, formatting, ranges, and calendar fields in a time zone.
 
 use super::Error;
 use crate::value::time as rfc3339;
@@ -10,7 +10,7 @@ const FIRST_SECOND: i64 = -62_135_596_800;
 const LAST_SECOND: i64 = 253_402_300_799;
 const NANOS: i64 = 1_000_000_000;
 
-/// A point in time, and the zone it was written in, which only its text shows.
+/// A point in time, and the UTC offset it was written with, which only affects its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     seconds: i64,
@@ -18,12 +18,12 @@ pub struct Timestamp {
     offset: i32,
 }
 
-/// A span of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(pub i64);
 
 impl Timestamp {
-    /// The point `seconds` after 1970; an error outside of the years 1 to 9999.
+    /// The timestamp `seconds` after the Unix epoch; an error outside the years 1 to 9999.
     pub fn from_unix(seconds: i64) -> Result<Self, Error> {
         Self::new(seconds, 0, 0)
     }
@@ -42,22 +42,22 @@ impl Timestamp {
         Some(Self::new(t.seconds, t.nanos, offset))
     }
 
-    /// Seconds since 1970.
+    /// Seconds since the Unix epoch.
     pub fn unix(&self) -> i64 {
         self.seconds
     }
 
-    /// Seconds and nanoseconds since the epoch, by which points in time are ordered.
+    /// Seconds and nanoseconds since the Unix epoch, for ordering.
     pub fn instant(&self) -> (i64, u32) {
         (self.seconds, self.nanos)
     }
 
-    /// Whether both are the same instant, in whatever zones.
+    /// Returns true if both are the same instant, regardless of UTC offsets.
     pub fn is_same_instant(&self, other: &Self) -> bool {
         self.instant() == other.instant()
     }
 
-    /// Whether this is Go's zero time.
+    /// Returns true for Go's zero time.
     pub fn is_zero(&self) -> bool {
         self.instant() == (FIRST_SECOND, 0)
     }
@@ -80,7 +80,7 @@ impl Timestamp {
         seconds.checked_mul(NANOS).and_then(|s| s.checked_add(nanos)).map(Duration).ok_or_else(overflow)
     }
 
-    /// The clock face `offset` seconds ahead of UTC.
+    /// The calendar fields at a UTC offset of `offset` seconds.
     pub fn clock(&self, offset: i64) -> Clock {
         let local = self.seconds + offset;
         let days = local.div_euclid(86_400);
@@ -100,12 +100,12 @@ impl Timestamp {
         }
     }
 
-    /// RFC 3339 with as many digits as needed, in the zone it was written in.
+    /// RFC 3339 with as many fractional digits as necessary, with the original UTC offset.
     pub fn to_text(self) -> String {
         self.format(self.offset)
     }
 
-    /// The same in UTC.
+    /// Like [`Timestamp::to_text`], in UTC.
     pub fn to_utc_text(self) -> String {
         self.format(0)
     }
@@ -128,7 +128,7 @@ impl Timestamp {
     }
 }
 
-/// A date and time of day; months and days count from 1, days of the year and of the week from 0.
+/// Calendar date and time of day. Months and days of the month start at 1, days of the year and of the week at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Clock {
@@ -161,7 +161,7 @@ impl Duration {
         self.0.checked_sub(other.0).map(Self).ok_or_else(overflow)
     }
 
-    /// `time.ParseDuration`: `1h30m`, `-1.5s`, `0`; `None` if it is not one.
+    /// `time.ParseDuration` (`1h30m`, `-1.5s`, `0`); `None` if the text is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, mut rest) = match text.as_bytes().first()? {
             b'-' => (true, text.get(1..)?),
@@ -214,12 +214,12 @@ impl Duration {
         }
     }
 
-    /// Seconds as a float.
+    /// The duration in seconds as a float.
     pub fn seconds(self) -> f64 {
         (self.0 / NANOS) as f64 + (self.0 % NANOS) as f64 / 1e9
     }
 
-    /// Whole units, as Go gets them from a float.
+    /// The number of whole units, computed via a float as in Go.
     pub fn whole(self, unit_nanos: i64) -> i64 {
         let (whole, rest) = (self.0 / unit_nanos, self.0 % unit_nanos);
         (whole as f64 + rest as f64 / unit_nanos as f64) as i64
@@ -230,7 +230,7 @@ impl Duration {
         format!("{}s", self.seconds())
     }
 
-    /// Go's own text: `1h30m0.5s`
+    /// Go's format: `1h30m0.5s`
     pub fn to_go_text(self) -> String {
         let nanos = self.0.unsigned_abs();
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -268,7 +268,7 @@ impl Duration {
     }
 }
 
-/// One more nanosecond than a duration can have.
+/// One more than the maximum number of nanoseconds of a duration.
 const LIMIT: u64 = 1 << 63;
 
 fn digits(text: &str) -> (&str, &str) {
@@ -289,7 +289,8 @@ fn fraction_of(fraction: &str, unit: u64) -> u64 {
     (value as f64 * (unit as f64 / scale)) as u64
 }
 
-/// A string of format `duration` (`strfmt.ParseDuration`): Go's durations, else every `number unit` found anywhere in it.
+/// Parses a string of format `duration` (`strfmt.ParseDuration`): a Go duration, or the sum of every `number unit`
+/// found anywhere in the text.
 pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
     if let Some(d) = Duration::parse(text) {
         return Ok(d);
@@ -333,13 +334,13 @@ const UNITS: &[(&[&str], i64)] = &[
     (&["w", "wk", "week"], 7 * 24 * 3600 * NANOS),
 ];
 
-/// A string of format `date`.
+/// Parses a string of format `date`.
 pub fn parse_date(text: &str) -> Result<Timestamp, String> {
     let t = rfc3339::parse_date(text)?;
     Ok(Timestamp { seconds: t.seconds, nanos: 0, offset: 0 })
 }
 
-/// A string of format `date-time` (`strfmt.ParseDateTime`): RFC 3339, or without a zone.
+/// Parses a string of format `date-time` (`strfmt.ParseDateTime`): RFC 3339, with or without a UTC offset.
 pub fn parse_date_time(text: &str) -> Result<Timestamp, String> {
     if text.is_empty() {
         return Ok(Timestamp { seconds: 0, nanos: 0, offset: 0 });

@@ -1,14 +1,14 @@
-//! The values behind `authorizer` (`k8s.io/apiserver/pkg/cel/library/authz.go`).
+//! The types behind `authorizer` (`k8s.io/apiserver/pkg/cel/library/authz.go`).
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Who is asked about, and who answers.
+/// The user whose access is checked, and the authorizer.
 #[derive(Clone)]
 pub struct Subject {
-    /// The user.
+    /// The user whose access is checked.
     pub user: Arc<User>,
-    /// Answers the checks.
+    /// The authorizer that decides.
     pub authorizer: Arc<dyn Authorizer>,
 }
 
@@ -18,7 +18,7 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// A user and its groups.
+/// A user and the user's groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
@@ -28,7 +28,7 @@ pub struct User {
 }
 
 impl User {
-    /// The user of a service account, with the groups the server gives it.
+    /// The user of a service account, with the groups that the server adds.
     pub fn service_account(namespace: &str, name: &str) -> Self {
         Self {
             name: format!("system:serviceaccount:{namespace}:{name}"),
@@ -37,36 +37,36 @@ impl User {
     }
 }
 
-/// Decides whether a user may do something.
+/// Decides if a user may perform a request.
 pub trait Authorizer: Send + Sync {
-    /// The decision about one request.
+    /// Decides about one request.
     fn authorize(&self, user: &User, attributes: &Attributes<'_>) -> Decision;
 }
 
-/// What a user would do (`authorizer.Attributes`).
+/// The attributes of a request to authorize (`authorizer.Attributes`).
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'a> {
     /// The verb: `get`, `create`, …
     pub verb: &'a str,
-    /// What it is done to.
+    /// The path or resource.
     pub access: Access<'a>,
 }
 
-/// What a user would do something to.
+/// The path or resource of a request to authorize.
 #[derive(Clone, Copy, Debug)]
 pub enum Access<'a> {
-    /// A URL path outside the resources.
+    /// A non-resource URL path.
     Path(&'a str),
     /// A resource.
     Resource(&'a ResourceCheck),
 }
 
-/// What an authorizer decided.
+/// The decision of an authorizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The outcome.
     pub verdict: Verdict,
-    /// Why; the text of the error if it failed.
+    /// The reason; the error message if the authorizer failed.
     pub reason: String,
 }
 
@@ -77,7 +77,7 @@ pub enum Verdict {
     Allow,
     /// Denied.
     Deny,
-    /// This authorizer does not know, so nobody allowed it.
+    /// The authorizer neither allows nor denies the request, so it is not allowed.
     NoOpinion,
     /// The authorizer failed.
     Failed,
@@ -86,25 +86,25 @@ pub enum Verdict {
 /// `authorizer.path(…)`
 #[derive(Clone, Debug)]
 pub struct PathCheck {
-    /// Who is asked about.
+    /// The user and the authorizer.
     pub subject: Subject,
     /// The path.
     pub path: String,
 }
 
-/// `authorizer.group(…).resource(…)` and what is set on it.
+/// `authorizer.group(…).resource(…)` with the attributes set on it.
 #[derive(Clone, Debug)]
 pub struct ResourceCheck {
-    /// Who is asked about.
+    /// The user and the authorizer.
     pub subject: Subject,
     /// The group.
     pub group: String,
     /// The resource.
     pub resource: String,
-    /// The subresource, or empty.
+    /// The subresource; empty if not set.
     pub subresource: String,
-    /// The namespace, or empty.
+    /// The namespace; empty if not set.
     pub namespace: String,
-    /// The name, or empty.
+    /// The name; empty if not set.
     pub name: String,
 }

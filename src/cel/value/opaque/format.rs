@@ -7,27 +7,27 @@ use crate::value::names;
 /// `kubernetes.NamedFormat`
 #[derive(Debug)]
 pub struct Format {
-    /// The name `format.named()` knows it by and the function that gives it (`format.dns1123Label()`).
+    /// The function that returns the format (`format.dns1123Label()`), which is also its name in `format.named()`.
     pub function: &'static str,
-    /// Its name.
+    /// The name of the format.
     pub name: &'static str,
-    /// The length of its longest pattern, for the cost.
+    /// The length of the longest pattern, for the cost.
     pub pattern_length: u64,
     check: fn(&str, Release) -> Vec<String>,
 }
 
 impl Format {
-    /// The format of that name.
+    /// The format with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.function == name)
     }
 
-    /// Whether the text is of the format. Releases differ only in the wording of complaints.
+    /// Returns true if the text is valid. Releases differ only in error messages.
     pub fn accepts(&self, text: &str) -> bool {
         self.complaints(text, Release::of(V1_30)).is_empty()
     }
 
-    /// The messages for an invalid text; none if it is valid.
+    /// The error messages for an invalid text; empty if the text is valid.
     pub fn complaints(&self, text: &str, release: Release) -> Vec<String> {
         (self.check)(text, release)
     }
@@ -58,7 +58,7 @@ static FORMATS: [Format; 13] = [
     format("uuid", "uuid", UUID_PATTERN, |s, _| unless(is_uuid(s), "does not match the UUID format")),
 ];
 
-/// The lengths of patterns the server takes for the cost.
+/// The pattern lengths that the server uses for the cost.
 const DATE_TIME_PATTERN: u64 = 71;
 const UUID_PATTERN: u64 = 70;
 
@@ -66,7 +66,7 @@ fn unless(valid: bool, complaint: &str) -> Vec<String> {
     if valid { Vec::new() } else { vec![complaint.to_owned()] }
 }
 
-/// In a prefix a trailing dash is allowed, and the character before it is not checked.
+/// A name prefix may end with a dash, and the character before that dash is not checked.
 fn prefix(text: &str) -> Vec<u8> {
     match text.as_bytes() {
         [head @ .., _, b'-'] => [head, b"a"].concat(),
@@ -74,7 +74,7 @@ fn prefix(text: &str) -> Vec<u8> {
     }
 }
 
-/// Padded standard base64, not empty.
+/// Returns true for non-empty, padded, standard base64.
 fn is_base64(text: &str) -> bool {
     let unpadded = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     !text.is_empty()
@@ -98,7 +98,8 @@ fn is_uuid(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// A date, `t`, and a time of day with an offset; in any case, and with any character before the fraction.
+/// Returns true for a date, `t` and a time of day with UTC offset; case-insensitive, and with any character before the
+/// fraction.
 fn is_date_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut parts = lower.split('t');

@@ -1,4 +1,4 @@
-//! Addresses and networks (`net/netip`), with Go's error texts.
+//! IP addresses and CIDR networks (`net/netip`), with Go's error messages.
 
 use crate::value::quote::go_quote;
 use std::{
@@ -18,7 +18,7 @@ pub struct Cidr {
 }
 
 impl Ip {
-    /// Reads an address; zones and IPv4-mapped IPv6 addresses are refused.
+    /// Parses an address; zones and IPv4-mapped IPv6 addresses are rejected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let quoted = go_quote(text);
         let (address, zone) = parse_address(text)
@@ -32,7 +32,7 @@ impl Ip {
         Ok(Self(address))
     }
 
-    /// `netip.ParseAddr`, which takes zones and IPv4-mapped addresses.
+    /// `netip.ParseAddr`, which accepts zones and IPv4-mapped addresses.
     pub(super) fn parse_any(text: &str) -> Result<IpAddr, String> {
         parse_address(text).map(|(address, _)| address)
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Ip {
 }
 
 impl Cidr {
-    /// Reads `address/bits`; the address may have bits beyond the prefix.
+    /// Parses `address/bits`; the address may have bits set after the prefix.
     pub fn parse(text: &str) -> Result<Self, String> {
         let quoted = go_quote(text);
         let cidr = parse_prefix(text).map_err(|e| {
@@ -97,12 +97,12 @@ impl Cidr {
         self.bits
     }
 
-    /// The bytes the prefix takes.
+    /// The number of bytes of the prefix.
     pub fn size(self) -> u64 {
         u64::from(self.bits.div_ceil(8))
     }
 
-    /// With the bits beyond the prefix cleared.
+    /// The network with the bits after the prefix cleared.
     pub fn masked(self) -> Self {
         let address = match self.address {
             IpAddr::V4(ip) => IpAddr::V4(Ipv4Addr::from_bits(prefix32(ip.to_bits(), self.bits))),
@@ -111,12 +111,12 @@ impl Cidr {
         Self { address, ..self }
     }
 
-    /// Whether the address begins with the prefix.
+    /// Returns true if the network contains the address.
     pub fn contains_ip(self, ip: Ip) -> bool {
         self.shares_prefix(ip.0, self.bits)
     }
 
-    /// Whether all of `other` begins with the prefix.
+    /// Returns true if the network contains all of `other`.
     pub fn contains_cidr(self, other: Self) -> bool {
         self.bits <= other.bits && self.shares_prefix(other.address, self.bits)
     }
@@ -155,7 +155,7 @@ fn parse_prefix(text: &str) -> Result<Cidr, String> {
         return Err("IPv6 zones cannot be present in a prefix".to_owned());
     }
     let bad = || format!("bad bits after slash: {}", go_quote(bits_text));
-    // More than one character must not begin with a sign or a zero.
+    // A prefix length of more than one character must not start with a sign or zero.
     if bits_text.len() > 1 && !bits_text.starts_with(|c: char| ('1'..='9').contains(&c)) {
         return Err(bad());
     }
@@ -167,7 +167,7 @@ fn parse_prefix(text: &str) -> Result<Cidr, String> {
     Ok(Cidr { address, bits: bits as u8 })
 }
 
-/// The address, and whether it has a zone.
+/// Parses an address. The flag is true if it has a zone.
 fn parse_address(text: &str) -> Result<(IpAddr, bool), String> {
     let error = |message: &str| format!("ParseAddr({}): {message}", go_quote(text));
     match text.bytes().find(|b| matches!(b, b'.' | b':' | b'%')) {

@@ -1,6 +1,7 @@
-//! Quantities (`k8s.io/apimachinery/pkg/api/resource`): small amounts as an int64 and a power of ten, others as decimals of any length.
+//! Quantities (`k8s.io/apimachinery/pkg/api/resource`): small values as an int64 and a power of ten, others as decimals
+//! of any length.
 //!
-//! Which of the two an amount is shows: only a small one without fraction digits is an integer.
+//! The representation is observable: only a small value without fraction digits is an integer.
 
 mod decimal;
 
@@ -11,7 +12,7 @@ use std::{cmp::Ordering, fmt};
 #[derive(Clone, Debug)]
 pub struct Quantity {
     amount: Amount,
-    /// Shown with powers of 1024.
+    /// True if the quantity is formatted with powers of 1024.
     binary: bool,
     exponent_form: bool,
 }
@@ -27,7 +28,10 @@ const FORMAT: &str = "quantities must match the regular expression '^([+-]?[0-9.
 const NANO: i32 = -9;
 
 impl Quantity {
-    /// Reads `1.5Gi`, `100m`, `1e3`; the error is Go's text.
+    /// Parses a quantity such as `1.5Gi`, `100m` or `1e3`.
+    ///
+    /// # Errors
+    /// Returns Go's error message.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err(FORMAT.to_owned());
@@ -36,7 +40,7 @@ impl Quantity {
         let unit = Unit::of(parts.suffix).ok_or("unable to parse quantity's suffix")?;
         let (binary, exponent_form) = (unit.base == 2, unit.exponent_form);
         let digits = (parts.number.len() + parts.fraction.len()) as i32;
-        // Uses int64 for small amounts, by a conservative estimate of their digits.
+        // Uses int64 for small values, based on a conservative estimate of the number of digits.
         let (precision, mantissa, scale) = if !binary {
             (18 - digits, 1_i64, unit.exponent)
         } else if parts.fraction.is_empty() {
@@ -68,12 +72,12 @@ impl Quantity {
         Ok(Self { amount: Amount::Large(amount), binary, exponent_form })
     }
 
-    /// A whole number.
+    /// Creates an integer quantity.
     pub fn from_int(value: i64) -> Self {
         Self { amount: Amount::Small(value, 0), binary: false, exponent_form: true }
     }
 
-    /// The integer, if it is held as one.
+    /// The integer, if the quantity is represented as one.
     pub fn as_int(&self) -> Option<i64> {
         match self.amount {
             Amount::Small(value, 0) => Some(value),
@@ -82,7 +86,7 @@ impl Quantity {
         }
     }
 
-    /// The nearest float, or nearly.
+    /// The nearest float, approximately.
     pub fn as_float(&self) -> f64 {
         let (base, exponent) = match &self.amount {
             Amount::Small(value, scale) => (*value as f64, i64::from(*scale)),
@@ -91,7 +95,7 @@ impl Quantity {
         if exponent == 0 { base } else { base * pow10(exponent) }
     }
 
-    /// -1, 0 or 1.
+    /// The sign: -1, 0 or 1.
     pub fn sign(&self) -> i64 {
         match &self.amount {
             Amount::Small(value, _) => value.signum(),
@@ -99,7 +103,7 @@ impl Quantity {
         }
     }
 
-    /// The order of two amounts.
+    /// Compares two quantities by value.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (&self.amount, &other.amount) {
             (Amount::Small(a, s), Amount::Small(b, t)) if s == t => a.cmp(b),
@@ -107,7 +111,10 @@ impl Quantity {
         }
     }
 
-    /// `self + other`; an error where the server would fill its memory with digits.
+    /// `self + other`.
+    ///
+    /// # Errors
+    /// Returns an error if the sum has so many digits that the server would run out of memory.
     pub fn add(&self, other: &Self) -> Result<Self, String> {
         let format = if self.sign() == 0 { other } else { self };
         let (binary, exponent_form) = (format.binary, format.exponent_form);
@@ -151,7 +158,7 @@ fn scale_up(value: i64, scale: i32) -> Option<i64> {
     if value == 0 { Some(0) } else { value.checked_mul(factor?) }
 }
 
-/// The sum of two small amounts, at the lesser scale.
+/// The sum of two small values, at the smaller scale.
 fn add_small(a: (i64, i32), b: (i64, i32)) -> Option<(i64, i32)> {
     match (a, b) {
         (_, (0, _)) => Some(a),
@@ -191,7 +198,7 @@ impl<'a> Parts<'a> {
             Some(rest) => digits(rest),
             None => ("", rest),
         };
-        // The suffix: letters, a sign, digits, each optional.
+        // The suffix: optional letters, sign and digits.
         let rest = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
         let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
         digits(rest).1.is_empty().then_some(Self { negative, number, fraction, suffix })

@@ -1,4 +1,4 @@
-//! Semantic versions (`github.com/blang/semver/v4`), with its error texts.
+//! Semantic versions (`github.com/blang/semver/v4`), with its error messages.
 
 use crate::value::quote::go_quote;
 use std::{cmp::Ordering, fmt};
@@ -6,17 +6,17 @@ use std::{cmp::Ordering, fmt};
 /// `kubernetes.Semver`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Semver {
-    /// The first number.
+    /// The major version.
     pub major: u64,
-    /// The second number.
+    /// The minor version.
     pub minor: u64,
-    /// The third number.
+    /// The patch version.
     pub patch: u64,
     prerelease: Vec<Identifier>,
     build: Vec<String>,
 }
 
-/// Numbers come before names.
+/// An identifier of a prerelease; numbers sort before names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identifier {
     Number(u64),
@@ -24,7 +24,7 @@ enum Identifier {
 }
 
 impl Semver {
-    /// Reads `major.minor.patch[-prerelease][+build]`.
+    /// Parses `major.minor.patch[-prerelease][+build]`.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err("Version string empty".to_owned());
@@ -62,7 +62,7 @@ impl Semver {
         Ok(Self { major, minor, patch, prerelease, build })
     }
 
-    /// The same, without a leading `v` and leading zeros, and with missing parts 0.
+    /// Like [`Semver::parse`], but removes a leading `v` and leading zeros, and sets missing parts to 0.
     pub fn parse_normalized(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = text
@@ -85,7 +85,7 @@ impl Semver {
         Self::parse(&parts.join("."))
     }
 
-    /// Precedence: a prerelease comes before its release, build data does not count.
+    /// Compares by precedence: a prerelease precedes its release, and build metadata is ignored.
     pub fn compare(&self, other: &Self) -> Ordering {
         (self.major, self.minor, self.patch)
             .cmp(&(other.major, other.minor, other.patch))

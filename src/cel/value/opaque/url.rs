@@ -1,4 +1,4 @@
-//! URLs (`net/url`), with Go's error texts.
+//! URLs (`net/url`), with Go's error messages.
 
 use super::Ip;
 use crate::value::quote::go_quote;
@@ -15,20 +15,20 @@ pub struct Url {
     user: Option<(Vec<u8>, Option<Vec<u8>>)>,
     host: Vec<u8>,
     omit_host: bool,
-    /// As written and decoded.
+    /// The path as written, and decoded.
     path: (String, Vec<u8>),
     force_query: bool,
     query: String,
     fragment: (String, Vec<u8>),
 }
 
-/// `url.ParseRequestURI`: an absolute URL or path; a `#` is part of it.
+/// `url.ParseRequestURI`: an absolute URL or path; a `#` does not start a fragment.
 pub fn parse_request_uri(text: &str) -> Result<Url, String> {
     parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)))
 }
 
 impl Url {
-    /// `url.Parse` of what `url.ParseRequestURI` accepts, as the CEL library does.
+    /// `url.Parse` of a text that `url.ParseRequestURI` accepts, as in the CEL library.
     pub fn parse(text: &str) -> Result<Self, String> {
         parse_request_uri(text)?;
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
@@ -38,12 +38,12 @@ impl Url {
         Ok(url)
     }
 
-    /// The scheme in lower case.
+    /// The scheme, in lower case.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// Host and port.
+    /// The host and port.
     pub fn host(&self) -> String {
         text(&self.host)
     }
@@ -54,7 +54,7 @@ impl Url {
         host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).map(str::to_owned).unwrap_or(host)
     }
 
-    /// The port, or nothing.
+    /// The port; empty if there is none.
     pub fn port(&self) -> String {
         self.host_and_port().1
     }
@@ -67,13 +67,13 @@ impl Url {
         }
     }
 
-    /// The path as written, if it could be written so, else escaped anew.
+    /// The path as written if that is a valid encoding, otherwise encoded anew.
     pub fn escaped_path(&self) -> String {
         let (written, decoded) = &self.path;
         if decoded == b"*" { "*".to_owned() } else { escaped(written, decoded, Part::Path) }
     }
 
-    /// The values of each key of the query.
+    /// The values of each query parameter.
     pub fn query(&self) -> BTreeMap<String, Vec<String>> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in self.query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
@@ -206,7 +206,7 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
         None => {}
     }
     if let Some(first) = host.find(':') {
-        // Lists of hosts with ports are let pass, though not in web addresses.
+        // Lists of hosts with ports are accepted, except for http and https.
         let strict = scheme == "http" || scheme == "https";
         let colon = if strict { first } else { host.rfind(':').unwrap_or(first) };
         check_port(host.get(colon..).unwrap_or_default())?;
@@ -245,7 +245,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether the byte may be written unescaped.
+    /// Returns true if the byte may be written unescaped.
     fn allows(self, b: u8) -> bool {
         if b.is_ascii_alphanumeric() || b"-_.~".contains(&b) {
             return true;
@@ -283,7 +283,7 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, String> {
                 };
                 let byte = high << 4 | low;
                 let refused = match part {
-                    // Only bytes beyond ASCII, and the percent sign of a zone, are escaped in a host.
+                    // In a host, only non-ASCII bytes, and the percent sign of a zone, may be percent-encoded.
                     Part::Host => high < 8 && byte != b'%',
                     Part::Zone => byte != b'%' && byte != b' ' && !Part::Host.allows(byte),
                     _ => false,
@@ -316,7 +316,7 @@ fn escape(decoded: &[u8], part: Part) -> String {
     out
 }
 
-/// As it was written, if that is a valid way to write it.
+/// The text as written if it is a valid encoding, otherwise encoded anew.
 fn escaped(written: &str, decoded: &[u8], part: Part) -> String {
     let valid = written.bytes().all(|b| b"!$&'()*+,;=:@[]%".contains(&b) || part.allows(b));
     if valid { written.to_owned() } else { escape(decoded, part) }

@@ -1,8 +1,8 @@
-//! Decimals of any length (`gopkg.in/inf.v0`), as far as quantities need them.
+//! Decimals of any length (`gopkg.in/inf.v0`), limited to the operations that quantities need.
 
 use std::cmp::Ordering;
 
-/// `± digits * 10^exponent`; the digits have no leading zeros, none is zero.
+/// `± digits * 10^exponent`; the digits have no leading zeros, and zero has no digits.
 #[derive(Clone, Debug)]
 pub(super) struct Decimal {
     negative: bool,
@@ -10,7 +10,7 @@ pub(super) struct Decimal {
     exponent: i64,
 }
 
-/// The maximum number of digits. With more, the server computes for minutes.
+/// The maximum number of digits. With more digits, the server would compute for minutes.
 const MOST_DIGITS: i64 = 1_000_000;
 
 impl Decimal {
@@ -61,7 +61,7 @@ impl Decimal {
         *self = std::mem::replace(self, Self { negative: false, digits: Vec::new(), exponent: 0 }).trimmed();
     }
 
-    /// Away from zero, to nine fraction digits; the server always holds as many.
+    /// Rounds away from zero to nine fraction digits; the server always stores nine.
     pub(super) fn round_up_to_nano(&mut self) {
         let extra = -9 - self.exponent;
         if extra > 0 {
@@ -95,7 +95,7 @@ impl Decimal {
         }
     }
 
-    /// Whether it lies strictly between -1 and 1 and is not 0.
+    /// Returns true if the value is strictly between -1 and 1 and not 0.
     pub(super) fn is_proper_fraction(&self) -> bool {
         !self.digits.is_empty() && compare_magnitudes(self, &Self::from_int(1, 0)).is_lt()
     }
@@ -137,7 +137,7 @@ impl Decimal {
         Ok(Self { negative, digits, exponent }.trimmed())
     }
 
-    /// The digits as a float, and the power of ten they are to be multiplied with.
+    /// The digits as a float, and the power of ten to multiply by.
     pub(super) fn to_float_parts(&self) -> (f64, i64) {
         let text: String = self.digits.iter().map(|d| char::from(b'0' + d)).collect();
         let base: f64 = text.parse().unwrap_or(0.0);
@@ -153,7 +153,8 @@ impl Decimal {
         }
     }
 
-    /// The number and the power of 1024 that show it, if it is whole, fits 128 bits and is at least 1024.
+    /// The integer and power of 1024 for the binary format, if the value is an integer of at least 1024 that fits in
+    /// 128 bits.
     pub(super) fn in_powers_of_1024(&self) -> Option<(String, usize)> {
         let mut digits = self.digits.clone();
         if self.exponent < 0 {
@@ -176,7 +177,7 @@ impl Decimal {
         Some((format!("{}{number}", if self.negative { "-" } else { "" }), power))
     }
 
-    /// The number and the power of ten, a multiple of three, that show it.
+    /// The integer and power of ten, a multiple of three, for the decimal format.
     pub(super) fn in_powers_of_1000(&self) -> (String, i64) {
         let mut digits = self.digits.clone();
         let mut exponent = self.exponent;
@@ -208,7 +209,7 @@ fn compare_magnitudes(a: &Decimal, b: &Decimal) -> Ordering {
     })
 }
 
-/// Both with the least digit first.
+/// Adds digits, least significant digit first.
 fn add_digits(a: &[u8], b: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(a.len().max(b.len()) + 1);
     let mut carry = 0;
@@ -221,7 +222,7 @@ fn add_digits(a: &[u8], b: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The same for `a - b`, `a` not being less.
+/// Subtracts digits, least significant digit first; `a` must not be less than `b`.
 fn subtract_digits(a: &[u8], b: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(a.len());
     let mut borrow = 0;
