@@ -27,15 +27,15 @@ use std::sync::Arc;
 
 /// The API group of CRDs.
 pub const GROUP: &str = "apiextensions.k8s.io";
-/// The finalizer that lets the server remove a CRD's objects first.
+/// The finalizer with which the server removes the objects of a deleted CRD before the CRD.
 pub const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
-/// The annotation that groups under `k8s.io` and `kubernetes.io` need.
+/// The annotation required for CRDs in groups under `k8s.io` and `kubernetes.io`.
 pub const API_APPROVED_ANNOTATION: &str = "api-approved.kubernetes.io";
 
 /// A CRD in the server's internal form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CustomResourceDefinition {
-    /// `metadata`, as a typed ObjectMeta writes it.
+    /// `metadata`, as encoded from a typed ObjectMeta.
     pub metadata: Map,
     /// `spec`
     pub spec: Spec,
@@ -52,19 +52,19 @@ pub struct Spec {
     pub version: String,
     /// `names`
     pub names: Names,
-    /// `scope`: `Cluster`, `Namespaced`, or what was written there
+    /// `scope`: `Cluster` or `Namespaced`; any other value is reported by validation.
     pub scope: String,
-    /// The schema that all versions have.
+    /// The schema, if all versions have the same.
     pub validation: Option<Validation>,
-    /// The subresources that all versions have.
+    /// The subresources, if all versions have the same.
     pub subresources: Option<Subresources>,
     /// `versions`
     pub versions: Vec<CrdVersion>,
-    /// Whether `versions` was present and empty, which only an error message distinguishes from absent.
+    /// True if `versions` is present and empty; one error message distinguishes this from an absent list.
     pub versions_empty: bool,
-    /// The columns that all versions have.
+    /// The printer columns, if all versions have the same.
     pub columns: Vec<Column>,
-    /// The selectable fields (JSON paths) that all versions have.
+    /// The selectable fields (JSONPaths), if all versions have the same.
     pub selectable_fields: Vec<String>,
     /// `conversion`
     pub conversion: Option<Conversion>,
@@ -72,7 +72,7 @@ pub struct Spec {
     pub preserve_unknown_fields: Option<bool>,
 }
 
-/// `names`, in spec and as accepted in status.
+/// `names` in spec, and `acceptedNames` in status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// `plural`
@@ -89,7 +89,7 @@ pub struct Names {
     pub categories: Vec<String>,
 }
 
-/// One of `versions`.
+/// An entry of `versions`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrdVersion {
     /// `name`
@@ -102,17 +102,17 @@ pub struct CrdVersion {
     pub deprecated: bool,
     /// `deprecationWarning`
     pub deprecation_warning: Option<String>,
-    /// `schema`, unless all versions have the same
+    /// `schema`, unless all versions have the same.
     pub schema: Option<Validation>,
-    /// `subresources`, unless all versions have the same
+    /// `subresources`, unless all versions have the same.
     pub subresources: Option<Subresources>,
-    /// `additionalPrinterColumns`, unless all versions have the same
+    /// `additionalPrinterColumns`, unless all versions have the same.
     pub columns: Vec<Column>,
-    /// `selectableFields` (JSON paths), unless all versions have the same
+    /// `selectableFields` (JSONPaths), unless all versions have the same.
     pub selectable_fields: Vec<String>,
 }
 
-/// `schema` of a version.
+/// The `schema` of a version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validation {
     /// `openAPIV3Schema`
@@ -122,7 +122,7 @@ pub struct Validation {
 /// `subresources`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subresources {
-    /// Whether `status` is present.
+    /// True if `status` is present.
     pub status: bool,
     /// `scale`
     pub scale: Option<Scale>,
@@ -139,7 +139,7 @@ pub struct Scale {
     pub label_selector_path: Option<String>,
 }
 
-/// One of `additionalPrinterColumns`.
+/// An entry of `additionalPrinterColumns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     /// `name`
@@ -174,7 +174,7 @@ pub struct WebhookClientConfig {
     pub url: Option<String>,
     /// `service`
     pub service: Option<ServiceReference>,
-    /// `caBundle`, decoded
+    /// `caBundle`, base64-decoded.
     pub ca_bundle: Vec<u8>,
 }
 
@@ -194,7 +194,7 @@ pub struct ServiceReference {
 /// `status`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
-    /// `conditions`; `None` is null.
+    /// `conditions`; `None` stands for null.
     pub conditions: Option<Vec<Condition>>,
     /// `acceptedNames`
     pub accepted_names: Names,
@@ -204,14 +204,14 @@ pub struct Status {
     pub observed_generation: i64,
 }
 
-/// One of `status.conditions`.
+/// An entry of `status.conditions`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// `type`
     pub type_: String,
     /// `status`: `True`, `False` or `Unknown`
     pub status: String,
-    /// `lastTransitionTime`, RFC 3339; empty is null.
+    /// `lastTransitionTime` in RFC 3339 format; empty stands for null.
     pub last_transition_time: String,
     /// `reason`
     pub reason: String,
@@ -230,38 +230,38 @@ impl CustomResourceDefinition {
     pub fn generation(&self) -> i64 {
         self.metadata.get("generation").and_then(Value::as_int).unwrap_or_default()
     }
-    /// An annotation.
+    /// The value of an annotation.
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.metadata.get("annotations")?.str_at(&[key])
     }
-    /// Whether a condition is `True`.
+    /// Returns true if the status of a condition is `True`.
     pub fn is_true(&self, condition: &str) -> bool {
         self.condition(condition).is_some_and(|c| c.status == "True")
     }
-    /// A condition.
+    /// The condition of a type.
     pub fn condition(&self, type_: &str) -> Option<&Condition> {
         self.status.conditions.as_deref()?.iter().find(|c| c.type_ == type_)
     }
-    /// The version in which objects are stored.
+    /// The name of the storage version.
     pub fn storage_version(&self) -> Option<&str> {
         self.spec.versions.iter().find(|v| v.storage).map(|v| v.name.as_str())
     }
 }
 
 impl Spec {
-    /// Whether objects are namespaced.
+    /// Returns true if the resource is namespaced.
     pub fn namespaced(&self) -> bool {
         self.scope == "Namespaced"
     }
-    /// Whether unknown fields are kept because of `preserveUnknownFields`.
+    /// Returns true if `spec.preserveUnknownFields` is true.
     pub fn preserves_unknown_fields(&self) -> bool {
         self.preserve_unknown_fields == Some(true)
     }
-    /// The version of that name.
+    /// The version with this name.
     pub fn version(&self, name: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|v| v.name == name)
     }
-    /// The `schema` of a version.
+    /// The `schema` field of a version.
     pub fn validation(&self, version: &str) -> Option<&Validation> {
         if self.versions.iter().any(|v| v.schema.is_some()) {
             self.version(version)?.schema.as_ref()
@@ -269,7 +269,7 @@ impl Spec {
             self.validation.as_ref()
         }
     }
-    /// The schema itself of a version.
+    /// The schema of a version.
     pub fn schema(&self, version: &str) -> Option<&Arc<Schema>> {
         self.validation(version)?.schema.as_ref()
     }
@@ -281,7 +281,7 @@ impl Spec {
             self.subresources.as_ref()
         }
     }
-    /// The printer columns of a version; none means the default ones.
+    /// The printer columns of a version; empty stands for the default columns.
     pub fn columns(&self, version: &str) -> &[Column] {
         if self.versions.iter().any(|v| !v.columns.is_empty()) {
             self.version(version).map_or(&[], |v| &v.columns)
@@ -298,8 +298,8 @@ impl Spec {
         }
     }
 
-    /// Moves what all versions have in common to the top, each of schema, subresources, columns and selectable fields on
-    /// its own, as reading a v1 object does (`v1/conversion.go`).
+    /// Moves the schema, subresources, printer columns and selectable fields from the versions to the spec where all
+    /// versions have the same, each independently, as the conversion from v1 does (`v1/conversion.go`).
     pub fn hoist(&mut self) {
         fn common<T: Clone + PartialEq + Default>(
             versions: &mut [CrdVersion],
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::value::{json, object};
 
-    /// JSON text as the server reads it.
+    /// Parses JSON text as the server does.
     pub fn read(text: &str) -> Value {
         fn convert(v: serde_json::Value) -> Value {
             match v {
@@ -437,7 +437,7 @@ mod tests {
         conditions::check_structure(&mut crd, "2026-01-01T00:00:00Z");
         let condition = crd.condition("NonStructuralSchema").unwrap();
         assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Violations"));
-        // controller/nonstructuralschema: calculateCondition
+        // `calculateCondition` in controller/nonstructuralschema
         assert_eq!(
             condition.message,
             "[spec.preserveUnknownFields: Invalid value: true: must be false, \
@@ -448,7 +448,7 @@ mod tests {
         let version = written.at(&["spec", "versions"]).and_then(Value::as_array).unwrap()[0].clone();
         assert!(version.at(&["schema", "openAPIV3Schema", "properties", "spec"]).is_some());
         assert!(version.at(&["subresources", "status"]).is_some());
-        // Decoding what was encoded gives the same CRD.
+        // Decoding an encoded CRD gives the same CRD.
         assert_eq!(decode(&written).map(|d| d.crd.to_value()), Ok(written));
     }
 

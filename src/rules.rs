@@ -1,6 +1,7 @@
-//! `x-kubernetes-validations`: the one bridge between schemas and CEL (`apiextensions-apiserver/pkg/apiserver/schema/cel`).
+//! Validation rules (`x-kubernetes-validations`), the bridge between schemas and CEL
+//! (`apiextensions-apiserver/pkg/apiserver/schema/cel`).
 //!
-//! A schema's [`Rules`] are laid out once and shared; a node's rules are compiled when an object first has that node.
+//! The [`Rules`] of a schema are built once and shared. The rules of a node are compiled when they are first evaluated.
 
 pub mod compile;
 pub mod decl;
@@ -29,18 +30,19 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules of a schema; none if it has none.
+    /// Collects the rules of a resource's schema; `None` if it has none.
     pub fn new(schema: &Schema, release: Release) -> Option<Self> {
         Self::of_node(schema, true, release)
     }
 
-    /// The rules of a node of a schema, which may be a resource; none if it has none.
+    /// Collects the rules of a schema node, which may be a resource; `None` if it has none.
     pub fn of_node(schema: &Schema, resource: bool, release: Release) -> Option<Self> {
         tree(schema, resource, release).map(|root| Self { root, release })
     }
 
-    /// Holds a default at `path` to them: as replacing itself, then as a new value (`schema/defaulting/validation.go`).
-    /// Also returns what is left of `budget`: less than nothing if that was not enough.
+    /// Evaluates the rules for a default at `path`: first as an update of itself, then as a new value
+    /// (`schema/defaulting/validation.go`). Also returns the remaining budget, which is negative if the budget was
+    /// exceeded.
     pub fn evaluate_default(&self, value: &Value, path: &FieldPath<'_>, budget: i64) -> (ErrorList, i64) {
         let (errors, left) = walk::walk_alone((&self.root, self.release), path, value, Some(value), budget);
         if !errors.is_empty() {
@@ -50,12 +52,12 @@ impl Rules {
         (errors, left.min(left_as_new))
     }
 
-    /// The rules that are evaluated for an object, and whether they hold.
+    /// The evaluations of all rules for an object, with their results.
     pub fn evaluations(&self, new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
         walk::evaluations((&self.root, self.release), new, old)
     }
 
-    /// Holds an object to them. `old` is the object it replaces, with the pairs of both.
+    /// Evaluates the rules for an object. `old` is the object it replaces, with the correlation of both.
     pub fn evaluate<'a>(
         &self,
         new: &'a Value,

@@ -1,7 +1,7 @@
-//! The schema language of CRDs: `JSONSchemaProps` as `apiextensions.k8s.io/v1` has it.
+//! The schemas of CRDs: `JSONSchemaProps` of `apiextensions.k8s.io/v1`.
 //!
-//! The server keeps two forms of a schema, `JSONSchemaProps` and `Structural`; they hold the same facts in another
-//! arrangement. Here [`Schema`] is both: whether it is *structural* is a judgement about it, not another type.
+//! The server has two representations of a schema, `JSONSchemaProps` and `Structural`, with the same information.
+//! [`Schema`] stands for both: being structural is a property of a schema, not a different type.
 
 pub mod correlate;
 pub mod decode;
@@ -12,7 +12,7 @@ pub mod visit;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// One node of a schema. Absent strings and lists are empty; `default: null` is absent, as on the server.
+/// A node of a schema. Absent strings and lists are empty; `default: null` is treated as absent, as on the server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     /// `id`
@@ -103,12 +103,12 @@ pub struct Schema {
     pub x_map_type: Option<String>,
     /// `x-kubernetes-validations`
     pub x_validations: Vec<ValidationRule>,
-    /// The fields that were written as an empty list or map.
+    /// The names of fields that are present as empty lists or maps.
     pub empty: Empty,
 }
 
-/// The names of fields that were written as an empty list or map. The server distinguishes them from absent ones in a few
-/// places, but treats schemas that differ only in them as equal.
+/// The names of fields that are present as empty lists or maps. The server distinguishes them from absent fields in a
+/// few cases, but treats schemas that differ only in this respect as equal.
 #[derive(Clone, Debug, Default)]
 pub struct Empty(pub Vec<String>);
 
@@ -119,18 +119,18 @@ impl PartialEq for Empty {
 }
 
 impl Empty {
-    /// Whether the field was written as an empty list or map.
+    /// Returns true if the field is present as an empty list or map.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
     }
 }
 
-/// `items`: one schema, or a list of them (never structural).
+/// `items`: a schema, or a list of schemas (never structural).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Items {
-    /// One schema for every item.
+    /// A schema for every item.
     Schema(Box<Schema>),
-    /// One schema per position.
+    /// A schema for each position.
     Schemas(Vec<Schema>),
 }
 
@@ -139,7 +139,7 @@ pub enum Items {
 pub enum SchemaOrBool {
     /// A schema.
     Schema(Box<Schema>),
-    /// Anything, or nothing.
+    /// True allows any value, false none.
     Bool(bool),
 }
 
@@ -161,7 +161,7 @@ pub struct ExternalDocumentation {
     pub url: String,
 }
 
-/// One entry of `x-kubernetes-validations`.
+/// An entry of `x-kubernetes-validations`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValidationRule {
     /// `rule`
@@ -179,20 +179,20 @@ pub struct ValidationRule {
 }
 
 impl Schema {
-    /// The schema of every item, when `items` is one schema.
+    /// The schema of every item, if `items` is a single schema.
     pub fn items_schema(&self) -> Option<&Schema> {
         if let Some(Items::Schema(s)) = &self.items { Some(s) } else { None }
     }
-    /// The schema of a property that is listed by name.
+    /// The schema of a property.
     pub fn property(&self, name: &str) -> Option<&Schema> {
         self.properties.get(name).map(Box::as_ref)
     }
 
-    /// The schema of additional properties, when it is one.
+    /// The schema of additional properties, if `additionalProperties` is a schema.
     pub fn additional_properties_schema(&self) -> Option<&Schema> {
         if let Some(SchemaOrBool::Schema(s)) = &self.additional_properties { Some(s) } else { None }
     }
-    /// Whether `x-kubernetes-preserve-unknown-fields` is true.
+    /// Returns true if `x-kubernetes-preserve-unknown-fields` is true.
     pub fn preserves_unknown_fields(&self) -> bool {
         self.x_preserve_unknown_fields == Some(true)
     }

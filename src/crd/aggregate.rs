@@ -1,6 +1,6 @@
-//! Several errors as one text.
+//! Formats several errors as one text.
 
-/// How Go prints several errors as one.
+/// Formats several errors like Go's `Aggregate`.
 pub(super) fn aggregate(messages: impl Iterator<Item = String>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for message in messages {

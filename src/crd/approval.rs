@@ -1,29 +1,29 @@
-//! The approval of APIs in the groups of Kubernetes (`apihelpers.GetAPIApprovalState`).
+//! The approval of APIs in protected groups (`apihelpers.GetAPIApprovalState`).
 
 use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
 use crate::value::url::Url;
 
-/// Whether a group belongs to Kubernetes, so that its APIs need approval.
+/// Returns true if a group is reserved for Kubernetes, so that its APIs need approval.
 pub fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()
         .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-/// The meaning of the approval annotation.
+/// The state of the approval annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// Neither a URL nor "unapproved…".
+    /// Neither a URL nor a text that starts with "unapproved".
     Invalid,
     /// A URL.
     Approved,
-    /// "unapproved…"
+    /// A text that starts with "unapproved".
     Bypassed,
-    /// There is none.
+    /// No annotation.
     Missing,
 }
 
-/// The meaning of the approval annotation, and the condition's message.
+/// The state of the approval annotation, and the message for the condition.
 pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
     let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
     let must = format!("protected groups must have approval annotation \"{API_APPROVED_ANNOTATION}\"");

@@ -1,9 +1,9 @@
-//! The changes that the server's controllers make to a stored CRD, as pure functions (`pkg/controller/{status,establish,
-//! nonstructuralschema,apiapproval,finalizer}`).
+//! The changes that the server's controllers make to a stored CRD, as pure functions
+//! (`pkg/controller/{status,establish, nonstructuralschema,apiapproval,finalizer}`).
 //!
-//! [`crate::server::Server::run_controllers`] runs them one after the other, so the order of the conditions is always the
-//! same; on the real server, `NamesAccepted` and `Established` usually come first and the other two in any order. `now` is
-//! RFC 3339 everywhere.
+//! [`crate::server::Server::run_controllers`] runs them in sequence, so the order of the conditions is always the same.
+//! On a real server, `NamesAccepted` and `Established` usually come first and the other two in any order. All
+//! parameters `now` are in RFC 3339 format.
 
 use super::aggregate::aggregate;
 use super::approval::{Approval, approval, is_protected};
@@ -13,7 +13,7 @@ use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// Sets a condition; its time changes only when its status does.
+/// Sets a condition. Its transition time changes only if its status changes.
 pub fn set(crd: &mut CustomResourceDefinition, mut new: Condition, now: &str) {
     let conditions = crd.status.conditions.get_or_insert_default();
     now.clone_into(&mut new.last_transition_time);
@@ -40,8 +40,8 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
     }
 }
 
-/// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the first
-/// `Established`. `others` are the other CRDs of the store.
+/// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the initial
+/// `Established`. `others` are all other CRDs of the server.
 pub fn accept_names<'a>(
     crd: &mut CustomResourceDefinition,
     others: impl Iterator<Item = &'a CustomResourceDefinition>,
@@ -122,7 +122,7 @@ pub fn accept_names<'a>(
     set(crd, established, now);
 }
 
-/// Sets `Established` once the names are accepted, unless the conversion webhook's CA bundle is invalid.
+/// Sets `Established` to true once the names are accepted, unless the conversion webhook's CA bundle is invalid.
 pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
         return;
@@ -135,7 +135,7 @@ pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     set(crd, new, now);
 }
 
-/// Sets or removes `NonStructuralSchema`, which only CRDs created before v1 can have.
+/// Sets or removes `NonStructuralSchema`, which only CRDs created as v1beta1 can have.
 pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
     const TYPE: &str = "NonStructuralSchema";
     let new = match structural_faults(&crd.spec) {
@@ -158,7 +158,10 @@ pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
     }
 }
 
-/// The structural errors of a CRD's schemas; `Err` if a schema cannot be converted to a structural one at all.
+/// The structural errors of the CRD's schemas.
+///
+/// # Errors
+/// Returns an error text if a schema cannot be converted to a structural schema at all.
 pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
     let mut faults = Vec::new();
     let path = FieldPath::new("spec");
@@ -200,7 +203,7 @@ pub fn check_approval(crd: &mut CustomResourceDefinition, now: &str) {
     }
 }
 
-/// Applies a first delete request, apart from the deletion timestamp: the finalizer and the condition `Terminating`.
+/// Applies the first delete request except for the deletion timestamp: the finalizer and the condition `Terminating`.
 pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
     let finalizers = crd.metadata.entry("finalizers".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(finalizers) = finalizers {
@@ -213,13 +216,13 @@ pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
     set(crd, condition("Terminating", "True", "InstanceDeletionPending", message), now);
 }
 
-/// Sets `Terminating` while the objects of the CRD are removed.
+/// Sets `Terminating` to true while the objects of the CRD are deleted.
 pub fn deleting_instances(crd: &mut CustomResourceDefinition, now: &str) {
     let new = condition("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
     set(crd, new, now);
 }
 
-/// Sets `Terminating` to false when no objects of the CRD are left.
+/// Sets `Terminating` to false when all objects of the CRD have been deleted.
 pub fn instances_deleted(crd: &mut CustomResourceDefinition, now: &str) {
     let new = if crd.is_true("Established") {
         condition("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")

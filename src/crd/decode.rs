@@ -1,7 +1,8 @@
-//! A CRD from a [`Value`], as the server's strict JSON reader, the v1 (or v1beta1) types, their defaults and their
-//! conversion to the internal form make it.
+//! Decodes a CRD from a [`Value`] like the server: strict JSON decoding, the v1 or v1beta1 types, defaulting, and
+//! conversion to the internal form.
 //!
-//! [`check`] judges the types first, with Go's words; what is built afterwards may therefore take everything lightly.
+//! [`check`] validates all types first and reports Go's error messages, so building the CRD afterwards need not report
+//! errors.
 
 mod build;
 mod check;
@@ -12,12 +13,13 @@ use crate::value::{Value, quote};
 use std::collections::BTreeMap;
 use types::Type;
 
-/// A CRD that was read.
+/// A decoded CRD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The CRD, with defaults, in the internal form.
+    /// The CRD, defaulted and in the internal form.
     pub crd: CustomResourceDefinition,
-    /// The paths of unknown fields, in document order if positions are known; [`unknown_field`] makes messages of them.
+    /// The paths of unknown fields, in document order if positions are known; [`unknown_field`] formats them as
+    /// messages.
     pub unknown: Vec<String>,
     /// The paths of values that are decoded leniently: duplicate keys in them are not reported.
     pub lenient: Vec<String>,
@@ -28,22 +30,22 @@ pub fn unknown_field(path: &str) -> String {
     format!("unknown field {}", quote::go_quote(path))
 }
 
-/// An unknown field, and the fields that its type has.
+/// An unknown field, and the known fields of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name of the unknown field.
     pub name: String,
-    /// The names of the fields of the object around it.
+    /// The names of the fields that the type has.
     pub known: Vec<&'static str>,
 }
 
-/// The unknown fields of a CRD by their paths.
+/// The unknown fields of a CRD, by path.
 pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
     let unknown = check::check(object, root(object), &|_| 0).unknown;
     unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
 }
 
-/// The type of a CRD, by its `apiVersion`.
+/// The Go type of a CRD, by its `apiVersion`.
 fn root(object: &Value) -> Type {
     if is_beta(object) { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) }
 }
@@ -52,13 +54,19 @@ fn is_beta(object: &Value) -> bool {
     object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
 }
 
-/// Reads a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`. `Err` holds Go's words for the first
-/// wrong type (`json: cannot unmarshal string into Go struct field …`).
+/// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.
+///
+/// # Errors
+/// Returns Go's message for the first value of a wrong type (`json: cannot unmarshal string into Go struct field …`).
 pub fn decode(object: &Value) -> Result<Decoded, String> {
     decode_text(object, &|_| 0)
 }
 
-/// As [`decode`]; `place` returns the offset of a field in the text, because the server reports the first error in the text.
+/// Like [`decode`], for a value read from a text. `place` returns the offset of a field in the text, because the server
+/// reports the first error in document order.
+///
+/// # Errors
+/// See [`decode`].
 pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
     let beta = is_beta(object);
     let checked = check::check(object, root(object), place);

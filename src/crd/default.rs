@@ -1,8 +1,8 @@
-//! Defaults of CRDs (`apis/apiextensions/{v1,v1beta1}/defaults.go`).
+//! Defaulting of CRDs (`apis/apiextensions/{v1,v1beta1}/defaults.go`).
 
 use super::{Conversion, CrdVersion, CustomResourceDefinition};
 
-/// Sets the defaults of `apiextensions.k8s.io/v1`; done on every read.
+/// Sets the defaults of `apiextensions.k8s.io/v1`, on every read.
 pub fn v1(crd: &mut CustomResourceDefinition) {
     let names = &mut crd.spec.names;
     if names.singular.is_empty() {

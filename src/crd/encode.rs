@@ -1,4 +1,5 @@
-//! A CRD as the server answers it: always `apiextensions.k8s.io/v1`, with what was hoisted back in every version.
+//! Encodes a CRD as in the server's responses: always `apiextensions.k8s.io/v1`, with the shared fields repeated in
+//! every version.
 
 use super::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources,
@@ -9,7 +10,7 @@ use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
 impl CustomResourceDefinition {
-    /// The object.
+    /// Encodes the CRD.
     pub fn to_value(&self) -> Value {
         object([
             ("apiVersion", Value::from("apiextensions.k8s.io/v1")),
@@ -22,7 +23,7 @@ impl CustomResourceDefinition {
 }
 
 impl Spec {
-    /// `spec`
+    /// Encodes `spec`.
     pub fn to_value(&self) -> Value {
         let mut versions = self.versions.clone();
         for v in &mut versions {
@@ -56,7 +57,7 @@ impl Spec {
 }
 
 impl Names {
-    /// `names`
+    /// Encodes `names`.
     pub fn to_value(&self) -> Value {
         let mut out = Map::new();
         out.insert("plural".to_owned(), Value::from(self.plural.as_str()));
@@ -70,7 +71,7 @@ impl Names {
 }
 
 impl Status {
-    /// `status`
+    /// Encodes `status`.
     pub fn to_value(&self) -> Value {
         let conditions =
             self.conditions.as_ref().map_or(Value::Null, |c| Value::Array(c.iter().map(condition).collect()));
@@ -106,7 +107,7 @@ fn list(out: &mut Map, key: &str, items: &[String]) {
     }
 }
 
-/// `shared` remembers the last schema that was written: versions usually have the same.
+/// Encodes a version. `shared` caches the last encoded schema, because versions often have the same schema.
 fn version(v: &CrdVersion, shared: &mut Option<(Arc<crate::schema::Schema>, Value)>) -> Value {
     let mut out = Map::from([
         ("name".to_owned(), Value::from(v.name.as_str())),

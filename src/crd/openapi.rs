@@ -1,11 +1,12 @@
-//! The OpenAPI documents that the server publishes for a CRD (`pkg/controller/openapi{,v3}`, `kube-openapi/pkg/builder{,3}`).
+//! The OpenAPI documents that the server publishes for a CRD (`pkg/controller/openapi{,v3}`,
+//! `kube-openapi/pkg/builder{,3}`).
 //!
-//! [`v3`] and [`v2`] give the document of one version of one CRD; [`merge`] puts several into one. `builtin.json` holds
-//! what is the same in all of them: the types of Kubernetes itself and the query parameters, as Kubernetes publishes them.
-//! `own.json` holds what a server without any CRD publishes.
+//! [`v3`] and [`v2`] build the document of one version of one CRD; [`merge`] combines documents. `builtin.json` has the
+//! parts that are the same for all CRDs: the types of Kubernetes itself and the query parameters, as Kubernetes
+//! publishes them. `own.json` has the documents that a server without CRDs publishes.
 //!
-//! Version 2 is lossy: anyOf and the like are dropped, nullable fields lose their type and their inside, and so do those
-//! that keep unknown fields, because kubectl would refuse what the server takes.
+//! OpenAPI v2 is lossy: `anyOf` and similar keywords are dropped, and nullable fields and fields that preserve unknown
+//! fields lose their type and nested schemas, because kubectl would otherwise reject objects that the server accepts.
 
 mod own;
 mod paths;
@@ -21,12 +22,12 @@ use crate::text::json;
 use crate::value::{Map, Value, object};
 use std::sync::OnceLock;
 
-/// A version of OpenAPI.
+/// The version of an OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edition {
-    /// 2.0, known as Swagger.
+    /// OpenAPI 2.0 (Swagger)
     V2,
-    /// 3.0
+    /// OpenAPI 3.0
     V3,
 }
 
@@ -36,12 +37,12 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 
 impl Edition {
-    /// The reference to a type.
+    /// A reference to a type.
     fn reference(self, model: &str) -> Value {
         let prefix = if self == Self::V2 { PREFIX_V2 } else { PREFIX_V3 };
         object([("$ref", format!("{prefix}{model}"))])
     }
-    /// The reference to a type that also has a description, which version 3 wants apart.
+    /// A reference to a type, with a description. OpenAPI v3 requires the reference in a separate schema (`allOf`).
     fn described_reference(self, model: &str, description: &str) -> Value {
         let reference = self.reference(model);
         let mut out = match self {
@@ -55,7 +56,7 @@ impl Edition {
     }
 }
 
-/// The parts of `builtin.json`.
+/// A part of `builtin.json`.
 fn builtin(part: &str) -> &'static Map {
     static BUILTIN: OnceLock<Value> = OnceLock::new();
     static NOTHING: Map = Map::new();
@@ -63,14 +64,14 @@ fn builtin(part: &str) -> &'static Map {
     all.get(part).and_then(Value::as_object).unwrap_or(&NOTHING)
 }
 
-/// The name of a kind: the group reversed, the version, the kind.
+/// The name of a kind's schema: the reversed group, the version and the kind.
 fn model_name(group: &str, version: &str, kind: &str) -> String {
     let mut parts: Vec<&str> = group.split('.').collect();
     parts.reverse();
     format!("{}.{version}.{kind}", parts.join("."))
 }
 
-/// The document that `/openapi/v3/apis/<group>/<version>` publishes when this is the only CRD.
+/// The document at `/openapi/v3/apis/<group>/<version>` if this is the only CRD.
 pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
     let schemas = definitions(crd, version, Edition::V3);
     object([
@@ -81,7 +82,7 @@ pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
     ])
 }
 
-/// What `/openapi/v2` publishes for this CRD.
+/// The part of `/openapi/v2` for this CRD.
 pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
     let mut definitions = Value::Object(definitions(crd, version, Edition::V2));
     drop_defaults(&mut definitions);
@@ -102,7 +103,7 @@ fn info() -> Value {
     object([("title", "Kubernetes CRD Swagger"), ("version", "v0.1.0")])
 }
 
-/// Puts documents of one edition into one: what is in several of them is the same in all.
+/// Merges documents of one edition; parts with the same name are identical in all documents.
 pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
     fn fold(into: &mut Map, from: Map, depth: usize) {
         for (key, v) in from {
@@ -118,7 +119,7 @@ pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
     let mut all = Map::new();
     for document in documents {
         if let Value::Object(members) = document {
-            // Down to the single path, parameter or type.
+            // Merges down to individual paths, parameters and types.
             fold(&mut all, members, 2);
         }
     }
@@ -157,7 +158,7 @@ fn wrap_references(v: &mut Value) {
     }
 }
 
-/// Removes `default` wherever it is a keyword of a schema, given the definitions.
+/// Removes `default` from the schemas of the definitions, except where it is the name of a property.
 fn drop_defaults(definitions: &mut Value) {
     fn each(members: &mut Value) {
         members.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(schema);

@@ -1,5 +1,5 @@
-//! Preparation of a CRD before validation (`registry/customresourcedefinition/strategy.go`): status, generation,
-//! stored versions, and the warnings of an accepted one.
+//! Prepares a CRD for validation (`registry/customresourcedefinition/strategy.go`): status, generation and stored
+//! versions. Also computes the warnings for an accepted CRD.
 
 use super::validation::{coerce_all, schemas};
 use super::{CustomResourceDefinition, Spec, Status};
@@ -9,7 +9,7 @@ use crate::value::{Value, quote};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A new CRD: nothing of its status is taken.
+/// Prepares a new CRD: its status is reset.
 pub fn prepare_create(crd: &mut CustomResourceDefinition, release: Release) {
     drop_disabled_fields(crd, None, release);
     crd.status = Status::default();
@@ -18,7 +18,8 @@ pub fn prepare_create(crd: &mut CustomResourceDefinition, release: Release) {
     coerce_defaults(&mut crd.spec, release);
 }
 
-/// An update: the status stays; the generation (the caller has set it to the old one) rises when the spec changes.
+/// Prepares an update: the status is kept, and the generation, which the caller has set to the old one, is incremented
+/// if the spec changes.
 pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) {
     drop_disabled_fields(crd, Some(old), release);
     crd.status.clone_from(&old.status);
@@ -29,12 +30,13 @@ pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDe
     coerce_defaults(&mut crd.spec, release);
 }
 
-/// An update of `/status`: the spec stays. Metadata is taken from the request, although it is not meant to be.
+/// Prepares an update of `/status`: the spec is kept. Metadata is taken from the request, although the server's code
+/// intends to keep it.
 pub fn prepare_status_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
     crd.spec.clone_from(&old.spec);
 }
 
-/// Drops unknown fields from the metadata of embedded resources in defaults.
+/// Drops unknown fields in the metadata of embedded resources in defaults.
 fn coerce_defaults(spec: &mut Spec, release: Release) {
     let versions = spec.versions.iter_mut().filter_map(|v| v.schema.as_mut());
     for schema in spec.validation.iter_mut().chain(versions).filter_map(|v| v.schema.as_mut()) {
@@ -42,7 +44,7 @@ fn coerce_defaults(spec: &mut Spec, release: Release) {
     }
 }
 
-/// Removes the fields whose feature gate is disabled, unless the old CRD uses them.
+/// Clears the fields whose feature gate is disabled, unless the old CRD uses them.
 fn drop_disabled_fields(crd: &mut CustomResourceDefinition, old: Option<&CustomResourceDefinition>, release: Release) {
     let uses = |found: fn(&Spec) -> bool| old.is_some_and(|old| found(&old.spec));
     if !release.enables(Gate::CrdValidationRatcheting) && !uses(has_optional_old_self) {
@@ -77,8 +79,8 @@ fn store_version(crd: &mut CustomResourceDefinition) {
     }
 }
 
-/// The warnings of a CRD that was accepted; on an update only what is new. Those about formats came with 1.34, those about
-/// sets with 1.37.
+/// The warnings for an accepted CRD; for an update, only new warnings. Warnings about formats exist since 1.34, those
+/// about sets since 1.37.
 pub fn warnings(
     crd: &CustomResourceDefinition,
     old: Option<&CustomResourceDefinition>,
@@ -110,7 +112,7 @@ fn unknown_formats(spec: &Spec, release: Release) -> BTreeSet<String> {
     found
 }
 
-/// Whether the format is enforced for the type. Before 1.36 only the formats of strings were looked at.
+/// Returns true if the format is enforced for the type. Before 1.36 only formats of strings were checked.
 fn is_known(s: &Schema, release: Release) -> bool {
     match s.type_.as_str() {
         "string" => format::known(&s.format, release.compatibility()),
@@ -122,7 +124,7 @@ fn is_known(s: &Schema, release: Release) -> bool {
     }
 }
 
-/// The types of items, objects and arrays only, that sets have.
+/// The item types `object` and `array` that occur in list-type sets.
 fn compound_sets(spec: &Spec) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for schema in schemas(spec) {
@@ -144,7 +146,7 @@ mod tests {
     use crate::crd;
     use crate::text::json;
 
-    /// Answered by the real server 1.37: `spec` as it is stored after a create.
+    /// Recorded from a 1.37 server: the stored `spec` after a create.
     #[test]
     fn unknown_metadata_of_an_embedded_default_is_dropped() {
         let crd = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

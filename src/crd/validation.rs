@@ -1,11 +1,12 @@
-//! Validation of CRDs (`apis/apiextensions/validation/validation.go`). The functions take CRDs in the internal form,
-//! after [`super::strategy`] has prepared them.
+//! Validation of CRDs (`apis/apiextensions/validation/validation.go`). The functions take CRDs in the internal form
+//! that [`super::strategy`] has prepared.
 //!
 //! ```text
 //! validation: metadata · spec · status · storedVersions · api approval · preserveUnknownFields
-//!   spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
-//!   schema: structural · defaults · lists · rules
-//! options, update_options: what an update may keep        golang: Go structs as error messages show them
+//! spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
+//! schema: structural · defaults · lists · rules
+//! options, update_options: relaxations for updates
+//! golang: Go structs in error messages
 //! ```
 
 mod ca_bundle;
@@ -35,7 +36,7 @@ use std::collections::BTreeSet;
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 
-/// The faults of a new CRD.
+/// Validates a new CRD.
 pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let m = Metadata::new(&crd.metadata);
     let mut errors = metadata::validate(m, false, NameRule::Subdomain, &METADATA, release);
@@ -54,7 +55,7 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
     errors
 }
 
-/// The faults of an update.
+/// Validates an update.
 pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
     let options = Options::update(new, old, release);
     let mut errors = changed_metadata(new, old, release);
@@ -76,8 +77,8 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     errors
 }
 
-/// Errors that prevent even an unchanged CRD from being written again, because no relaxation for old CRDs covers them. For
-/// CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
+/// The errors that prevent even an unchanged CRD from being updated, because no relaxation for existing CRDs covers
+/// them. For CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
 pub fn validate_existing(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let mut errors = Vec::new();
     spec::validate(&crd.spec, &Options::update(crd, crd, release), &FieldPath::new("spec"), &mut errors);
@@ -85,7 +86,7 @@ pub fn validate_existing(crd: &CustomResourceDefinition, release: Release) -> Er
     errors
 }
 
-/// The faults of an update of `/status`.
+/// Validates an update of `/status`.
 pub fn validate_status_update(
     new: &CustomResourceDefinition,
     old: &CustomResourceDefinition,
@@ -96,7 +97,7 @@ pub fn validate_status_update(
     errors
 }
 
-/// Metadata is validated twice on an update: by the generic registry and by the strategy for CRDs.
+/// Validates the metadata of an update twice, because both the generic registry and the strategy of CRDs validate it.
 fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
     let (new, old) = (Metadata::new(&new.metadata), Metadata::new(&old.metadata));
     let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA, release);
@@ -109,7 +110,7 @@ fn status(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
     spec::names(&crd.status.accepted_names, &FieldPath::new("status").child("acceptedNames"), errors);
 }
 
-/// Validates what follows the spec.
+/// Validates everything after the spec.
 fn rest(
     crd: &CustomResourceDefinition,
     old: Option<&CustomResourceDefinition>,
@@ -138,7 +139,7 @@ fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mu
     }
     let mut missing: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
     for v in &crd.spec.versions {
-        // A name is removed when it is found, so several storage versions with one name are reported here too.
+        // Names are removed as they are found, so a second storage version with the same name is reported here, too.
         if missing.remove(v.name.as_str()) || !v.storage {
             continue;
         }
@@ -146,7 +147,7 @@ fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mu
         errors.push(FieldError::invalid(&path, shown(), detail));
     }
     for (i, v) in stored.iter().enumerate() {
-        // For a repeated version the last index is reported.
+        // For a version that occurs more than once, the last index is reported.
         let last = stored.iter().rposition(|s| s == v) == Some(i);
         if last && missing.contains(v.as_str()) {
             let detail = if release.since(V1_33) {

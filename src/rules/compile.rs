@@ -1,4 +1,4 @@
-//! Compiling the rules of one schema node (`schema/cel/compilation.go`).
+//! Compiles the rules of one schema node (`schema/cel/compilation.go`).
 
 use super::{decl::MAX_REQUEST, field_path};
 use crate::cel::{
@@ -13,26 +13,26 @@ use crate::release::Release;
 use crate::schema::{Schema, ValidationRule};
 use std::sync::Arc;
 
-/// The name of the type of `self` in messages. On the server the number varies.
+/// The type name of `self` in messages. On the server the number varies.
 const SELF_TYPE: &str = "selfType0";
-/// The text for a node that has rules but no type.
+/// The message for a node that has rules but no CEL type.
 pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
 
-/// A schema node, to CEL.
+/// The CEL type of a schema node.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The release that its type is declared for.
+    /// The release for which the type is declared.
     pub release: Release,
-    /// Its type; none if CEL cannot see it.
+    /// The declared type; `None` if the node has no CEL type.
     pub decl: Option<Arc<DeclType>>,
-    /// The objects its type may name.
+    /// The object types that the declared type refers to.
     pub objects: Arc<Objects>,
-    /// The prefix of its type's name.
+    /// The prefix of type names.
     pub path: String,
 }
 
 impl Place {
-    /// A property, by its escaped name; none if it has no type.
+    /// The type of a property, by its escaped name; `None` if it has no type.
     pub fn property(&self, escaped: &str) -> Option<Self> {
         let Shape::Object(fields) = &self.decl.as_ref()?.shape else { return None };
         let decl = Arc::clone(&fields.get(escaped)?.type_);
@@ -40,7 +40,7 @@ impl Place {
         Some(Self { release: self.release, decl: Some(decl), objects: Arc::clone(&self.objects), path })
     }
 
-    /// The items of a list or the values of a map.
+    /// The type of the items of a list or the values of a map.
     pub fn elements(&self) -> Self {
         let (decl, part) = match self.decl.as_ref().map(|decl| &decl.shape) {
             Some(Shape::List { items, .. }) => (Some(Arc::clone(items)), "@idx"),
@@ -51,7 +51,7 @@ impl Place {
         Self { release: self.release, decl, objects: Arc::clone(&self.objects), path }
     }
 
-    /// An environment with `self` and `oldSelf` of this type.
+    /// An environment with the variables `self` and `oldSelf` of this type.
     pub fn env(&self, base: &Arc<BaseEnv>, type_: &Type, optional_old_self: bool) -> Env {
         let old = if optional_old_self { Type::optional(type_.clone()) } else { type_.clone() };
         let mut env = Env::new(Arc::clone(base)).with_variable("self", type_.clone()).with_variable("oldSelf", old);
@@ -61,30 +61,30 @@ impl Place {
     }
 }
 
-/// A rule that was compiled, or what kept it from it.
+/// A compiled rule, or its compilation errors.
 #[derive(Debug, Default)]
 pub struct Compiled {
-    /// The rule; none for an empty or wrong one.
+    /// The program of the rule; `None` for an empty or invalid rule.
     pub program: Option<Program>,
     /// The compilation error of the rule.
     pub error: Option<String>,
-    /// It looks at `oldSelf`.
+    /// True if the rule refers to `oldSelf`.
     pub uses_old_self: bool,
-    /// The most one evaluation can cost.
+    /// The estimated maximum cost of one evaluation.
     pub max_cost: u64,
-    /// The maximum number of evaluations, if only the size of requests limits it.
+    /// The maximum number of evaluations for one object, limited only by the size of requests.
     pub max_cardinality: u64,
     /// The message expression.
     pub message: Option<Program>,
     /// The compilation error of the message expression.
     pub message_error: Option<String>,
-    /// The most one evaluation of the message expression can cost.
+    /// The estimated maximum cost of one evaluation of the message expression.
     pub message_max_cost: u64,
-    /// The field the error is about, as a path prints it.
+    /// The path of the field that errors refer to, relative to the node and formatted as a field path.
     pub field_path: Option<String>,
 }
 
-/// Compiles a rule of a node. The environments are those for the rule and for its message expression.
+/// Compiles a rule of a node. The two environments are for the rule and its message expression.
 pub fn compile(
     rule: &ValidationRule,
     schema: &Schema,
@@ -151,7 +151,7 @@ fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u6
     Ok((program, cost::estimate(checked, Some(decl)).max))
 }
 
-/// Whether an expression mentions `oldSelf`, as a loop variable too.
+/// Returns true if an expression contains the identifier `oldSelf`, including as a loop variable.
 pub fn names_old_self(expr: &Expr) -> bool {
     expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if name == "oldSelf"))
 }

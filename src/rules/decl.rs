@@ -1,7 +1,8 @@
-//! From schemas to CEL's types: what an expression sees of a value, and how large it can get.
+//! Declares CEL types for schemas, with the maximum sizes of values.
 //!
-//! Follows `k8s.io/apiserver/pkg/cel/common/schemas.go` and its CRD side, `schema/cel/model`. What has no type for CEL is
-//! absent: fields of unknown type, unknown fields, names that cannot be escaped. Objects are named by their path.
+//! Follows `k8s.io/apiserver/pkg/cel/common/schemas.go` and `schema/cel/model`. Values without a CEL type are omitted:
+//! fields of unknown type, unknown fields, and fields whose names cannot be escaped. Object types are named by their
+//! path.
 
 use super::escape::escape;
 use crate::cel::{
@@ -14,29 +15,29 @@ use crate::schema::Schema;
 use crate::value::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The largest request there is, in bytes.
+/// The maximum size of a request, in bytes.
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
-/// The longest name of an object.
+/// The maximum length of an object name.
 const MAX_NAME: i64 = 253;
-/// The prefix of the root's type name; messages write `selfType0` for the type of `self`.
+/// The prefix of the root's type name; error messages show `selfType0` for the type of `self`.
 pub const ROOT: &str = "self";
 
-/// Declares types and keeps their objects.
+/// Declares types and collects the object types.
 #[derive(Debug)]
 pub struct Declarations {
     release: Release,
-    /// Every object declared, by name.
+    /// Every declared object type, by name.
     pub objects: Objects,
 }
 
 impl Declarations {
-    /// No types yet.
+    /// Starts without types.
     pub fn new(release: Release) -> Self {
         Self { release, objects: Objects::default() }
     }
 
-    /// The type of a schema; none if CEL cannot see its values. `resource`: the root of a resource, whose type and name are always
-    /// there. `path` names it.
+    /// Declares the type of a schema; `None` if CEL cannot access its values. `resource` is true for the root of a
+    /// resource, which always has apiVersion, kind and metadata. `path` is the name of the type.
     pub fn declare(&mut self, schema: &Schema, resource: bool, path: &str) -> Option<Arc<DeclType>> {
         if schema.x_int_or_string {
             let bound = schema.max_length.filter(|_| self.release.since(V1_34));
@@ -160,12 +161,12 @@ fn string(schema: &Schema) -> Arc<DeclType> {
     }
 }
 
-/// The bytes so many code points can take.
+/// The maximum size in bytes of this number of code points.
 fn code_points(most: i64) -> i64 {
     most.max(0).wrapping_mul(4)
 }
 
-/// Whether the schema declares apiVersion, kind and metadata itself.
+/// Returns true if the schema itself specifies apiVersion, kind and metadata.
 fn has_meta(schema: &Schema) -> bool {
     let is = |of: &Schema, name: &str, type_: &str| of.properties.get(name).is_some_and(|found| found.type_ == type_);
     is(schema, "kind", "string")

@@ -2,7 +2,7 @@
 
 use crate::cel::syntax::is_reserved;
 
-/// The identifier for a property name; none if there is none.
+/// The CEL identifier for a property name; `None` if the name cannot be escaped.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -25,15 +25,15 @@ pub fn escape(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The property name of an escaped identifier; `None` for an invalid escape.
+/// The property name of an escaped identifier; `None` for an invalid escape sequence.
 pub fn unescape(identifier: &str) -> Option<String> {
     let mut out = String::with_capacity(identifier.len());
     let mut rest = identifier;
     while let Some((before, after)) = rest.split_once("__") {
-        // An escape is the shortest `__…__` without underscores inside.
+        // An escape sequence is the shortest `__…__` without underscores in between.
         let end = after.find('_').filter(|end| *end > 0 && after.get(*end..*end + 2) == Some("__"));
         let Some(end) = end else {
-            // Not an escape: continue after the first underscore.
+            // Not an escape sequence: continue after the first underscore.
             out.push_str(before);
             out.push('_');
             rest = rest.get(before.len() + 1..)?;

@@ -1,19 +1,22 @@
-//! The simple JSON paths of rules' `fieldPath` and of selectable fields, followed through a schema (`ValidFieldPath`).
+//! Resolves the simple JSONPaths of `fieldPath` in rules and of selectable fields in a schema (`ValidFieldPath`).
 
 use crate::schema::{Schema, SchemaOrBool};
 use std::fmt::Write as _;
 
-/// The node that a path names.
+/// The schema node at a path.
 pub struct Found<'a> {
-    /// The path, as a field path prints it.
+    /// The path, formatted as a field path.
     pub path: String,
-    /// Its first name.
+    /// The first field of the path.
     pub root: String,
-    /// The schema there, if one is known.
+    /// The schema at the path, if there is one.
     pub schema: Option<&'a Schema>,
 }
 
-/// Follows `path`; `Err` holds the server's words.
+/// Resolves `path` in a schema.
+///
+/// # Errors
+/// Returns the server's error message.
 pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Found<'a>, String> {
     let mut tokens = Tokens { rest: path };
     let mut found = Found { path: String::new(), root: String::new(), schema: Some(schema) };
@@ -48,7 +51,7 @@ pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Foun
 impl Found<'_> {
     fn step(&mut self, name: &str) -> Result<(), String> {
         let nowhere = || "does not refer to a valid field".to_owned();
-        // Below `additionalProperties: true` there is no schema; the server crashes there.
+        // There is no schema below `additionalProperties: true`, where the server panics.
         let schema = self.schema.ok_or_else(nowhere)?;
         if schema.properties.is_empty() {
             self.schema = match &schema.additional_properties {
@@ -71,7 +74,7 @@ impl Found<'_> {
     }
 }
 
-/// Delimiters, quoted strings, and what is between them.
+/// Splits a path into delimiters, quoted strings and the text in between.
 struct Tokens<'a> {
     rest: &'a str,
 }
@@ -80,7 +83,7 @@ impl<'a> Tokens<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let bytes = self.rest.as_bytes();
         let end = if bytes.first()? == &b'\'' {
-            // Up to the closing quote; an open string takes all.
+            // Up to the closing quote, or to the end of the path if there is none.
             let close = bytes.windows(2).position(|w| matches!(w, [before, b'\''] if *before != b'\\'));
             close.map_or(bytes.len(), |i| i + 2)
         } else {
@@ -102,7 +105,7 @@ fn unescape(text: &str) -> Result<String, String> {
             continue;
         }
         match chars.next() {
-            // The server's pattern requires a character other than a line break after the backslash.
+            // The server's regular expression requires a character other than a line break after the backslash.
             None => out.push('\\'),
             Some('\n') => out.push_str("\\\n"),
             Some('a') => out.push('\u{7}'),

@@ -1,26 +1,26 @@
-//! A node of an object by its path, as CEL sees it: the type of `self`, its value, what it replaces, and how often it can be there.
+//! Finds a node of an object by its path: its CEL type, its value and old value, and its maximum number of occurrences.
 
 use super::{compile::Place, escape::escape, tree::place};
 use crate::release::Release;
 use crate::schema::{Schema, SchemaOrBool, correlate::find_by_keys};
 use crate::value::Value;
 
-/// A node that has a type.
+/// A node that has a CEL type.
 #[derive(Debug)]
 pub struct Node<'v> {
-    /// Its type.
+    /// The CEL type.
     pub place: Place,
-    /// The maximum number of times it can occur; `None` is unbounded.
+    /// The maximum number of occurrences in an object; `None` if unbounded.
     pub cardinality: Option<u64>,
     /// The value.
     pub value: &'v Value,
-    /// The old value.
+    /// The old value, if the two values are correlated.
     pub old: Option<&'v Value>,
-    /// Whether its old and new values are correlated.
+    /// True if old and new values of this node can be correlated.
     pub correlatable: bool,
 }
 
-/// The maximum number of direct children of a value of this schema; `None` is unbounded.
+/// The maximum number of direct children of a value of this schema; `None` if unbounded.
 pub fn most_children(parent: &Schema) -> Option<u64> {
     let most = match parent.type_.as_str() {
         "object" => match parent.additional_properties {
@@ -33,7 +33,7 @@ pub fn most_children(parent: &Schema) -> Option<u64> {
     most.map(|n| u64::try_from(n).unwrap_or(0))
 }
 
-/// The names and indices of a path: `spec.ports[0]`, `spec.labels['a.b']`.
+/// Splits a path such as `spec.ports[0]` or `spec.labels['a.b']` into names and indices.
 pub fn steps(path: &str) -> Result<Vec<String>, String> {
     let wrong = |why: &str| format!("{path:?} is not a path: {why}");
     let mut steps = Vec::new();
@@ -67,7 +67,7 @@ pub fn steps(path: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-/// The child of a value at one step of a path.
+/// The child of a value, by name or index.
 pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
@@ -75,7 +75,10 @@ pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     }
 }
 
-/// Follows `steps` through an object of a schema. `Err` says why no rule is ever run there.
+/// Follows `steps` through an object and its schema.
+///
+/// # Errors
+/// Returns a text that says why no rule is evaluated at this path.
 pub fn find<'v>(
     schema: &Schema,
     steps: &[String],
@@ -126,7 +129,7 @@ pub fn find<'v>(
     Ok(node)
 }
 
-/// The place and, if it is known, the schema after one step of a path; fields of metadata have a type but no schema.
+/// The CEL type and, if known, the schema of a child; fields of metadata have a type but no schema.
 fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Place, Option<&'s Schema>)> {
     let elements = schema.and_then(|s| match s.type_.as_str() {
         "array" => s.items_schema(),

@@ -1,4 +1,4 @@
-//! The schema nodes that have rules, and those on the way to them.
+//! The tree of schema nodes that have rules, and of their ancestors.
 
 use super::{
     compile::{Compiled, Place, compile},
@@ -18,23 +18,23 @@ use std::{
 pub(super) struct Node {
     /// `type`
     pub type_: String,
-    /// Its rules.
+    /// The rules of the node.
     pub rules: Vec<ValidationRule>,
-    /// Its type.
+    /// The CEL type of the node.
     pub place: Place,
-    /// Members of old and new objects pair up.
+    /// True if the members of old and new objects are correlated.
     pub correlatable: bool,
-    /// The keys by which items are correlated; empty if they are not.
+    /// The keys that correlate items; empty if items are not correlated.
     pub map_keys: Vec<String>,
     pub items: Option<Box<Node>>,
     pub additional: Option<Box<Node>>,
     pub properties: BTreeMap<String, Node>,
-    /// The schema, for field paths.
+    /// The schema, for resolving field paths.
     schema: Option<Box<Schema>>,
     compiled: OnceLock<Vec<Compiled>>,
 }
 
-/// The tree of a schema; none if it has no rules.
+/// The tree of a schema; `None` if the schema has no rules.
 pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<Node> {
     if !has_rules(schema) {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<
     node(schema, &place(schema, resource, release))
 }
 
-/// A schema's type, by itself.
+/// The CEL type of a schema, declared independently.
 pub fn place(schema: &Schema, resource: bool, release: Release) -> Place {
     let mut declarations = Declarations::new(release);
     let decl = declarations.declare(schema, resource, ROOT);
@@ -56,7 +56,7 @@ fn node(schema: &Schema, here: &Place) -> Option<Node> {
     let mut properties = BTreeMap::new();
     for (name, child) in schema.properties.iter().filter(|(_, child)| has_rules(child)) {
         let child_place = match escape(name) {
-            // What CEL cannot see has no rules.
+            // Rules of nodes without a CEL type are not evaluated.
             Some(escaped) => here.property(&escaped),
             None => Some(place(child, child.x_embedded_resource, here.release)).filter(|place| place.decl.is_some()),
         };
@@ -84,7 +84,7 @@ fn node(schema: &Schema, here: &Place) -> Option<Node> {
 }
 
 impl Node {
-    /// The rules, compiled when they are first asked for. Objects are always held to all there is to the language.
+    /// The rules, compiled on first use with the environment for stored expressions, which has all libraries.
     pub fn compiled(&self, release: Release) -> &[Compiled] {
         self.compiled.get_or_init(|| {
             let base = BaseEnv::for_stored(release);
@@ -95,7 +95,7 @@ impl Node {
     }
 }
 
-/// Whether a node or its descendants have rules that the server evaluates.
+/// Returns true if a node or its descendants have rules that the server evaluates.
 fn has_rules(schema: &Schema) -> bool {
     !schema.x_validations.is_empty()
         || schema.items_schema().is_some_and(has_rules)

@@ -1,7 +1,8 @@
-//! Evaluating an object's rules, node by node (`schema/cel/validation.go`): a node's own rules, then what is in it.
+//! Evaluates the rules of an object, node by node (`schema/cel/validation.go`): the rules of a node first, then those
+//! of its children.
 //!
-//! Every evaluation is charged to one budget; what exceeds it ends the walk. An error on an unchanged value becomes a
-//! warning, unless its rule compares with the old value.
+//! All evaluations are charged to one cost budget; exceeding it ends the walk. An error in an unchanged value becomes a
+//! warning, except for transition rules.
 
 use super::{
     compile::{Compiled, NO_TYPE},
@@ -22,7 +23,7 @@ use crate::value::Value;
 
 /// The runtime cost budget of one object.
 pub const OBJECT_BUDGET: i64 = 10_000_000;
-/// The longest message a message expression may make.
+/// The maximum length in bytes of the result of a message expression.
 const MAX_MESSAGE: usize = 5 * 1024;
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -30,27 +31,27 @@ const OUT_OF_BUDGET: &str =
 /// The result of evaluating rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Errors.
+    /// The errors.
     pub errors: ErrorList,
-    /// Errors on unchanged values.
+    /// The errors in unchanged values, which are reported as warnings.
     pub warnings: Vec<String>,
 }
 
-/// A rule that was evaluated on a value.
+/// The evaluation of a rule on a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluated {
-    /// The node of the schema, as [`Place::path`](super::compile::Place) names it.
+    /// The path of the schema node, as in [`Place::path`](super::compile::Place).
     pub place: String,
-    /// The index of the rule among those of its node.
+    /// The index of the rule within its node.
     pub rule: usize,
-    /// Whether it holds.
+    /// True if the rule evaluated to true.
     pub holds: bool,
 }
 
-/// No further rule is run.
+/// Stops the walk; no further rule is evaluated.
 struct Stop;
 
-/// The nearest pairs of new and old value.
+/// The correlated pair of the current node, if any, and that of its closest correlated ancestor.
 #[derive(Clone, Copy, Default)]
 struct Pairs {
     here: Option<Pair>,
@@ -62,20 +63,20 @@ struct Walk<'a, 'c> {
     correlation: Option<&'c mut Correlation<'a>>,
     findings: Findings,
     budget: i64,
-    /// The evaluations, if they are wanted.
+    /// A record of the evaluations, if requested.
     evaluated: Option<Vec<Evaluated>>,
 }
 
-/// Evaluates the rules of an object and lists the evaluations.
+/// Evaluates the rules of an object and returns the evaluations.
 pub(super) fn evaluations((root, release): (&Node, Release), new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
     let evaluated = Some(Vec::new());
     let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated };
-    // What was evaluated before the walk stopped counts.
+    // The evaluations before an early stop are returned, too.
     let _ = walk.node(root, &ROOT, new, old, Pairs::default());
     walk.evaluated.unwrap_or_default()
 }
 
-/// Evaluates the rules of an object. `old` is what it replaces, with the pairs of both.
+/// Evaluates the rules of an object. `old` is the object it replaces, with the correlation of both.
 pub(super) fn walk<'a>(
     (root, release): (&Node, Release),
     new: &'a Value,
@@ -87,13 +88,13 @@ pub(super) fn walk<'a>(
         None => (None, None, None),
     };
     let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated: None };
-    // Stopping early is part of the findings.
+    // The findings include the reason for an early stop.
     let _ = walk.node(root, &ROOT, new, old, Pairs { here, above: None });
     walk.findings
 }
 
-/// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the
-/// rest of `budget`, which is negative if the walk was stopped.
+/// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the remaining budget,
+/// which is negative if the walk was stopped.
 pub(super) fn walk_alone<'a>(
     (root, release): (&Node, Release),
     path: &FieldPath<'_>,
@@ -164,7 +165,7 @@ impl<'a> Walk<'a, '_> {
 
     fn member(&mut self, pairs: Pairs, name: &'a str) -> Pairs {
         match (pairs.here, &mut self.correlation) {
-            // Both sides were converted to the same kind and version, so a change of these fields is not visible.
+            // Both objects were converted to the same kind and version, so changes of these fields are ignored.
             (Some(_), _) if pairs.above.is_none() && matches!(name, "apiVersion" | "kind") => Pairs::default(),
             (Some(here), Some(correlation)) => Pairs { here: correlation.key(here, name), above: Some(here) },
             _ => pairs,
@@ -216,7 +217,7 @@ impl<'a> Walk<'a, '_> {
         let Some(program) = &compiled.program else { return Ok(()) };
         let optional = rule.optional_old_self == Some(true);
         if compiled.uses_old_self && !has_old && !optional {
-            // There is nothing to compare with.
+            // A transition rule is not evaluated without an old value.
             return Ok(());
         }
         let outcome = program.run(site.values.for_rule(optional), PER_CALL_LIMIT);
@@ -254,7 +255,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Tells that a rule does not hold.
+    /// Reports a rule that evaluated to false.
     fn failed(&mut self, site: &mut Site<'_, 'a>, rule: &ValidationRule, compiled: &Compiled) -> Result<(), Stop> {
         let path = match &compiled.field_path {
             Some(field) if !field.is_empty() => &site.path.child(field),
@@ -279,7 +280,7 @@ impl<'a> Walk<'a, '_> {
             }
         });
         let value = || match site.node.type_.as_str() {
-            // Before 1.35 the type stood for the value (`schema/cel/validation.go`).
+            // Before 1.35, errors showed the type instead of the value (`schema/cel/validation.go`).
             type_ if !self.release.since(V1_35) => BadValue::from(type_),
             "object" | "array" => BadValue::Omitted,
             _ => BadValue::of(site.new, self.release),
@@ -294,7 +295,10 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// The result of a message expression; `None` if it is not usable as a message, an error if it exceeded the cost budget.
+    /// The result of a message expression; `None` if it cannot be used as a message.
+    ///
+    /// # Errors
+    /// Returns the server's message if the expression exceeds the cost budget or the per-call limit.
     fn message(
         &mut self,
         program: &Program,
@@ -334,7 +338,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// The node whose rules are being evaluated.
+/// The node whose rules are evaluated.
 struct Site<'s, 'a> {
     node: &'s Node,
     path: &'s FieldPath<'s>,
@@ -343,11 +347,11 @@ struct Site<'s, 'a> {
     values: Values<'s>,
 }
 
-/// `self` and `oldSelf`.
+/// The values of `self` and `oldSelf`.
 struct Values<'v> {
     new: Result<CelValue<'v>, Error>,
     old: Result<CelValue<'v>, Error>,
-    /// `oldSelf` for rules to which it is optional.
+    /// The value of `oldSelf` in rules with `optionalOldSelf`.
     optional_old: Result<CelValue<'v>, Error>,
 }
 
@@ -368,13 +372,13 @@ impl<'v> Values<'v> {
         vec![self.new.clone(), if optional_old_self { self.optional_old.clone() } else { self.old.clone() }]
     }
 
-    /// To message expressions `oldSelf` is never optional.
+    /// In message expressions, `oldSelf` is never optional.
     fn for_message(&self) -> Vec<Result<CelValue<'v>, Error>> {
         self.for_rule(false)
     }
 }
 
-/// The text that identifies a rule in errors.
+/// The text that identifies a rule in error messages.
 fn name_of(rule: &ValidationRule) -> &str {
     if rule.message.is_empty() { rule.rule.trim() } else { rule.message.trim() }
 }

@@ -1,23 +1,23 @@
-//! Correlates the nodes of a new value with those of the old one, so that errors in unchanged nodes can be tolerated
+//! Correlates the nodes of a new value with those of the old value, so that errors in unchanged nodes can be tolerated
 //! (`k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go`).
 //!
-//! Members that are present on both sides and whose schema is known are correlated, and items of list-type maps with equal keys. An
-//! unknown member therefore makes its object unequal to everything, itself included. Lists of other types have no
-//! correlated items and count as a whole. A list-type map in another order counts as equal.
+//! Members that exist in both values and whose schema is known are correlated, as are items of map lists with equal
+//! keys. An object with an unknown member is therefore not equal to anything, not even to itself. Items of other lists
+//! are not correlated, and these lists are compared as a whole. Map lists are compared regardless of order.
 //!
-//! Nodes are created on demand and remember whether they are equal, so that asking at every level costs no more
-//! than asking once.
+//! Pairs are created on demand and cache whether they are equal, so comparing at every level costs no more than
+//! comparing once.
 
 use super::Schema;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// A pair of nodes in a [`Correlation`].
+/// A pair of correlated nodes in a [`Correlation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair(u32);
 
-/// The pairs made so far.
+/// The correlated nodes of two values, created on demand.
 #[derive(Debug)]
 pub struct Correlation<'a> {
     nodes: Vec<Node<'a>>,
@@ -30,7 +30,7 @@ struct Node<'a> {
     old: &'a Value,
     schema: &'a Schema,
     equal: Option<bool>,
-    /// Old items by key, for a list-type map, made when an item is first asked for.
+    /// For a map list, its old items by key; built when an item is first looked up.
     old_by_key: Option<ByKeys<'a, 'a>>,
 }
 
@@ -40,7 +40,7 @@ enum Step<'a> {
     Item(usize),
 }
 
-/// A composite key; integers and floats are never the same key.
+/// A composite key. An integer and a float are never the same key.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Bool(bool),
@@ -50,7 +50,7 @@ enum Key {
 }
 
 impl<'a> Correlation<'a> {
-    /// Pairs two whole values.
+    /// Correlates two values at their roots.
     pub fn new(new: &'a Value, old: &'a Value, schema: &'a Schema) -> (Self, Pair) {
         let root = Node { new, old, schema, equal: None, old_by_key: None };
         (Self { nodes: vec![root], children: HashMap::new() }, Pair(0))
@@ -62,7 +62,7 @@ impl<'a> Correlation<'a> {
     pub fn old(&self, pair: Pair) -> Option<&'a Value> {
         self.node(pair).map(|n| n.old)
     }
-    /// The pair of a member, if it is on both sides and has a schema.
+    /// The pair of a member, if both objects have it and its schema is known.
     pub fn key(&mut self, pair: Pair, name: &'a str) -> Option<Pair> {
         if let Some(known) = self.children.get(&(pair, Step::Member(name))) {
             return Some(*known);
@@ -73,7 +73,7 @@ impl<'a> Correlation<'a> {
         });
         Some(self.add(pair, Step::Member(name), child?))
     }
-    /// The pair of an item of a list-type map, if the old list has an item with its key.
+    /// The pair of an item of a map list, if the old list has an item with the same keys.
     pub fn index(&mut self, pair: Pair, index: usize) -> Option<Pair> {
         if let Some(known) = self.children.get(&(pair, Step::Item(index))) {
             return Some(*known);
@@ -96,7 +96,7 @@ impl<'a> Correlation<'a> {
         self.children.insert((parent, step), pair);
         pair
     }
-    /// Whether new and old are equal.
+    /// Returns true if the new and old values are equal.
     pub fn is_equal(&mut self, pair: Pair) -> bool {
         let Some(node) = self.node(pair) else { return false };
         if let Some(known) = node.equal {
@@ -135,7 +135,8 @@ impl<'a> Correlation<'a> {
     }
 }
 
-/// The items of a list-type map by their keys; none of them if there are no keys. Of items with the same keys the first counts.
+/// Indexes the items of a map list by their keys. Without keys, the index is empty. Of items with the same keys, the
+/// first is used.
 pub fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a, 'k> {
     let mut found = HashMap::new();
     for item in items.iter().filter(|_| !keys.is_empty()) {
@@ -146,7 +147,7 @@ pub fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a
     ByKeys { keys, items: found }
 }
 
-/// Items by their keys.
+/// List items indexed by their keys.
 #[derive(Debug)]
 pub struct ByKeys<'a, 'k> {
     keys: &'k [String],
@@ -154,7 +155,7 @@ pub struct ByKeys<'a, 'k> {
 }
 
 impl<'a> ByKeys<'a, '_> {
-    /// The item with the same keys as this one.
+    /// The item with the same keys as `item`.
     pub fn get(&self, item: &Value) -> Option<&'a Value> {
         if self.items.is_empty() {
             return None;
@@ -163,14 +164,14 @@ impl<'a> ByKeys<'a, '_> {
     }
 }
 
-/// The values of `keys` in an item; `None` if one is missing or no scalar.
+/// The values of `keys` in an item; `None` if a key is missing or not a scalar.
 fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
     let members = item.as_object()?;
     if let [key] = keys {
         return match members.get(key)? {
             Value::Bool(b) => Some(Key::Bool(*b)),
             Value::Int(i) => Some(Key::Int(*i)),
-            // +0 and -0 are one key.
+            // +0 and -0 are the same key.
             Value::Float(x) => Some(Key::Float(if *x == 0.0 { 0 } else { x.to_bits() })),
             Value::String(s) => Some(Key::Text(s.clone())),
             _ => None,
@@ -182,7 +183,7 @@ fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
         match members.get(key)? {
             Value::Bool(b) => text.push_str(if *b { "true" } else { "false" }),
             Value::Int(i) => text.push_str(&i.to_string()),
-            // Six digits, as the server: floats closer than that are one key.
+            // The server formats floats with six digits, so floats that are closer are the same key.
             Value::Float(x) => {
                 let _ = write!(text, "{x:.6}");
             }

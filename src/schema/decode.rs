@@ -1,23 +1,27 @@
-//! [`Schema`] from a [`Value`]: what `json.Unmarshal` into `JSONSchemaProps` and its conversion to the internal form make of it.
+//! Decodes a [`Schema`] from a [`Value`], like `json.Unmarshal` into `JSONSchemaProps` and the conversion to the
+//! internal form.
 //!
-//! Unknown keys are ignored. `default: null` and an empty `enum` vanish; so do `items: null` and other nulls. The reader
+//! Unknown keys are ignored. `default: null`, an empty `enum`, `items: null` and other nulls are dropped. Decoding
 //! stops at [`MAX_DEPTH`] levels.
 
 use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The deepest schema that is read; JSON itself ends at this depth on the server.
+/// The maximum depth of a schema, which is the server's limit for JSON.
 const MAX_DEPTH: usize = 10_000;
 
 impl Schema {
-    /// Reads a schema. `Err` holds the first wrong type that was found, with its place.
+    /// Decodes a schema.
+    ///
+    /// # Errors
+    /// Returns the first value of a wrong type, with its path.
     pub fn from_value(v: &Value) -> Result<Self, String> {
         schema(v, MAX_DEPTH).map_err(Fault::words)
     }
 }
 
-/// A wrong type: the keys that lead to it, the innermost first, and what is said of it.
+/// A value of a wrong type: the keys of its path, innermost first, and the message.
 struct Fault {
     way: Vec<String>,
     text: String,
@@ -71,7 +75,7 @@ fn list<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<Vec<T>> {
 }
 
 fn names(v: &Value) -> Read<Vec<String>> {
-    // A null in a list of strings is an empty string to Go.
+    // A null in a list of strings is an empty string in Go.
     list(v, |v| if v.is_null() { Ok(String::new()) } else { text(v) })
 }
 
@@ -98,7 +102,7 @@ fn items(v: &Value, depth: usize) -> Read<Items> {
     match v {
         Value::Array(_) => list(v, |v| schema(v, depth)).map(Items::Schemas),
         Value::Object(_) => boxed(v, depth).map(Items::Schema),
-        // Not refused: neither a schema nor a list of them, and written as null.
+        // A value that is neither a schema nor a list of schemas is accepted, and encoded as null.
         _ => Ok(Items::Schemas(Vec::new())),
     }
 }
@@ -163,7 +167,7 @@ fn field(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
     Ok(())
 }
 
-/// Lists and maps: it is known of them whether they were written empty.
+/// Decodes lists and maps, and records which of them are empty but present.
 fn collection(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
     match key {
         "enum" => s.enum_ = list(v, |v| Ok(v.clone()))?,

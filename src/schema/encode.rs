@@ -1,11 +1,11 @@
-//! [`Schema`] to a [`Value`]: what the server writes for it, with `omitempty`.
+//! Encodes a [`Schema`] as the server does, with `omitempty`.
 
 use super::{Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
 impl Schema {
-    /// The schema as JSON has it.
+    /// Encodes the schema as JSON.
     pub fn to_value(&self) -> Value {
         let mut w = Writer(Map::new());
         w.text("id", &self.id);
@@ -65,7 +65,7 @@ impl Schema {
 }
 
 impl ValidationRule {
-    /// The rule as JSON has it.
+    /// Encodes the rule as JSON.
     pub fn to_value(&self) -> Value {
         let mut w = Writer(Map::new());
         w.value("rule", Some(Value::from(self.rule.as_str())));
@@ -104,18 +104,18 @@ impl Writer {
     }
 }
 
-/// A number of the schema itself, which stays a float however it is written.
+/// A float field of the schema. Negative zero stays a float.
 fn float(x: f64) -> Value {
     if x == 0.0 && x.is_sign_negative() { Value::Float(x) } else { number(x) }
 }
 
-/// An integer where the text of a float is one.
+/// Converts a float to an integer if its JSON text is that of an integer.
 fn number(x: f64) -> Value {
-    // Above this a float's text may not fit 64 bits, or has an exponent.
+    // The text of a larger float may not fit in 64 bits, or has an exponent.
     if x.fract() == 0.0 && x.abs() < 9.2e18 { Value::Int(x as i64) } else { Value::Float(x) }
 }
 
-/// A value as it is read from the storage, where it was text: 1.0 is written as 1.
+/// A value after a round trip through storage, which writes 1.0 as 1.
 fn stored(v: &Value) -> Value {
     match v {
         Value::Float(x) => number(*x),

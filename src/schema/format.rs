@@ -1,7 +1,8 @@
-//! String formats: which ones a version knows, and which texts they accept (`kube-openapi/pkg/validation/strfmt`).
+//! String formats: which formats a version supports, and which strings they accept
+//! (`kube-openapi/pkg/validation/strfmt`).
 //!
-//! The checks are those of Go's functions, not those of the RFCs; each one's documentation says where they differ. Those
-//! that CEL's `format` library has as well are shared with it.
+//! The checks follow Go's functions rather than the RFCs; the documentation of each function lists the differences.
+//! Formats that CEL's `format` library also has share its implementation.
 
 mod email;
 mod ip;
@@ -11,12 +12,12 @@ mod number;
 use crate::cel::value::{Format as Named, parse_request_uri, time};
 use crate::release::Minor;
 
-/// A format: its name without dashes, the version that introduced it to CRDs, what it accepts.
+/// A format: its name without dashes, the version that introduced it for CRDs, and its check.
 type Format = (&'static str, Minor, fn(&str) -> bool);
 
 const FORMATS: [Format; 26] = [
     ("bsonobjectid", Minor::ALWAYS, |s| s.len() == 24 && s.bytes().all(|b| b.is_ascii_hexdigit())),
-    // Relative only when it begins with a slash.
+    // A URI may be relative only if it starts with a slash.
     ("uri", Minor::ALWAYS, |s| parse_request_uri(s).is_ok()),
     ("email", Minor::ALWAYS, email::is_address),
     ("hostname", Minor::ALWAYS, name::is_hostname),
@@ -44,23 +45,24 @@ const FORMATS: [Format; 26] = [
     ("k8slongname", Minor(34), name::is_long_name),
 ];
 
-/// One of the formats of CEL's `format` library.
+/// Checks a format of CEL's `format` library.
 fn named(name: &str, text: &str) -> bool {
     Named::named(name).is_none_or(|format| format.accepts(text))
 }
 
-/// The format of that name; dashes do not count.
+/// The format with this name, ignoring dashes.
 fn find(name: &str) -> Option<&'static Format> {
     let letters = || name.bytes().filter(|b| *b != b'-');
     FORMATS.iter().find(|(known, ..)| known.bytes().eq(letters()))
 }
 
-/// Whether `name` is a string format that a server of compatibility version `at` enforces; others are ignored.
+/// Returns true if `name` is a string format that a server of compatibility version `at` enforces. Other formats are
+/// ignored.
 pub fn known(name: &str, at: Minor) -> bool {
     find(name).is_some_and(|(_, since, _)| at >= *since)
 }
 
-/// Whether `text` is of the format; unknown formats accept everything.
+/// Returns true if `text` has the format; unknown formats accept every text.
 pub fn check(name: &str, text: &str) -> bool {
     find(name).is_none_or(|(.., accepts)| accepts(text))
 }

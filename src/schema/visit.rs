@@ -1,9 +1,9 @@
-//! Walks over every node of a schema, in the order of the server's `SchemaHas`.
+//! Visits the nodes of a schema in the order of the server's `SchemaHas`.
 
 use super::{Items, Schema, SchemaOrBool, SchemaOrNames};
 
 impl Schema {
-    /// Whether `found` holds for any node, this one included; it sees the nodes until it says yes.
+    /// Returns true if `found` returns true for this node or any node below it; stops at the first such node.
     pub fn any(&self, found: &mut dyn FnMut(&Schema) -> bool) -> bool {
         if found(self) {
             return true;
@@ -27,7 +27,7 @@ impl Schema {
             || self.dependencies.values().any(|d| matches!(d, SchemaOrNames::Schema(s) if s.any(found)))
     }
 
-    /// Changes every node, this one first.
+    /// Calls `change` for every node, this one first.
     pub fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Schema)) {
         change(self);
         let inner = |s: &mut Option<SchemaOrBool>, change: &mut dyn FnMut(&mut Schema)| {

@@ -187,7 +187,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The double value of an argument: a double, or or one of the strings `NaN`, `Infinity` and `-Infinity`.
+/// The double value of an argument: a double, or one of the strings `NaN`, `Infinity` and `-Infinity`.
 fn double(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Double(d) => Some(*d),

@@ -1,4 +1,4 @@
-//! The typed CRD from an object whose types were checked: what is absent, null or unknown is the zero value.
+//! Builds a typed CRD from an object whose types have been checked. Absent, null and unknown values become zero values.
 
 use crate::crd::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, ServiceReference, Spec, Status,
@@ -48,7 +48,7 @@ fn texts(v: &Value, key: &str) -> Vec<String> {
     list(v, key).iter().map(|v| v.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// The CRD, not yet defaulted and not yet in the internal form.
+/// Builds the CRD, before defaulting and conversion to the internal form.
 pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, String> {
     Ok(CustomResourceDefinition {
         metadata: object_meta::normalize(get(object, "metadata").clone())?.metadata,

@@ -1,10 +1,10 @@
-//! Judges a value as Go's strict JSON reader (`sigs.k8s.io/json`) judges it for a Go type: the first wrong type in Go's
-//! words, and unknown fields.
+//! Checks a value against a Go type like Go's strict JSON decoder (`sigs.k8s.io/json`): reports the first value of a
+//! wrong type with Go's message, and unknown fields.
 //!
-//! Surprises: map keys do not show in the path of a wrong type, but do in that of an unknown field. Types that read
-//! themselves (`items`, `additionalProperties`, `dependencies`) look leniently at what is inside, and a wrong type there
-//! ends the reading, so it wins over earlier ones elsewhere. Members are visited sorted; which fault comes first is for
-//! who knows the text to say.
+//! The decoder has some peculiarities: map keys are missing from the path of a wrong type, but not from the path of an
+//! unknown field. Types with their own `UnmarshalJSON` (`items`, `additionalProperties`, `dependencies`) decode their
+//! content leniently, and a wrong type in them ends decoding, so it takes precedence over earlier errors elsewhere.
+//! Members are visited in sorted order; the caller determines the document order of errors.
 
 use super::types::{self, Struct, Type};
 use crate::value::base64::Encoding;
@@ -12,46 +12,46 @@ use crate::value::{Map, Value, number, time};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The server stops collecting unknown fields here.
+/// The maximum number of unknown fields that the server collects.
 const MAX_UNKNOWN: usize = 100;
-/// More wrong types are not looked at to find the first.
+/// The maximum number of wrong types considered to find the first one.
 const MAX_FAULTS: usize = 1000;
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Go's words for the first wrong type.
+    /// Go's message for the first value of a wrong type.
     pub error: Option<String>,
     /// Unknown fields.
     pub unknown: Vec<UnknownField>,
-    /// Paths of values that are looked at leniently.
+    /// The paths of values that are decoded leniently.
     pub lenient: Vec<String>,
 }
 
-/// A field that its type does not have.
+/// A field that the Go type does not have.
 #[derive(Clone, Debug)]
 pub struct UnknownField {
     /// The path, as in `spec.versions[0].schema`.
     pub path: String,
     /// The last part of the path.
     pub name: String,
-    /// The type without the field.
+    /// The Go struct that does not have the field.
     pub parent: &'static Struct,
 }
 
-/// Checks `value` against the type `root`; `place` returns the offset of a field in the text.
+/// Checks `value` against the type `root`; `place` returns the offset of a field in the source text.
 pub fn check(value: &Value, root: Type, place: &dyn Fn(&str) -> usize) -> Checked {
     let mut reader = Reader::new(String::new(), true, place);
     let error = reader.unmarshal(value, root).err();
     Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown, lenient: reader.lenient }
 }
 
-/// An error of the reader.
+/// A decoding error.
 #[derive(Clone, Debug)]
 enum Error {
     /// `json.UnmarshalTypeError`
     Type { value: String, type_: &'static str, struct_: &'static str, field: String },
-    /// Any other.
+    /// Any other error, as text.
     Plain(String),
 }
 
@@ -70,7 +70,7 @@ impl std::fmt::Display for Error {
 }
 
 struct Reader<'r> {
-    /// Whether unknown fields are collected.
+    /// True if unknown fields are collected.
     strict: bool,
     place: &'r dyn Fn(&str) -> usize,
     struct_: &'static str,
@@ -82,11 +82,11 @@ struct Reader<'r> {
     seen: BTreeSet<String>,
 }
 
-/// An error at a path.
+/// An error with its path.
 struct Fault {
     error: Error,
     path: String,
-    /// Whether it ends the decoding.
+    /// True if the error ends decoding.
     ends: bool,
 }
 
@@ -96,7 +96,8 @@ impl<'r> Reader<'r> {
         Self { strict, place, struct_: "", fields: Vec::new(), path, faults, unknown, lenient, seen: BTreeSet::new() }
     }
 
-    /// The error that the server reports: the first in the text among those that end the decoding, otherwise the first.
+    /// Returns the error that the server reports: the first in document order among those that end decoding, otherwise
+    /// the first of all.
     fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
         self.value(value, type_);
         let mut faults = std::mem::take(&mut self.faults);
@@ -130,7 +131,7 @@ impl<'r> Reader<'r> {
         self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
-    /// Decodes a value of a type with its own `UnmarshalJSON`, which is lenient.
+    /// Checks a value of a type with its own `UnmarshalJSON`, which is decoded leniently.
     fn inner(&mut self, value: &Value, type_: Type) {
         if self.strict {
             self.lenient.push(self.path.clone());
@@ -210,7 +211,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Goes to a member; returns the length to go back to.
+    /// Appends a member to the path; returns the previous length of the path.
     fn enter(&mut self, key: &str) -> usize {
         let length = self.path.len();
         if length > 0 {
@@ -243,7 +244,8 @@ fn kind(v: &Value) -> &'static str {
     }
 }
 
-/// A number's text. The original spelling is lost; the usual one is assumed (`1.0`, not `1e0`).
+/// The text of a number in error messages. The original spelling is not available, so the usual one is assumed (`1.0`
+/// rather than `1e0`).
 fn literal(v: &Value) -> String {
     match v {
         Value::Float(x) if x.fract() == 0.0 && x.abs() < 9e18 => format!("{}.0", number::format_json(*x)),
@@ -259,7 +261,7 @@ mod tests {
 
     fn checked(text: &str) -> Checked {
         let value = crate::text::json::read(text.as_bytes()).unwrap();
-        // Good enough for fields of different names.
+        // Sufficient for fields with distinct names.
         let place = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
         check(&value, Type::Struct(|| &types::SCHEMA), &place)
     }
@@ -269,7 +271,7 @@ mod tests {
         let of = |text: &str| checked(text).error.unwrap();
         assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
         assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
-        // An error of a type with its own UnmarshalJSON ends the decoding.
+        // An error of a type with its own `UnmarshalJSON` ends decoding.
         assert!(of(r#"{"description":5,"items":{"type":3}}"#).contains("JSONSchemaProps.items.type of type string"));
         assert_eq!(of(r#"{"title":5,"additionalProperties":3}"#), "boolean or JSON schema expected");
     }

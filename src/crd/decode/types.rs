@@ -1,9 +1,9 @@
-//! The Go types of a CRD, as far as reading JSON needs them: the names of types and fields.
+//! The Go types of a CRD, reduced to what JSON decoding needs: names of types and fields.
 
 /// A Go type.
 #[derive(Clone, Copy, Debug)]
 pub enum Type {
-    /// A string type, by its name.
+    /// A string type with this name.
     String(&'static str),
     /// `bool`
     Bool,
@@ -17,13 +17,13 @@ pub enum Type {
     Bytes,
     /// `v1.Time`
     Time,
-    /// Anything at all: `v1.JSON`, `v1.FieldsV1`.
+    /// Any JSON: `v1.JSON`, `v1.FieldsV1`.
     Any,
-    /// A struct (a function, as structs contain themselves).
+    /// A struct; a function, because struct types are recursive.
     Struct(fn() -> &'static Struct),
-    /// A slice, by its name.
+    /// A slice type with this name.
     List(&'static str, &'static Type),
-    /// A map from strings, by its name.
+    /// A map type with this name and string keys.
     Map(&'static str, &'static Type),
     /// `v1.JSONSchemaPropsOrArray`
     SchemaOrList,
@@ -36,9 +36,9 @@ pub enum Type {
 /// A Go struct.
 #[derive(Debug)]
 pub struct Struct {
-    /// The name without its package.
+    /// The type name without package.
     pub name: &'static str,
-    /// The name with its package.
+    /// The type name with package.
     go_name: &'static str,
     fields: &'static [Field],
 }
@@ -46,16 +46,16 @@ pub struct Struct {
 /// A field of a struct.
 #[derive(Debug)]
 pub struct Field {
-    /// The name in JSON.
+    /// The name of the field in JSON.
     pub name: &'static str,
-    /// The type.
+    /// The type of the field.
     pub type_: Type,
-    /// The embedded struct that has it.
+    /// The embedded struct that declares the field, if any.
     pub embedded: Option<&'static str>,
 }
 
 impl Type {
-    /// How Go prints the type.
+    /// The type as printed by Go.
     pub fn go_name(self) -> &'static str {
         match self {
             Self::String(name) | Self::List(name, _) | Self::Map(name, _) => name,
@@ -75,22 +75,22 @@ impl Type {
 }
 
 impl Struct {
-    /// The field of that name.
+    /// The field with this name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|f| f.name == name)
     }
 
-    /// The names of its fields.
+    /// The names of the fields.
     pub fn names(&self) -> Vec<&'static str> {
         self.fields.iter().map(|field| field.name).collect()
     }
 }
 
-/// A field.
+/// Declares a field.
 const fn field(name: &'static str, type_: Type) -> Field {
     Field { name, type_, embedded: None }
 }
-/// A field of the embedded `TypeMeta`.
+/// Declares a field of the embedded `TypeMeta`.
 const fn type_meta(name: &'static str) -> Field {
     Field { name, type_: STRING, embedded: Some("TypeMeta") }
 }
@@ -125,7 +125,7 @@ static MANAGED_TYPE: Type = Type::Struct(|| &MANAGED);
 pub const SCHEMAS: Type = Type::List("[]v1.JSONSchemaProps", &SCHEMA_TYPE);
 const SCHEMA_MAP: Type = Type::Map("map[string]v1.JSONSchemaProps", &SCHEMA_TYPE);
 
-/// Types that v1 and v1beta1 have in common.
+/// Declares types shared by v1 and v1beta1.
 macro_rules! both {
     ($($(#[$doc:meta])* $visibility:vis $id:ident = $go:literal $name:literal $fields:expr;)*) => {
         $($(#[$doc])* $visibility static $id: Struct =

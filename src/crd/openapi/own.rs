@@ -1,15 +1,15 @@
-//! The OpenAPI documents of the server's own resources: CustomResourceDefinitions, discovery, version. The types come from Go, and the
-//! documents are copies of the real server's.
+//! The OpenAPI documents of the server's built-in resources: CRDs, discovery and version. The real server generates
+//! them from Go types; these are copies of its documents.
 
 use super::Edition;
 use crate::text::json;
 use crate::value::Value;
 use std::sync::OnceLock;
 
-/// The documents of version 3, by their paths.
+/// The paths of the OpenAPI v3 documents.
 pub const OWN_PATHS: [&str; 3] = ["apis/apiextensions.k8s.io", "apis/apiextensions.k8s.io/v1", "version"];
 
-/// The document at a path; in version 2 it is one for all.
+/// The document at a path; in OpenAPI v2 there is one for all paths.
 pub fn own(edition: Edition, path: &str) -> Option<&'static Value> {
     static OWN: OnceLock<Value> = OnceLock::new();
     let all = OWN.get_or_init(|| json::read(include_bytes!("own.json")).unwrap_or_default());

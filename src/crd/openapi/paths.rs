@@ -1,7 +1,8 @@
 //! The paths and operations of a kind (`controller/openapi/builder/builder.go`, `kube-openapi/pkg/builder{,3}`).
 //!
-//! Parameters that all operations of a path share are listed at the path. In version 2, parameters that do not mention the kind are
-//! references to shared ones, except `dryRun` and `fieldValidation`, for compatibility with old versions of kubectl.
+//! Parameters common to all operations of a path are declared at the path. In OpenAPI v2, parameters that do not depend
+//! on the kind are references to shared parameters, except `dryRun` and `fieldValidation`, for compatibility with old
+//! versions of kubectl.
 
 use super::{Edition, META, SCALE, builtin, model_name};
 use crate::crd::CustomResourceDefinition;
@@ -24,7 +25,7 @@ const LIST_OPTIONS: [&str; 11] = [
     "watch",
 ];
 
-/// The request and response of an operation.
+/// The schema of a request or response body.
 #[derive(Clone, Copy, PartialEq)]
 enum Model {
     Kind,
@@ -39,7 +40,7 @@ struct Operation {
     method: &'static str,
     /// `x-kubernetes-action`
     action: &'static str,
-    /// The first word of the description and the id.
+    /// The first word of the description and of the operation id.
     verb: &'static str,
     body: Option<Model>,
     answer: Model,
@@ -93,7 +94,7 @@ const DELETE: Operation = Operation {
         "propagationPolicy",
     ],
 };
-/// Of the object and of its subresources.
+/// A GET of the object or of a subresource.
 const fn read(answer: Model) -> Operation {
     Operation {
         method: "get",
@@ -128,7 +129,7 @@ const fn patch(answer: Model) -> Operation {
     }
 }
 
-/// `paths`
+/// Builds `paths`.
 pub fn paths(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Map {
     let spec = &crd.spec;
     let writer = Writer { crd, version, edition };
@@ -165,7 +166,7 @@ impl Writer<'_> {
         &self.crd.spec.names.kind
     }
 
-    /// The list over all namespaces: its only operation's parameters are the path's.
+    /// The list across all namespaces. All parameters of its only operation are declared at the path.
     fn everywhere(&self) -> Value {
         let mut parameters: Vec<&str> = LIST_OPTIONS.to_vec();
         parameters.insert(5, "pretty");
@@ -296,7 +297,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    /// Version 2 only.
+    /// The body parameter, which exists only in OpenAPI v2.
     fn body_parameter(&self, body: Model, required: bool) -> Value {
         let schema = self.reference(body);
         if matches!(body, Model::Patch | Model::DeleteOptions) {
@@ -311,7 +312,7 @@ impl Writer<'_> {
         ])
     }
 
-    /// Parameters by their names, which are sorted.
+    /// The parameters with these names, which must be sorted.
     fn parameters(&self, names: &[&str], patch: bool) -> Vec<Value> {
         names.iter().map(|name| self.parameter(name, patch)).collect()
     }
@@ -320,7 +321,7 @@ impl Writer<'_> {
         let own = builtin("ownParameters").get(name);
         let found = own.map(|p| ("", p)).or_else(|| {
             let named = builtin("parameters").iter().filter(|(_, p)| p.str_at(&["name"]) == Some(name));
-            // The parameter fieldManager differs for apply, which requires it.
+            // The description of `fieldManager` is different for apply, which requires it.
             let speaks_of_apply = |p: &Value| p.str_at(&["description"]).is_some_and(|d| d.contains("apply requests"));
             let mut named = named.filter(|(_, p)| name != "fieldManager" || speaks_of_apply(p) == patch);
             named.next().map(|(key, p)| (key.as_str(), p))
@@ -329,7 +330,7 @@ impl Writer<'_> {
         if self.edition == Edition::V2 {
             return if own.is_some() { p.clone() } else { shared_parameter(key) };
         }
-        // Version 3 has the type apart.
+        // OpenAPI v3 has the type in a nested `schema`.
         let mut out = Map::new();
         let mut schema = Map::new();
         for (key, v) in p.as_object().into_iter().flatten() {
@@ -357,7 +358,7 @@ fn shared_parameter(name: &str) -> Value {
     object([("$ref", format!("#/parameters/{name}"))])
 }
 
-/// ` a `, ` an `, or only a space before plurals.
+/// The indefinite article with surrounding spaces, or a single space before plurals.
 fn article(noun: &str) -> &'static str {
     if noun.ends_with('s') && !noun.ends_with("ss") {
         " "
@@ -368,7 +369,7 @@ fn article(noun: &str) -> &'static str {
     }
 }
 
-/// Letters, digits and underscores, in camel case (`ToValidOperationID`).
+/// Removes all characters except letters, digits and underscores, and converts to camel case (`ToValidOperationID`).
 fn valid_id(text: &str, mut capitalize: bool) -> String {
     let mut out = String::new();
     for (i, c) in text.char_indices() {

@@ -1,19 +1,19 @@
-//! An OpenAPI document of version 2 in Protobuf, which kubectl asks for before it says that it does not know a kind: the
-//! messages of `gnostic-models/openapiv2/OpenAPIv2.proto`, as far as published documents use them.
+//! Encodes an OpenAPI v2 document as Protobuf, the form that kubectl requests: the messages of
+//! `gnostic-models/openapiv2/OpenAPIv2.proto`, limited to those that published documents use.
 
 use crate::text::yaml;
 use crate::value::{Map, Value};
 
-/// The maximum depth of schemas; CRDs stay far below it.
+/// The maximum depth of schemas; schemas of CRDs are far less deep.
 const DEPTH: usize = 1000;
 
-/// A message: its fields by their names in JSON, and the number under which what begins with `x-` goes.
+/// A message type: its fields by JSON name, and the field number for members that start with `x-`.
 struct Message {
     fields: &'static [(&'static str, u32, Kind)],
     extensions: u32,
 }
 
-/// The encoding of a field's value.
+/// The encoding of a field.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
@@ -21,22 +21,22 @@ enum Kind {
     Bool,
     Int,
     Double,
-    /// Any JSON, kept as YAML.
+    /// Any JSON value, encoded as YAML.
     Any,
     Anys,
     One(&'static Message),
     Many(&'static Message),
-    /// A map of names to messages, which is a message of its own whose entries have this number.
+    /// A map from names to messages: a message of its own, whose entries have this field number.
     Named(u32, &'static Message),
-    /// The same, each value one of several: the number of ours.
+    /// Like `Named`, but each value is a `oneof` in which the message has this field number.
     NamedOneOf(u32, &'static Message),
-    /// `type`: a text or several.
+    /// `type`: a string or a list of strings.
     Types,
-    /// `items`: a schema or several.
+    /// `items`: a schema or a list of schemas.
     Items,
     /// `additionalProperties`: a schema or a boolean.
     Additional,
-    /// The schema of a response, which might be that of a file.
+    /// The schema of a response, which is a `oneof` with a file schema.
     ResponseSchema,
     Parameters,
     NamedParameters,
@@ -136,7 +136,7 @@ static BODY: Message = Message {
     ],
     extensions: 6,
 };
-/// Parameters in headers and in paths have the same members under the same numbers.
+/// Header and path parameters have the same members with the same field numbers.
 static IN_HEADER_OR_PATH: Message = Message {
     fields: &[
         ("required", 1, Bool),
@@ -163,7 +163,7 @@ static IN_QUERY: Message = Message {
 };
 static REFERENCE: Message = Message { fields: &[("$ref", 1, Text), ("description", 2, Text)], extensions: 0 };
 
-/// Writes a document of version 2.
+/// Encodes an OpenAPI v2 document.
 pub fn encode(document: &Value) -> Vec<u8> {
     message(&DOCUMENT, document, 0)
 }
@@ -235,7 +235,7 @@ fn field(out: &mut Vec<u8>, number: u32, kind: Kind, value: &Value, depth: usize
     }
 }
 
-/// A parameter of the body, or elsewhere.
+/// Encodes a body parameter or a non-body parameter.
 fn parameter(value: &Value, depth: usize) -> Vec<u8> {
     let (number, of) = match value.str_at(&["in"]) {
         Some("body") => return wrapped(1, &message(&BODY, value, depth)),
@@ -255,7 +255,7 @@ fn named(value: &Value, number: u32, mut write: impl FnMut(&Value) -> Vec<u8>) -
     out
 }
 
-/// A `Named…`: a name and a message.
+/// Encodes a `Named…` message: a name and a value.
 fn entry(out: &mut Vec<u8>, number: u32, name: &str, value: &[u8]) {
     let mut pair = Vec::new();
     bytes(&mut pair, 1, name.as_bytes());
@@ -263,7 +263,7 @@ fn entry(out: &mut Vec<u8>, number: u32, name: &str, value: &[u8]) {
     bytes(out, number, &pair);
 }
 
-/// An `Any`, whose text is YAML.
+/// Encodes an `Any` message, whose text is YAML.
 fn any(value: &Value) -> Vec<u8> {
     wrapped(2, yaml::write::to_string(value).as_bytes())
 }

@@ -1,11 +1,12 @@
-//! The published schema of a kind without references (`k8s.io/apiserver/pkg/cel/openapi/resolver`, `PopulateRefs`).
+//! The published schema of a kind with all references resolved (`k8s.io/apiserver/pkg/cel/openapi/resolver`,
+//! `PopulateRefs`).
 
 use super::{Edition, PREFIX_V3, definitions, model_name};
 use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value, object};
 
-/// The schema that version 3 publishes for objects of a version, with every reference replaced by what it refers to. A
-/// reference in itself becomes an object without properties.
+/// The OpenAPI v3 schema of a version's objects, with every reference replaced by the schema it refers to. A recursive
+/// reference becomes an object without properties.
 pub fn resolved(crd: &CustomResourceDefinition, version: &str) -> Value {
     let schemas = definitions(crd, version, Edition::V3);
     let name = model_name(&crd.spec.group, version, &crd.spec.names.kind);
@@ -37,7 +38,7 @@ fn populate(schemas: &Map, visited: &mut Vec<String>, schema: &mut Value) {
     }
 }
 
-/// The name a schema refers to, itself or in `allOf`, where references have a description.
+/// The name of the type that a schema refers to, directly or in `allOf`, where references with a description are.
 fn reference(schema: &Value) -> Option<&str> {
     if let Some(reference) = schema.str_at(&["$ref"]) {
         return reference.strip_prefix(PREFIX_V3);

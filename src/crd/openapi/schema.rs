@@ -1,4 +1,4 @@
-//! The schema of a kind as it is published (`controller/openapi/builder/builder.go`, `controller/openapi/v2/conversion.go`).
+//! The published schema of a kind (`controller/openapi/builder/builder.go`, `controller/openapi/v2/conversion.go`).
 
 use super::{Edition, META, builtin, model_name};
 use crate::crd::validation::structural;
@@ -11,7 +11,7 @@ const LIST_METADATA: &str = "Standard list metadata. More info: https://git.k8s.
 const EMBEDDED_VERSION: &str = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
 const EMBEDDED_KIND: &str = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
 
-/// The schema of the kind.
+/// Builds the schema of the kind.
 pub fn object_schema(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Value {
     let spec = &crd.spec;
     let published = spec.schema(version).filter(|s| is_published(s));
@@ -38,7 +38,7 @@ pub fn object_schema(crd: &CustomResourceDefinition, version: &str, edition: Edi
     Value::Object(out)
 }
 
-/// The schema of lists of the kind.
+/// Builds the schema of the kind's list.
 pub fn list_schema(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Value {
     let spec = &crd.spec;
     let names = &spec.names;
@@ -79,7 +79,7 @@ fn add_extensions(out: &mut Map, spec: &Spec, version: &str, kind: &str) {
     }
 }
 
-/// Only structural schemas are published.
+/// Returns true if the schema is published, that is, structural.
 fn is_published(s: &Schema) -> bool {
     let types = crate::crd::validation::TYPES;
     !s.any(&mut |s| !s.type_.is_empty() && !types.contains(&s.type_.as_str())) && structural::is_structural(s)
@@ -94,7 +94,7 @@ fn add_type_meta(properties: &mut Map) {
     }
 }
 
-/// Visits the nodes outside of junctors, from the root down.
+/// Visits all nodes outside logical junctors (`allOf`, `anyOf`, `oneOf`, `not`), parents before children.
 fn visit(s: &mut Schema, change: &mut impl FnMut(&mut Schema)) {
     change(s);
     if let Some(Items::Schema(items)) = &mut s.items {
@@ -108,7 +108,7 @@ fn visit(s: &mut Schema, change: &mut impl FnMut(&mut Schema)) {
     }
 }
 
-/// Says of every int-or-string what that means (`Unfold`).
+/// Adds the `anyOf` with integer and string to every int-or-string (`Unfold`).
 fn unfold(s: &mut Schema) {
     visit(s, &mut |s| {
         let said =
@@ -126,7 +126,7 @@ fn unfold(s: &mut Schema) {
     });
 }
 
-/// Drops what version 2 cannot say and what kubectl does not understand there.
+/// Drops keywords that OpenAPI v2 does not have or that kubectl does not support there.
 fn lose(s: &mut Schema) {
     visit(s, &mut |s| {
         s.all_of.clear();
@@ -167,7 +167,7 @@ fn write(s: &Schema) -> Map {
     }
 }
 
-/// `items` that are neither a schema nor a list of them are not published.
+/// Removes `items` that are neither a schema nor a list of schemas.
 fn drop_null_items(members: &mut Map) {
     if members.get("items").is_some_and(Value::is_null) {
         members.remove("items");
@@ -184,7 +184,7 @@ fn drop_null_items(members: &mut Map) {
     }
 }
 
-/// Gives embedded resources their type and metadata.
+/// Adds apiVersion, kind and metadata to embedded resources.
 fn add_embedded(out: &mut Map, s: &Schema, edition: Edition) {
     if let Some(Value::Object(properties)) = out.get_mut("properties") {
         for (name, property) in properties {

@@ -1,9 +1,12 @@
-//! Whether a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a certificate
-//! must be well formed. Only the outer DER structure of the certificate is checked.
+//! Checks that a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a
+//! certificate must be well-formed. Only the outer DER structure of the certificate is checked.
 
 use crate::value::base64::Encoding;
 
-/// `Err` holds the server's words.
+/// Checks a CA bundle.
+///
+/// # Errors
+/// Returns the server's error message.
 pub fn check(bundle: &[u8]) -> Result<(), String> {
     let fault = |text: &str| Err(format!("unable to load root certificates: {text}"));
     let text = String::from_utf8_lossy(bundle);
@@ -35,7 +38,7 @@ struct Block<'a> {
     bytes: Vec<u8>,
 }
 
-/// The next PEM block and what follows it; blocks that are not well formed are passed over.
+/// Parses the next PEM block and returns the rest of the text; malformed blocks are skipped.
 fn block(text: &str) -> Option<(Block<'_>, &str)> {
     let mut rest = text;
     loop {
@@ -53,7 +56,7 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
     }
 }
 
-/// Splits at the end line, which may follow at once.
+/// Splits at the END line, which may follow immediately.
 fn format_end<'a>(body: &'a str, end: &str, kind: &str) -> Option<(&'a str, &'a str)> {
     let at_once = format!("-----END {kind}-----");
     let (content, after) = match body.strip_prefix(&at_once) {
@@ -64,7 +67,7 @@ fn format_end<'a>(body: &'a str, end: &str, kind: &str) -> Option<(&'a str, &'a 
     line.trim_ascii().is_empty().then_some((content, after))
 }
 
-/// A DER sequence of a sequence, a sequence and a bit string, filling the bytes.
+/// Returns true for a DER sequence of a sequence, a sequence and a bit string, without trailing bytes.
 fn is_certificate(der: &[u8]) -> bool {
     let Some((0x30, content, [])) = element(der) else { return false };
     let Some((0x30, _, rest)) = element(content) else { return false };
@@ -72,7 +75,7 @@ fn is_certificate(der: &[u8]) -> bool {
     matches!(element(rest), Some((0x03, _, [])))
 }
 
-/// The first element: tag, content, and what follows.
+/// Parses the first DER element: tag, content and remaining bytes.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = der.split_first()?;
     let (first, mut rest) = rest.split_first()?;

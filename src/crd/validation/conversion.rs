@@ -1,4 +1,4 @@
-//! `conversion`: the strategy, and the webhook that it may need (`apiserver/pkg/util/webhook/validation.go`).
+//! `conversion`: the strategy and its webhook (`apiserver/pkg/util/webhook/validation.go`).
 
 use super::enum_text::enum_text;
 use super::options::Options;
@@ -9,15 +9,15 @@ use crate::value::base64::Encoding;
 use crate::value::url::Url;
 use std::collections::BTreeSet;
 
-/// The versions of `ConversionReview` that the server speaks.
+/// The versions of `ConversionReview` that the server supports.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
-/// Whether the server supports that version of `ConversionReview`.
+/// Returns true if the server supports this version of `ConversionReview`.
 pub fn is_accepted_review_version(v: &str) -> bool {
     REVIEW_VERSIONS.contains(&v)
 }
 
-/// The faults of `conversion`.
+/// Validates `conversion`.
 pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
     enum_text(&conversion.strategy, &["None", "Webhook"], &path.child("strategy"), errors);
     let config_path = path.child("webhookClientConfig");
@@ -54,7 +54,7 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
     review_versions(&conversion.review_versions, options, &versions_path, errors);
 }
 
-/// Whether the CRD has a CA bundle that cannot be read.
+/// Returns true if the CRD has an invalid CA bundle.
 pub fn has_invalid_ca_bundle(spec: &Spec) -> bool {
     let config = spec.conversion.as_ref().and_then(|c| c.client_config.as_ref());
     config.is_some_and(|c| !c.ca_bundle.is_empty() && super::ca_bundle::check(&c.ca_bundle).is_err())
@@ -112,7 +112,8 @@ fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The server swaps the two: a missing name is reported at `namespace`, and the other way round.
+/// Validates a service reference. The server confuses two paths: a missing name is reported at `namespace`, and vice
+/// versa.
 fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if s.namespace.is_empty() {
         errors.push(FieldError::required(&path.child("name"), ""));
@@ -134,7 +135,7 @@ fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !url_path.starts_with('/') {
         invalid("must start with a '/'".to_owned());
     }
-    // Whatever the first byte is, it is not looked at again.
+    // The server skips the first byte even if it is not a slash.
     let rest = url_path.as_bytes().get(1..).unwrap_or_default();
     let rest = rest.strip_suffix(b"/").unwrap_or(rest);
     for (i, segment) in rest.split(|b| *b == b'/').enumerate() {

@@ -1,7 +1,7 @@
-//! Defaults must be valid values themselves (`pkg/apiserver/schema/defaulting/{validation,prune,surroundingobject}.go`).
+//! Validates the defaults in a schema (`pkg/apiserver/schema/defaulting/{validation,prune,surroundingobject}.go`).
 //!
-//! Each default is validated as written, not after defaulting. Those of metadata are validated inside an otherwise
-//! empty object. Below `additionalProperties` defaults are not validated.
+//! Each default is validated as written, before nested defaults are applied. A default in metadata is validated inside
+//! an otherwise empty object. Defaults below `additionalProperties` are not validated.
 
 use super::structural;
 use crate::crd::aggregate::aggregate;
@@ -17,7 +17,7 @@ use crate::schema::{Items, Schema};
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
-/// The faults of the defaults of a structural schema.
+/// Validates all defaults of a structural schema.
 pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldPath<'_>) -> ErrorList {
     if !root.any(&mut |s| s.default.is_some()) {
         return Vec::new();
@@ -25,14 +25,13 @@ pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldP
     let compiled = Node::compile(root, Dialect::Defaults, release);
     let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
     let place = Place { resource: &compiled, surroundings: None, in_metadata: false };
-    // Stopping early is part of the verdict.
+    // If the walk stops early, it has recorded an error.
     let _ = walk.node(root, &compiled, &place, true, path);
     walk.errors
 }
 
-/// Drops unknown fields from the metadata of embedded resources in the defaults of a structural schema. The server's
-/// validation does this to the very defaults that are stored then. Defaults that cannot be coerced are left to
-/// [`validate_all`].
+/// Drops unknown fields in the metadata of embedded resources in the defaults of a structural schema. On the server,
+/// validation modifies the stored defaults in this way. Defaults that cannot be coerced are left to [`validate_all`].
 pub fn coerce_all(root: &mut Arc<Schema>, release: Release) {
     let has_default = root.any(&mut |s| s.default.is_some());
     if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root) {
@@ -42,7 +41,8 @@ pub fn coerce_all(root: &mut Arc<Schema>, release: Release) {
     coerce_below(Arc::make_mut(root), (&compiled, release), true, false);
 }
 
-/// As [`Walk::node`], which neither looks below `additionalProperties` nor changes what is inside of metadata.
+/// Visits the same nodes as [`Walk::node`], which does not descend into `additionalProperties` and does not change
+/// defaults in metadata.
 fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root: bool, in_metadata: bool) {
     if !node.has.defaults {
         return;
@@ -50,7 +50,7 @@ fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root:
     let is_resource = is_root || node.embedded;
     let in_metadata = in_metadata && !is_resource;
     if let Some(default) = schema.default.as_mut().filter(|_| !in_metadata) {
-        // The error is found again by validation.
+        // Validation reports the error.
         let _ = coerce(default, node, is_resource, false, &ROOT, &mut Unknown::new(false), release);
     }
     if let (Some(items), Some(Items::Schema(schema))) = (&node.items, &mut schema.items) {
@@ -65,33 +65,33 @@ fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root:
 
 struct Walk {
     release: Release,
-    /// Whether defaults must be pruned.
+    /// True if defaults must not have unknown fields.
     pruned: bool,
     /// The remaining CEL cost budget.
     budget: i64,
     errors: ErrorList,
 }
 
-/// The cost budget is exhausted; no further default is validated.
+/// Stops validation because the cost budget is exhausted.
 struct Stop;
 
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    /// The nearest resource: the root, or an embedded one.
+    /// The enclosing resource: the root, or an embedded resource.
     resource: &'a Node,
-    /// The way from there; `None` is the resource itself.
+    /// The path from the resource to the value; `None` for the resource itself.
     surroundings: Option<&'a Surroundings<'a>>,
-    /// Inside of the resource's metadata, or its apiVersion or kind.
+    /// True inside the metadata of the resource, and for its apiVersion and kind.
     in_metadata: bool,
 }
 
-/// The way to a value inside of an object: a key, or `None` for an item of a list.
+/// A path inside an object, innermost step first. A step is a key, or `None` for a list item.
 struct Surroundings<'a> {
     outer: Option<&'a Surroundings<'a>>,
     key: Option<&'a str>,
 }
 
-/// An object that contains only `v`, at a place.
+/// Wraps `v` in objects and lists, so that it is at the path `at`.
 fn surround(mut at: Option<&Surroundings<'_>>, mut v: Value) -> Value {
     while let Some(Surroundings { outer, key }) = at {
         v = match key {
@@ -103,7 +103,7 @@ fn surround(mut at: Option<&Surroundings<'_>>, mut v: Value) -> Value {
     v
 }
 
-/// The value at a place of an object.
+/// The value at a path of an object.
 fn take(at: Option<&Surroundings<'_>>, v: Value) -> Option<Value> {
     let Some(Surroundings { outer, key }) = at else { return Some(v) };
     match (take(*outer, v)?, key) {
@@ -160,7 +160,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The faults of a default of metadata, apiVersion or kind.
+    /// The errors of a default in metadata, or of apiVersion or kind.
     fn in_metadata(&self, default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) -> ErrorList {
         let mut whole = surround(place.surroundings, default.clone());
         if let Value::Object(members) = &mut whole {
@@ -181,7 +181,7 @@ impl Walk {
         validate::validate(default, node, path, self.release)
     }
 
-    /// The errors of any other default. Unknown fields are reported, and the rules are evaluated all the same.
+    /// The errors of any other default. Unknown fields are reported, and rules are evaluated nevertheless.
     fn elsewhere(&mut self, default: &Value, node: &Node, is_resource: bool, path: &FieldPath<'_>) -> ErrorList {
         if self.pruned {
             let mut rest = default.clone();
@@ -211,7 +211,7 @@ impl Walk {
     }
 }
 
-/// Whether a structural schema has defaults with unknown fields; false if a default cannot be checked.
+/// Returns true if any default of a structural schema has unknown fields; false if a default cannot be checked.
 pub fn has_unpruned(root: &Schema, release: Release) -> bool {
     if !root.any(&mut |s| s.default.is_some()) || !structural::is_structural(root) {
         return false;
@@ -220,7 +220,7 @@ pub fn has_unpruned(root: &Schema, release: Release) -> bool {
     unpruned(&compiled, (&compiled, release), None) == Some(true)
 }
 
-/// `None` if a default cannot be checked.
+/// Like [`has_unpruned`]; `None` if a default cannot be checked.
 fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&Surroundings<'_>>) -> Option<bool> {
     let mut found = false;
     if !node.has.defaults {

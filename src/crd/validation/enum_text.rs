@@ -1,8 +1,8 @@
-//! Texts of which only a few are accepted.
+//! Validation of enumerated strings.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
 
-/// A required text that must be one of a few.
+/// Validates a required string that must be one of `accepted`.
 pub fn enum_text(value: &str, accepted: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));

@@ -1,6 +1,6 @@
-//! The server's internal Go structs in error messages that show a whole schema, rule or version: as JSON, and before 1.34
-//! in Go syntax (`%#v`), where a pointer is an address that differs each time.
-//! The names are those of the Go fields, in their order, and what is absent is null.
+//! Formats the server's internal Go structs for error messages that contain a whole schema, rule or version: as JSON
+//! and, before 1.34, in Go syntax (`%#v`), where pointers are printed as varying addresses. Members have the names and
+//! the order of the Go fields, and absent values are null.
 
 use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
 use crate::field::BadValue;
@@ -9,31 +9,31 @@ use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOr
 use crate::value::{Value, json, print, quote};
 use std::collections::BTreeMap;
 
-/// A schema.
+/// Formats a schema.
 pub fn schema(s: &Schema, release: Release) -> BadValue {
     show(release, |w| w.schema(s))
 }
-/// A rule.
+/// Formats a rule.
 pub fn rule(r: &ValidationRule, release: Release) -> BadValue {
     show(release, |w| w.rule(r))
 }
-/// `items`
+/// Formats `items`.
 pub fn items(i: &Items, release: Release) -> BadValue {
     show(release, |w| w.items(i))
 }
-/// `versions`
+/// Formats `versions`.
 pub fn versions(spec: &Spec, release: Release) -> BadValue {
     let versions = spec.versions.as_slice();
     show(release, |w| {
         w.given_list(versions, spec.versions_empty, "[]apiextensions.CustomResourceDefinitionVersion", Writer::version);
     })
 }
-/// A text that Go has a pointer to: since 1.34 it is quoted as JSON quotes, not as Go does.
+/// Formats a string that is a pointer in Go: since 1.34 it is quoted like JSON, before like Go.
 pub fn text(text: &str, release: Release) -> BadValue {
     if release.since(V1_34) { show(release, |w| w.string(text)) } else { BadValue::from(text) }
 }
 
-/// Stands for a pointer.
+/// The placeholder for the address of a pointer.
 const ADDRESS: &str = "0xc000000000";
 
 fn show(release: Release, write: impl FnOnce(&mut Writer)) -> BadValue {
@@ -43,9 +43,9 @@ fn show(release: Release, write: impl FnOnce(&mut Writer)) -> BadValue {
 }
 
 struct Writer {
-    /// JSON, not Go syntax.
+    /// True for JSON, false for Go syntax.
     json: bool,
-    /// Nothing was written in this struct yet.
+    /// True until the first field of the current struct is written.
     first: bool,
     out: String,
 }
@@ -57,7 +57,7 @@ impl Writer {
     fn comma(&mut self) {
         self.raw(if self.json { "," } else { ", " });
     }
-    /// Begins a struct of a type.
+    /// Opens a struct of a type.
     fn open(&mut self, type_: &str) {
         if !self.json {
             self.raw(type_);
@@ -102,7 +102,7 @@ impl Writer {
         self.key(name);
         self.raw(if flag { "true" } else { "false" });
     }
-    /// A field that is a pointer to a type.
+    /// Writes a field that is a pointer to a type.
     fn optional<T>(&mut self, name: &str, type_: &str, v: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.key(name);
         match v {
@@ -120,7 +120,7 @@ impl Writer {
     fn integer(&mut self, name: &str, v: Option<i64>) {
         self.optional(name, "int64", v, |w, i| w.value(&Value::Int(i)));
     }
-    /// A list of a Go type, which is not null when it was given empty.
+    /// Writes a slice of a Go type. With `given`, an empty slice is not nil.
     fn given_list<T>(&mut self, items: &[T], given: bool, type_: &str, mut write: impl FnMut(&mut Self, &T)) {
         let nothing = items.is_empty() && !given;
         match (self.json, nothing) {
@@ -140,7 +140,7 @@ impl Writer {
     fn strings(&mut self, items: &[String], given: bool) {
         self.given_list(items, given, "[]string", |w, s| w.string(s));
     }
-    /// A map of a Go type.
+    /// Writes a map of a Go type.
     fn map<T>(
         &mut self,
         (name, type_): (&str, &str),

@@ -1,4 +1,4 @@
-//! `x-kubernetes-list-type`, `x-kubernetes-list-map-keys` and `x-kubernetes-map-type`.
+//! Validates `x-kubernetes-list-type`, `x-kubernetes-list-map-keys` and `x-kubernetes-map-type`.
 
 use super::golang;
 use super::options::Options;
@@ -8,7 +8,7 @@ use crate::schema::{Items, Schema};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// The faults of one node.
+/// Validates one node.
 pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
     type_fits(
         s,
@@ -66,7 +66,8 @@ fn one_of(value: Option<&str>, name: &str, supported: &[&str], path: &FieldPath<
     }
 }
 
-/// Whether a set's items are lists or objects that are not atomic. Unset means atomic for lists and granular for objects.
+/// Returns true if the items of a set are lists or objects that are not atomic. By default, lists are atomic and
+/// objects granular.
 pub fn is_non_atomic_set(s: &Schema) -> bool {
     s.x_list_type.as_deref() == Some("set")
         && s.items_schema().is_some_and(|items| match items.type_.as_str() {
@@ -79,7 +80,7 @@ pub fn is_non_atomic_set(s: &Schema) -> bool {
 fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let Some(items) = s.items_schema().filter(|_| is_non_atomic_set(s)) else { return };
     let name = if items.type_ == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
-    // The list type is shown for both, even where there is none.
+    // The error shows the list type in both cases, even for items that are not lists.
     let shown = items.x_list_type.as_deref();
     let shown = shown.map_or(BadValue::of(&Value::Null, release), |text| golang::text(text, release));
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
@@ -132,14 +133,14 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut Err
     }
 }
 
-/// Whether [`loose_keys`] finds anything.
+/// Returns true if [`loose_keys`] reports an error.
 pub fn has_loose_keys(s: &Schema) -> bool {
     let mut errors = Vec::new();
     loose_keys(s, &FieldPath::new(""), &mut errors);
     !errors.is_empty()
 }
 
-/// Items of sets and maps must not be nullable, and keys of maps must be there.
+/// Items of sets and maps must not be nullable, and map keys must be required or have a default.
 fn loose_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(list_type) = s.x_list_type.as_deref().filter(|t| matches!(*t, "set" | "map")) else { return };
     let Some(items) = s.items_schema() else { return };

@@ -1,47 +1,47 @@
-//! The strictness of validation.
+//! Options that relax validation.
 
 use crate::crd::Spec;
 use crate::release::Release;
 use crate::schema::Schema;
 use std::collections::BTreeSet;
 
-/// The types a schema may name.
+/// The types that a schema may have.
 pub const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-/// More selectable fields than this are refused.
+/// The maximum number of selectable fields.
 pub const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// The strictness of validation (`validationOptions`).
+/// Options that relax validation for existing CRDs (`validationOptions`).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The server's release.
+    /// The simulated release.
     pub release: Release,
-    /// Conversion webhooks must take a `ConversionReview` version that the server knows.
+    /// True if conversion webhooks must accept a `ConversionReview` version that the server supports.
     pub recognized_review_version: bool,
-    /// Scope and kind may not change.
+    /// True if scope and kind are immutable.
     pub immutable_names: bool,
-    /// Every version needs a schema.
+    /// True if every version must have a schema.
     pub schema: bool,
-    /// Types must be those of OpenAPI.
+    /// True if types must be OpenAPI types.
     pub valid_types: bool,
-    /// Schemas must be structural.
+    /// True if schemas must be structural.
     pub structural: bool,
-    /// Defaults must not have unknown fields.
+    /// True if defaults must not have unknown fields.
     pub pruned_defaults: bool,
-    /// Items of sets must be atomic.
+    /// True if items of sets must be atomic.
     pub atomic_sets: bool,
-    /// Items of maps and sets must not be nullable, and their keys required or defaulted.
+    /// True if items of maps and sets must not be nullable, and map keys must be required or have a default.
     pub list_map_keys: bool,
-    /// The webhook's CA bundle may be unreadable.
+    /// True if the webhook's CA bundle may be invalid.
     pub invalid_ca_bundle: bool,
-    /// The rules and message expressions of the old CRD.
+    /// The expressions of the old CRD.
     pub preexisting: Preexisting,
-    /// The versions whose schema did not change.
+    /// The names of versions whose schema did not change.
     pub unchanged_versions: BTreeSet<String>,
-    /// The versions (`""` for all) that may keep too many selectable fields.
+    /// The versions that may exceed the maximum number of selectable fields; `""` stands for the spec.
     pub many_selectable_fields: BTreeSet<String>,
 }
 
-/// The expressions of the old CRD: they may use what is not yet allowed in new ones.
+/// The expressions of the old CRD, which may use features that new expressions may not use yet.
 #[derive(Clone, Debug, Default)]
 pub struct Preexisting {
     /// `rule`
@@ -51,7 +51,7 @@ pub struct Preexisting {
 }
 
 impl Options {
-    /// For a new CRD.
+    /// The options for a new CRD.
     pub fn create(release: Release) -> Self {
         Self {
             release,
@@ -71,7 +71,7 @@ impl Options {
     }
 }
 
-/// Every schema of a spec, shared or of a version.
+/// All schemas of a spec: the shared schema and those of the versions.
 pub fn schemas(spec: &Spec) -> impl Iterator<Item = &Schema> {
     let versions = spec.versions.iter().filter_map(|v| v.schema.as_ref());
     spec.validation.iter().chain(versions).filter_map(|v| v.schema.as_deref())

@@ -1,4 +1,4 @@
-//! The schema of a version: OpenAPI as far as CRDs allow it, structure, defaults, list types and rules.
+//! Validates the schema of a version: allowed OpenAPI keywords, structure, defaults, list types and rules.
 
 use super::options::{Options, TYPES};
 use super::rules::{self, Costs};
@@ -8,8 +8,8 @@ use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool, SchemaOrNames};
 
-/// The errors in the `schema` of a version, or in `validation`. `status` says whether the status subresource is enabled;
-/// `unchanged` whether the old CRD has the same schema.
+/// Validates the `schema` of a version, or `validation`. `status` is true if the status subresource is enabled,
+/// `unchanged` if the old CRD has the same schema.
 pub fn validate(
     validation: &Validation,
     status: bool,
@@ -67,7 +67,8 @@ pub fn validate(
     }
 }
 
-/// With a status subresource, what the root says about `status` must be in `properties`: few other fields are allowed.
+/// With the status subresource, the root must specify `status` in `properties`, and only few other keywords are
+/// allowed.
 fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
     let before_type = !s.id.is_empty() || !s.schema.is_empty() || s.reference.is_some();
@@ -94,7 +95,7 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: 
             .iter()
             .any(|name| s.empty.has(name))
         || s.empty.has("x-kubernetes-list-map-keys");
-    // Only the first error, in field order, is reported.
+    // Only the first error in field order is reported.
     if !before_type && !s.type_.is_empty() && s.type_ != "object" {
         let detail =
             r#"only "object" is allowed as the type at the root of the schema if the status subresource is enabled"#;
@@ -108,24 +109,24 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: 
 
 struct Walk<'o> {
     options: &'o Options,
-    /// Whether the root can be converted to a structural schema; then all nodes can.
+    /// True if the root, and thus every node, can be converted to a structural schema.
     supported: bool,
     errors: ErrorList,
     rule_errors: ErrorList,
     costs: Costs,
 }
 
-/// What a node's position in the schema implies for it.
+/// The context of a node that depends on its position in the schema.
 #[derive(Clone)]
 struct Place<'a> {
     root: bool,
-    /// `Err` is the reason why defaults are forbidden.
+    /// An error if defaults are forbidden, with the reason.
     defaults: Result<(), &'a str>,
-    /// Inside of metadata, or of apiVersion and kind.
+    /// True inside metadata, and for apiVersion and kind.
     in_metadata: bool,
-    /// The nearest ancestor to the root below which old and new values cannot be paired.
+    /// The outermost ancestor below which old and new values cannot be correlated.
     uncorrelatable: Option<&'a FieldPath<'a>>,
-    /// Where rules can be compiled.
+    /// The scope for compiling rules; `None` if rules are not allowed.
     rules: Option<rules::Scope<'a>>,
 }
 
@@ -133,7 +134,7 @@ impl<'a> Place<'a> {
     fn inner(&self) -> Self {
         Place { root: false, ..self.clone() }
     }
-    /// Under a junctor there are no rules.
+    /// The context of nodes under a logical junctor, where rules are not allowed.
     fn without_rules(&self) -> Self {
         Place { root: false, rules: None, ..self.clone() }
     }
@@ -163,7 +164,7 @@ impl Walk<'_> {
             return;
         }
         rules::texts(s, self.supported, path, self.options.release, &mut self.errors);
-        // A fault of the schema, here or deeper, keeps the rules from being compiled.
+        // Rules are not compiled if the schema has an error at this node or below.
         if let Some(scope) = &place.rules
             && self.errors.len() == before
         {
@@ -179,7 +180,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What OpenAPI allows and CRDs do not.
+    /// Reports keywords that OpenAPI allows but CRDs do not.
     fn forbidden(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
         if self.options.valid_types && !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str()) {
             self.errors.push(FieldError::not_supported(&path.child("type"), s.type_.as_str(), &TYPES));

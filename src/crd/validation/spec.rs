@@ -1,4 +1,4 @@
-//! `spec` without its schemas: group, scope, versions, names, columns, subresources, selectable fields.
+//! Validates `spec` except schemas: group, scope, versions, names, columns, subresources and selectable fields.
 
 use super::enum_text::enum_text;
 use super::golang;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
 const COLUMN_FORMATS: &str = "byte,date,date-time,double,float,int32,int64,password";
 
-/// The faults of `spec`.
+/// Validates `spec`.
 pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut options = options.clone();
     let group = path.child("group");
@@ -200,7 +200,7 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
     let fields_path = path.child("selectableFields");
     match v.schema.as_ref().and_then(|s| s.schema.as_deref()) {
         None => {
-            // The server says "not".
+            // The "not" is a mistake in the server's message.
             let detail = if options.release.since(V1_34) {
                 "may only be set when `version.schema.openAPIV3Schema` is not included"
             } else {
@@ -255,7 +255,7 @@ fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The faults of names, of spec as well as of status.
+/// Validates names, in both spec and status.
 pub fn names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut name = |path: &FieldPath<'_>, name: &str, mixed_case: bool| {
         let complaints =
@@ -304,7 +304,7 @@ fn columns(columns: &[Column], path: &FieldPath<'_>, errors: &mut ErrorList) {
             let detail = format!("must be one of {COLUMN_FORMATS}");
             errors.push(FieldError::invalid(&path.child("format"), c.format.as_str(), detail));
         }
-        // The internal form's name of the field.
+        // The name of the field in the internal form.
         let path = path.child("JSONPath");
         if c.json_path.is_empty() {
             errors.push(FieldError::required(&path, ""));
@@ -314,7 +314,7 @@ fn columns(columns: &[Column], path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// More is not asked of a simple path than that it starts with a dot.
+/// Validates a simple path, which must only start with a dot.
 fn simple_path(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool {
     let fine = text.starts_with('.');
     if !fine {
@@ -353,7 +353,7 @@ fn selectable_fields(
     let nothing = Schema::default();
     let mut schema = schema.unwrap_or(&nothing);
     if let Some(reason) = super::structural::unsupported(schema) {
-        // The server continues without a schema, in which no path resolves.
+        // The server continues with an empty schema, in which no path can be resolved.
         errors.push(FieldError::invalid(schema_path, "", reason));
         schema = &nothing;
     }

@@ -1,13 +1,13 @@
-//! Whether a schema is structural (`pkg/apiserver/schema/{convert,validation,complete}.go`).
+//! Checks that a schema is structural (`pkg/apiserver/schema/{convert,validation,complete}.go`).
 //!
-//! A structural schema declares fields and types outside of `allOf`, `anyOf`, `oneOf` and `not`; these
-//! may only restrict values. The server's errors are sorted by text here, as there.
+//! A structural schema specifies fields and types outside `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict
+//! values. As on the server, errors are sorted by text.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::regexp::Regexp;
 use crate::schema::{Items, Schema, SchemaOrBool};
 
-/// Why the server cannot make a structural schema of `s` at all (`NewStructural`): the first reason in its order.
+/// The first reason, in the server's order, why `s` cannot be converted to a structural schema (`NewStructural`).
 pub fn unsupported(s: &Schema) -> Option<String> {
     let name = if !s.id.is_empty() {
         "id"
@@ -47,12 +47,12 @@ pub fn unsupported(s: &Schema) -> Option<String> {
     children.map(unsupported).find(Option::is_some).flatten()
 }
 
-/// Whether `s` is structural.
+/// Returns true if `s` is structural.
 pub fn is_structural(s: &Schema) -> bool {
     unsupported(s).is_none() && validate(s, &FieldPath::new("")).is_empty()
 }
 
-/// All that keeps `s` (a resource's root) from being structural. Only for what is not [`unsupported`].
+/// The reasons why `s`, the root schema of a resource, is not structural. Requires that [`unsupported`] returns `None`.
 pub fn validate(s: &Schema, path: &FieldPath<'_>) -> ErrorList {
     let mut errors = Vec::new();
     invariants(s, Level::Root, path, &mut errors);
@@ -135,7 +135,7 @@ fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Error
     }
 }
 
-/// `apiVersion`, `kind` and `metadata` of a resource, be it the root or embedded.
+/// Validates `apiVersion`, `kind` and `metadata` of the root or an embedded resource.
 fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let resource = level == Level::Root || s.x_embedded_resource;
     let properties = path.child("properties");
@@ -158,11 +158,11 @@ fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut 
     }
 }
 
-/// Whether a schema of `metadata` declares nothing but a type, a default, `name` and `generateName`.
+/// Returns true if a schema of `metadata` specifies nothing except a type, a default, `name` and `generateName`.
 fn only_names(metadata: &Schema) -> bool {
     let names = metadata.properties.keys().all(|name| name == "name" || name == "generateName");
     let Schema { properties, type_, default, reference, .. } = Schema::default();
-    // Nothing may be left after the allowed parts are removed; the properties need not be copied for that.
+    // Checks that nothing is left after removing the allowed parts, without copying the properties.
     names
         && is_empty_but(metadata, |rest| {
             rest.properties = properties;
@@ -172,13 +172,13 @@ fn only_names(metadata: &Schema) -> bool {
         })
 }
 
-/// Whether a schema is empty once `clear` has cleared parts of it.
+/// Returns true if a schema is empty after `clear` has cleared parts of it.
 fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
-    // The server takes an empty list for something.
+    // The server does not treat an empty list as absent here.
     if ["required", "x-kubernetes-list-map-keys", "x-kubernetes-validations"].iter().any(|name| s.empty.has(name)) {
         return false;
     }
-    // Deep parts other than properties are rare here and decide at once.
+    // Avoids the copy below for schemas with nested schemas other than properties, which cannot be empty.
     if !(s.all_of.is_empty() && s.any_of.is_empty() && s.one_of.is_empty())
         || s.not.is_some()
         || s.items_schema().is_some()
@@ -192,7 +192,7 @@ fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
     rest == Schema::default()
 }
 
-/// Whether `anyOf` is `[{type: integer}, {type: string}]`, which an int-or-string may have.
+/// Returns true if `anyOf` is `[{type: integer}, {type: string}]`, which is allowed for an int-or-string.
 pub fn is_int_or_string_any_of(s: &Schema) -> bool {
     let is_only = |s: &Schema, type_: &str| {
         s.type_ == type_
@@ -201,14 +201,14 @@ pub fn is_int_or_string_any_of(s: &Schema) -> bool {
             && is_empty_but(s, |rest| {
                 rest.type_ = String::new();
                 rest.reference = None;
-                // Only true shows in a junctor's branch.
+                // The conversion of a junctor's branch drops `additionalProperties: false`.
                 rest.additional_properties = rest.additional_properties.take_if(|a| *a != SchemaOrBool::Bool(false));
             })
     };
     matches!(s.any_of.as_slice(), [a, b] if is_only(a, "integer") && is_only(b, "string"))
 }
 
-/// The junctors and the pattern of one node.
+/// Validates the junctors and the pattern of one node.
 fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !skip_any_of && !s.any_of.is_empty() {
         let path = path.child("anyOf");
@@ -276,8 +276,8 @@ fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut Erro
     forbid("x-kubernetes-validations", "empty", !s.x_validations.is_empty());
 }
 
-/// Every field and item that a junctor of the *root* speaks about must be there outside of junctors too; junctors of
-/// deeper nodes are not looked at.
+/// Every field and item mentioned in a junctor of the root must also be specified outside junctors. Junctors of deeper
+/// nodes are not checked.
 fn completeness(
     branch: &Schema,
     s: &Schema,

@@ -1,4 +1,4 @@
-//! Specs and what the real server has against them (sorted; its own order is random).
+//! CRD specs with the errors of a real server (sorted, because the server's order is random).
 
 use super::{super::strategy, validate_create};
 use crate::crd::{CustomResourceDefinition, decode};

@@ -1,4 +1,4 @@
-//! Relaxations for updates: violations that the old CRD already had.
+//! Relaxations for updates: errors that the old CRD already has are tolerated.
 
 use super::conversion::{has_invalid_ca_bundle, is_accepted_review_version};
 use super::defaults::has_unpruned;
@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use std::collections::BTreeSet;
 
 impl Options {
-    /// For an update of `old` to `new`.
+    /// The options for an update from `old` to `new`.
     pub fn update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> Self {
         let spec = &old.spec;
         let schemas = || schemas(spec);
@@ -33,7 +33,7 @@ impl Options {
             invalid_ca_bundle: !release.since(V1_31) || !immutable(old) || has_invalid_ca_bundle(spec),
             preexisting: Preexisting::of(spec, release),
             unchanged_versions: unchanged_versions(&new.spec, spec),
-            // Since 1.35 an old CRD may keep too many.
+            // Since 1.35, an existing CRD may keep too many selectable fields.
             many_selectable_fields: if release.since(V1_35) {
                 many_selectable_fields(&new.spec, spec)
             } else {
@@ -55,7 +55,7 @@ impl Preexisting {
                 for rule in &s.x_validations {
                     found.rules.insert(rule.rule.clone());
                     if !rule.message_expression.is_empty() {
-                        // 1.30 takes the text of the rule by mistake.
+                        // 1.30 uses the text of the rule by mistake.
                         let text = if release.since(V1_31) { &rule.message_expression } else { &rule.rule };
                         found.message_expressions.insert(text.clone());
                     }
@@ -68,7 +68,8 @@ impl Preexisting {
 }
 
 fn unchanged_versions(new: &Spec, old: &Spec) -> BTreeSet<String> {
-    // A spec with both shared and own schemas is malformed, and one of several versions must have the version asked for.
+    // A spec with both a shared schema and schemas of versions is malformed, and so is a spec with several versions
+    // that lacks the requested version.
     let malformed = |s: &Spec| s.validation.is_some() && s.versions.iter().any(|v| v.schema.is_some());
     if malformed(new) || malformed(old) {
         return BTreeSet::new();

@@ -1,14 +1,15 @@
-//! E-mail addresses as `net/mail.ParseAddress` reads one: `a@b`, `Name <a@b>`, `"quoted"@[1.2.3.4] (comment)`, and a group of one.
+//! Email addresses as parsed by `net/mail.ParseAddress`: `a@b`, `Name <a@b>`, `"quoted"@[1.2.3.4] (comment)`, and a
+//! group with one address.
 
 use std::net::IpAddr;
 
-/// Whether the text is one address.
+/// Returns true if the text is a single address.
 pub fn is_address(text: &str) -> bool {
     let mut reader = Reader { rest: text.as_bytes() };
     reader.address(true) == Some(1) && reader.skip_comments().is_some() && reader.rest.is_empty()
 }
 
-/// Reads bytes: all that matters is ASCII, the rest of a text is as good as letters.
+/// Parses bytes; only ASCII characters are significant, and all others are treated like letters.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     rest: &'a [u8],
@@ -46,7 +47,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Up to the parenthesis that closes the one just read.
+    /// Reads a comment up to its closing parenthesis.
     fn comment(&mut self) -> Option<Vec<u8>> {
         let mut depth = 1;
         let mut text = Vec::new();
@@ -65,7 +66,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// An address or, if there may be one, a group; how many addresses it is.
+    /// Parses an address or, if allowed, a group; returns the number of addresses.
     fn address(&mut self, group_allowed: bool) -> Option<usize> {
         self.skip_space();
         self.peek()?;
@@ -113,7 +114,7 @@ impl<'a> Reader<'a> {
         Some(count)
     }
 
-    /// `local@domain`
+    /// Parses `local@domain`.
     fn spec(&mut self) -> Option<()> {
         self.skip_space();
         if self.peek()? == b'"' {
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
         dot_atom(self.atom()?)
     }
 
-    /// A quoted text; how many characters it has, about.
+    /// Parses a quoted string; returns its approximate length.
     fn quoted(&mut self) -> Option<usize> {
         self.skip();
         let mut length = 0;
@@ -163,10 +164,10 @@ impl<'a> Reader<'a> {
         Some(atom)
     }
 
-    /// A name: as many words as there are, one at least.
+    /// Parses a phrase of at least one word.
     fn phrase(&mut self) -> Option<()> {
         let mut words = 0;
-        // Encoded words are one word together, and none while they are empty.
+        // Adjacent encoded words count as one word, and as none while they are empty.
         let mut encoded = false;
         loop {
             if words > 0 {
@@ -201,18 +202,18 @@ fn is_atom(byte: u8) -> bool {
     is_visible(byte) && !b"()<>[]:;@\\,\"".contains(&byte)
 }
 
-/// No dot at the ends and no two together.
+/// Returns an error unless dots are single and not at either end.
 fn dot_atom(atom: &[u8]) -> Option<()> {
     atom.split(|b| *b == b'.').all(|part| !part.is_empty()).then_some(())
 }
 
 /// The result of decoding an encoded word (`=?utf-8?q?a?=`).
 enum Word {
-    /// Not an encoded word, or a malformed one: it is taken literally.
+    /// Not an encoded word, or a malformed one, which is taken literally.
     Plain,
-    /// Decoded.
+    /// A decoded word.
     Decoded { empty: bool },
-    /// Right, but in a character set Go does not know.
+    /// A well-formed word in a character set that Go does not support.
     UnknownCharset,
 }
 

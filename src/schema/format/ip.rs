@@ -1,8 +1,8 @@
-//! Addresses: IPv4, IPv6, CIDR, MAC.
+//! Network addresses: IPv4, IPv6, CIDR and MAC.
 
 use std::net::Ipv6Addr;
 
-/// `netutils.ParseIPSloppy` and a dot in it: leading zeros pass, and so does `::ffff:1.2.3.4`.
+/// `netutils.ParseIPSloppy`, for texts with a dot: accepts leading zeros and `::ffff:1.2.3.4`.
 pub fn is_ipv4(text: &str) -> bool {
     text.contains('.')
         && match text.bytes().find(|b| matches!(b, b'.' | b':')) {
@@ -11,9 +11,9 @@ pub fn is_ipv4(text: &str) -> bool {
         }
 }
 
-/// `net.ParseIP` and a colon in it; no zones.
+/// `net.ParseIP`, for texts with a colon; rejects zones.
 pub fn is_ipv6(text: &str) -> bool {
-    // With a dot before the first colon Go reads it as IPv4, which it then is not.
+    // A text with a dot before the first colon is parsed as IPv4 by Go, which fails.
     text.contains(':') && text.parse::<Ipv6Addr>().is_ok()
 }
 
@@ -30,7 +30,7 @@ pub fn is_cidr(text: &str) -> bool {
     number(bits, 10).is_some_and(|(value, rest)| rest.is_empty() && value <= most)
 }
 
-/// The number at the beginning, with any number of leading zeros, and the rest.
+/// Parses a leading number, with any number of leading zeros, and returns the rest.
 fn number(text: &str, radix: u32) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
     let (digits, rest) = text.split_at_checked(end)?;
@@ -56,7 +56,7 @@ fn is_sloppy_ipv6(text: &str) -> bool {
     while groups < 8 {
         let Some((value, after)) = number(rest, 16) else { return false };
         if after.starts_with('.') {
-            // The last two groups as IPv4.
+            // The last two groups are written as IPv4.
             if (!ellipsis && groups != 6) || groups > 6 || !is_sloppy_ipv4(rest) {
                 return false;
             }
@@ -85,11 +85,12 @@ fn is_sloppy_ipv6(text: &str) -> bool {
             }
         }
     }
-    // An ellipsis replaces at least one group.
+    // An ellipsis stands for at least one group.
     rest.is_empty() && (groups < 8) == ellipsis
 }
 
-/// `net.ParseMAC`: 6, 8 or 20 bytes, in pairs with `:` or `-`, in fours with `.`, or bare.
+/// `net.ParseMAC`: 6, 8 or 20 bytes, in groups of two digits with `:` or `-`, groups of four with `.`, or without
+/// separators.
 pub fn is_mac(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (size, separator) = match (bytes.get(2), bytes.get(4)) {

@@ -2,12 +2,13 @@
 
 use crate::value::unicode::{is_letter, is_symbol};
 
-/// A letter or symbol of any script, or an ASCII digit.
+/// Returns true for a letter or symbol of any script, or an ASCII digit.
 fn is_host_char(c: char) -> bool {
     c.is_ascii_digit() || is_letter(c) || is_symbol(c)
 }
 
-/// `strfmt.IsHostname`: one label, which may end in a dash if that is its second character; or labels and a top-level name of letters.
+/// `strfmt.IsHostname`: a single label, which may end with a dash if that is its second character; or labels and an
+/// alphabetic top-level domain.
 pub fn is_hostname(text: &str) -> bool {
     if text.len() > 255 || text.split('.').any(|label| label.len() > 63) {
         return false;
@@ -36,7 +37,7 @@ pub fn is_short_name(text: &str) -> bool {
     text.len() <= 63 && is_kubernetes_label(text)
 }
 
-/// `k8s-long-name`: such labels, however long, with dots between; up to 253 characters.
+/// `k8s-long-name`: labels of any length, separated by dots, up to 253 characters in total.
 pub fn is_long_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_kubernetes_label)
 }

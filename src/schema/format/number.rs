@@ -1,6 +1,7 @@
-//! Identifiers made of digits: UUID, ISBN, credit card, social security number, colours.
+//! Numeric identifiers (UUID, ISBN, credit card, social security number) and colours.
 
-/// A UUID, each dash optional; if a version is asked for, its digit, and from version 4 on the variant, must be right.
+/// A UUID, in which each dash is optional. If `version` is given, the version digit and, from version 4, the variant
+/// must match.
 pub fn is_uuid(text: &str, version: Option<u8>) -> bool {
     let mut rest = text.as_bytes();
     for (i, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
@@ -22,7 +23,7 @@ pub fn is_uuid(text: &str, version: Option<u8>) -> bool {
     rest.is_empty()
 }
 
-/// Without spaces and dashes.
+/// The characters without spaces and dashes.
 fn isbn_digits(text: &str) -> Vec<u8> {
     text.bytes().filter(|b| !matches!(b, b'\t' | b'\n' | 0xC | b'\r' | b' ' | b'-')).collect()
 }
@@ -31,7 +32,7 @@ fn digit(b: u8) -> Option<u32> {
     char::from(b).to_digit(10)
 }
 
-/// Ten digits, the last perhaps an X, with a right checksum.
+/// Ten digits, of which the last may be X, with a valid checksum.
 pub fn is_isbn10(text: &str) -> bool {
     let digits = isbn_digits(text);
     let [head @ .., last] = digits.as_slice() else { return false };
@@ -43,7 +44,7 @@ pub fn is_isbn10(text: &str) -> bool {
     }
 }
 
-/// Thirteen digits with a right checksum.
+/// Thirteen digits with a valid checksum.
 pub fn is_isbn13(text: &str) -> bool {
     let digits = isbn_digits(text);
     let weights = [1, 3].into_iter().cycle();
@@ -51,7 +52,7 @@ pub fn is_isbn13(text: &str) -> bool {
     digits.len() == 13 && sum.is_some_and(|sum| sum % 10 == 0)
 }
 
-/// A number of one of the large issuers with a right checksum; everything but digits is skipped.
+/// A credit card number of a major issuer with a valid checksum; characters other than digits are ignored.
 pub fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.bytes().filter_map(digit).collect();
     let issued = match digits.as_slice() {
@@ -74,7 +75,7 @@ pub fn is_credit_card(text: &str) -> bool {
     issued && sum.is_multiple_of(10)
 }
 
-/// `ddd-dd-dddd`, spaces for dashes if you like.
+/// `ddd-dd-dddd`, with dashes or spaces.
 pub fn is_social_security_number(text: &str) -> bool {
     text.len() == 11
         && text.bytes().enumerate().all(|(i, b)| match i {
@@ -83,7 +84,7 @@ pub fn is_social_security_number(text: &str) -> bool {
         })
 }
 
-/// `#rgb`, `#rrggbb`, the `#` optional.
+/// `#rgb` or `#rrggbb`; the `#` is optional.
 pub fn is_hex_color(text: &str) -> bool {
     let digits = text.strip_prefix('#').unwrap_or(text);
     matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
