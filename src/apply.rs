@@ -1,19 +1,20 @@
-//! Server-side apply and managedFields: who owns which field, and what an apply changes.
+//! Server-side apply and managedFields: field ownership, conflicts, and the result of an apply.
 //!
-//! Mirrors `sigs.k8s.io/structured-merge-diff` (`fieldpath`, `typed`, `merge`) and
+//! Follows `sigs.k8s.io/structured-merge-diff` (`fieldpath`, `typed`, `merge`) and
 //! `k8s.io/apimachinery/pkg/util/managedfields`:
 //!
-//! ```text
-//! path, set   field paths and sets of them, and their `fieldsV1` text
-//! types       a CRD's schema as merge types (scalars, atomic, set and keyed lists, granular and atomic maps)
-//! definition  the merge type of definitions themselves
-//! typed/*     what is done with a value of a type: validate, list its fields, compare, merge, remove, reconcile
-//! updater     ownership after an update or an apply, and conflicts
-//! scale       the same for the /scale subresource
-//! client_side what `kubectl apply` sends when it merges by itself
-//! json_patch, raw                     JSON patches, and JSON as it was written
-//! identity, managed, field_manager    metadata.managedFields: read, written, capped; what a request makes of them
-//! ```
+//! | module | content |
+//! |---|---|
+//! | [`path`], [`set`] | field paths, sets of paths, and their `fieldsV1` form |
+//! | [`types`] | merge types of CRD schemas (scalars, atomic, set and map lists, granular and atomic maps) |
+//! | [`definition`] | the merge type of CRDs |
+//! | [`typed`] | operations on typed values: validate, list fields, compare, merge, remove, reconcile |
+//! | [`updater`] | ownership after an update or an apply, and conflicts |
+//! | [`scale`] | managedFields of the scale subresource |
+//! | [`client_side`] | the request of client-side `kubectl apply` |
+//! | [`json_patch`], [`raw`] | JSON patches, and JSON with its source texts |
+//! | [`identity`], [`managed`], [`field_manager`] | `metadata.managedFields`: decoding, encoding, limits, and the
+//! update by a request |
 
 pub mod client_side;
 pub mod definition;

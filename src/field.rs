@@ -1,7 +1,7 @@
-//! Field paths and field errors: the server's words, byte for byte.
+//! Field paths and field errors, with exactly the server's messages.
 //!
-//! Follows `k8s.io/apimachinery/pkg/util/validation/field` (`path.go`, `errors.go`). A verdict is data: stages return
-//! an [`ErrorList`], never `Err`. Texts that differ between releases are settled when an error is made.
+//! Follows `k8s.io/apimachinery/pkg/util/validation/field` (`path.go`, `errors.go`). Stages return an [`ErrorList`] as
+//! data rather than as `Err`. Messages that depend on the release are determined when an error is created.
 
 pub use crate::value::names;
 
@@ -9,7 +9,7 @@ use crate::release::{Release, V1_32, V1_34};
 use crate::value::{Value, json, number, print, quote};
 use std::fmt::{self, Write as _};
 
-/// A place in an object, built on the stack while walking and only rendered when an error needs it.
+/// A path in an object. Paths are built on the stack while walking, and are formatted only when an error needs them.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPath<'a> {
     parent: Option<&'a FieldPath<'a>>,
@@ -18,7 +18,7 @@ pub struct FieldPath<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Segment<'a> {
-    /// The nil path, printed `<nil>` when nothing follows it.
+    /// The nil path, formatted as `<nil>` if nothing follows it.
     Root,
     /// `.name`
     Child(&'a str),
@@ -28,7 +28,7 @@ enum Segment<'a> {
     Key(&'a str),
 }
 
-/// The nil path: prints `<nil>` by itself and nothing in front of children.
+/// The nil path: formatted as `<nil>` by itself, and as nothing in front of children.
 pub const ROOT: FieldPath<'static> = FieldPath { parent: None, segment: Segment::Root };
 
 impl<'a> FieldPath<'a> {
@@ -48,7 +48,7 @@ impl<'a> FieldPath<'a> {
     pub fn key(&'a self, key: &'a str) -> FieldPath<'a> {
         FieldPath { parent: Some(self), segment: Segment::Key(key) }
     }
-    /// Whether this is the nil path.
+    /// Returns true for the nil path.
     pub fn is_root(&self) -> bool {
         self.parent.is_none() && matches!(self.segment, Segment::Root)
     }
@@ -59,7 +59,7 @@ impl fmt::Display for FieldPath<'_> {
         if self.is_root() {
             return f.write_str("<nil>");
         }
-        // An explicit stack: a path may be 10,000 segments deep.
+        // Uses an explicit stack, because a path may have 10,000 segments.
         let mut chain = vec![self];
         let mut at = self;
         while let Some(parent) = at.parent {
@@ -87,7 +87,7 @@ impl fmt::Display for FieldPath<'_> {
     }
 }
 
-/// The machine-readable kind of a field error; [`ErrorType::reason`] is what `details.causes[].reason` holds.
+/// The type of a field error; [`ErrorType::reason`] is the reason in `details.causes[].reason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorType {
     /// `Not found`
@@ -112,7 +112,7 @@ pub enum ErrorType {
     TooFew,
     /// `Internal error`
     Internal,
-    /// A wrong type; printed `Invalid value`
+    /// A value of a wrong type; formatted as `Invalid value`.
     TypeInvalid,
 }
 
@@ -134,7 +134,7 @@ impl ErrorType {
             Self::TypeInvalid => "FieldValueTypeInvalid",
         }
     }
-    /// The words in a message.
+    /// The text in a message.
     pub fn text(self) -> &'static str {
         match self {
             Self::NotFound => "Not found",
@@ -152,19 +152,20 @@ impl ErrorType {
     }
 }
 
-/// The value an error shows.
+/// The value shown in an error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BadValue {
-    /// No value is printed (`OmitValueType`, and kinds that never print one).
+    /// No value is shown (`OmitValueType`, and error types that never show one).
     Omitted,
-    /// Strings print as `%q`, numbers and booleans as `%v`, everything else as JSON.
+    /// Strings are formatted as `%q`, numbers and booleans as `%v`, and all other values as JSON.
     Value(Value),
-    /// Printed verbatim: a Go struct's JSON, for example.
+    /// A text shown verbatim, such as the JSON of a Go struct.
     Raw(String),
 }
 
 impl BadValue {
-    /// Any value. Before 1.34 objects and lists print in Go syntax, and null as the text `"null"` (`errors.go`, `ErrorBody`).
+    /// Any value. Before 1.34, objects and lists are formatted in Go syntax, and null as the text `"null"` (`ErrorBody`
+    /// in `errors.go`).
     pub fn of(v: &Value, release: Release) -> Self {
         match v {
             Value::Null if !release.since(V1_34) => Self::from("null"),
@@ -175,7 +176,7 @@ impl BadValue {
 }
 
 impl BadValue {
-    /// A list of strings, nil if it is empty. Before 1.34 it prints in Go syntax.
+    /// A list of strings, nil if it is empty. Before 1.34, it is formatted in Go syntax.
     pub fn strings<'a>(items: impl IntoIterator<Item = &'a str>, release: Release) -> Self {
         let items: Vec<&str> = items.into_iter().collect();
         match (release.since(V1_34), items.is_empty()) {
@@ -191,7 +192,7 @@ impl BadValue {
 }
 
 impl BadValue {
-    /// An unsigned integer. Before 1.34 it prints in Go syntax, hexadecimal.
+    /// An unsigned integer. Before 1.34, it is formatted in Go syntax, in hexadecimal.
     pub fn unsigned(v: u64, release: Release) -> Self {
         Self::Raw(if release.since(V1_34) { v.to_string() } else { format!("{v:#x}") })
     }
@@ -218,24 +219,24 @@ impl From<i64> for BadValue {
     }
 }
 
-/// One error at one field, as `field.Error`.
+/// An error at a field, like `field.Error`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldError {
     /// The error type.
     pub kind: ErrorType,
-    /// The rendered path; `<nil>` for the nil path.
+    /// The formatted path; `<nil>` for the nil path.
     pub field: String,
     /// The value shown.
     pub bad_value: BadValue,
-    /// The detail after the value; may be empty.
+    /// The detail that follows the value; may be empty.
     pub detail: String,
 }
 
-/// Errors in the order they were found. The server's order is partly random; compare as multisets.
+/// Errors in the order they were found. The server's order is partly random, so compare lists as multisets.
 pub type ErrorList = Vec<FieldError>;
 
 impl FieldError {
-    /// Any error; the shorthands below cover the common kinds.
+    /// Creates an error of any type; the shorthands below cover the common types.
     pub fn new(kind: ErrorType, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
         Self { kind, field: path.to_string(), bad_value: bad.into(), detail: detail.into() }
     }
@@ -243,7 +244,7 @@ impl FieldError {
     pub fn invalid(path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
         Self::new(ErrorType::Invalid, path, bad, detail)
     }
-    /// `Invalid value: …` of a wrong type
+    /// `Invalid value: …`, for a value of a wrong type
     pub fn type_invalid(path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
         Self::new(ErrorType::TypeInvalid, path, bad, detail)
     }
@@ -277,8 +278,8 @@ impl FieldError {
         }
         Self::new(ErrorType::NotSupported, path, bad, detail)
     }
-    /// `Too long: may not be more than N bytes`; a negative `max` says only `value is too long`. Before 1.32 this is another
-    /// function with another text (`TooLong`).
+    /// `Too long: may not be more than N bytes`; for a negative `max`, only `value is too long`. Before 1.32, the
+    /// function (`TooLong`) and its message were different.
     pub fn too_long(path: &FieldPath<'_>, max: i64, release: Release) -> Self {
         if !release.since(V1_32) {
             let detail = format!("must have at most {max} bytes");
@@ -286,8 +287,8 @@ impl FieldError {
         }
         Self::longer_than(path, max, release)
     }
-    /// `TooLongMaxLength`: since 1.32 the same as [`Self::too_long`], before `may not be longer than N`. Since 1.34 the unit
-    /// of 1 is singular.
+    /// `TooLongMaxLength`: since 1.32 the same as [`Self::too_long`], before that `may not be longer than N`. Since
+    /// 1.34, the unit after 1 is singular.
     pub fn longer_than(path: &FieldPath<'_>, max: i64, release: Release) -> Self {
         let detail = match max {
             i64::MIN..=-1 => "value is too long".to_owned(),
@@ -297,7 +298,8 @@ impl FieldError {
         };
         Self::new(ErrorType::TooLong, path, BadValue::Omitted, detail)
     }
-    /// `Too many: N: must have at most M items`; a negative `actual` is left out. Since 1.34 the unit of 1 is singular.
+    /// `Too many: N: must have at most M items`; a negative `actual` is omitted. Since 1.34, the unit after 1 is
+    /// singular.
     pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64, release: Release) -> Self {
         let detail = match max {
             i64::MIN..=-1 => "has too many items".to_owned(),
@@ -312,7 +314,7 @@ impl FieldError {
         Self::new(ErrorType::Internal, path, BadValue::Omitted, detail)
     }
 
-    /// `ErrorBody()`: the message without the field, as `details.causes[].message` holds it.
+    /// `ErrorBody()`: the message without the field, as in `details.causes[].message`.
     pub fn body(&self) -> String {
         let mut s = self.kind.text().to_owned();
         let silent = matches!(

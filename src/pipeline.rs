@@ -1,22 +1,24 @@
-//! What the server does with one custom resource, as a list of stages in the server's order:
+//! The processing of one custom resource, as stages in the server's order:
 //!
-//! 1. [`decode`]: type meta and metadata are set aside, unknown fields pruned, nulls dropped, embedded metadata coerced
-//! 2. [`mod@default`]
-//! 3. [`prepare_create`], [`prepare_update`], [`prepare_status_update`]: status and generation
-//! 4. [`validate_create`], [`validate_update`], [`validate_status_update`]: metadata, schema (with ratcheting), scale
-//!    paths, embedded metadata, list types, rules
+//! 1. [`decode`]: prunes unknown fields, drops nulls, and normalizes metadata, including that of embedded resources
+//! 2. [`mod@default`]: sets defaults
+//! 3. [`prepare_create`], [`prepare_update`], [`prepare_status_update`]: set status and generation
+//! 4. [`validate_create`], [`validate_update`], [`validate_status_update`]: validate metadata, schema (with ratcheting),
+//!    scale paths, embedded metadata, list types and rules
 //!
-//! Each stage is pure; a version of a CRD is compiled once into a [`ResourceVersion`]. Verdicts are data.
+//! Each stage is pure. A version of a CRD is compiled once into a [`ResourceVersion`]. Errors are returned as a
+//! [`Verdict`].
 //!
-//! An object read from storage goes through [`decode`] and [`mod@default`] with the stored version, then through [`decode`] with
-//! [`Source::Conversion`] for every other version. That is also what a write answers: a default of `status` appears in the
-//! answer to a create though [`prepare_create`] has just dropped the status.
+//! An object read from storage passes through [`decode`] and [`mod@default`] with its stored version, then through
+//! [`decode`] with [`Source::Conversion`] for every other version. The response to a write is computed in the same way, so
+//! a default in `status` appears in the response to a create even though [`prepare_create`] has dropped the status.
 //!
-//! A schema node by itself, such as that of a default in a CRD, goes through the same stages:
-//! [`compiled::Node::compile`] in the dialect [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
-//! [`embedded::validate`], [`validate::validate`].
+//! A single schema node, such as that of a default in a CRD, passes through the same stages:
+//! [`compiled::Node::compile`] with [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
+//! [`embedded::validate`] and [`validate::validate`].
 //!
-//! Recursion follows the value and its schema, which readers limit to 10,000 levels: callers need a large stack.
+//! The recursion depth is that of the value and its schema, which decoders limit to 10,000 levels, so callers need a
+//! large stack.
 
 pub mod coerce;
 pub mod compiled;
@@ -49,39 +51,40 @@ use compiled::{Dialect, Node};
 use metadata::{Metadata, NameRule};
 use std::sync::{Arc, OnceLock};
 
-/// One version of a CRD, compiled for the stages. Built once by [`ResourceVersion::compile`], shared by `Arc`.
+/// A version of a CRD, compiled for the pipeline stages. Built once by [`ResourceVersion::compile`] and shared by
+/// `Arc`.
 #[derive(Debug)]
 pub struct ResourceVersion {
-    /// The facts it was compiled from.
+    /// The parts of the CRD from which the version was compiled.
     pub facts: Facts,
-    /// The server's release.
+    /// The simulated release.
     pub release: Release,
     /// `group/version`
     api_version: String,
     /// The compiled schema.
     root: Option<Node>,
-    /// The rules, laid out when an object first gets that far.
+    /// The rules, collected when they are first needed.
     rules: OnceLock<Option<Rules>>,
 }
 
-/// The parts of a CRD that concern objects of one version.
+/// The parts of a CRD that concern the objects of one version.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// `spec.group`
     pub group: String,
-    /// The version's name.
+    /// The name of the version.
     pub version: String,
     /// `spec.names.kind`
     pub kind: String,
     /// `spec.names.plural`
     pub resource: String,
-    /// Whether `spec.scope` is `Namespaced`.
+    /// True if `spec.scope` is `Namespaced`.
     pub namespaced: bool,
-    /// `spec.preserveUnknownFields`, which only CRDs written as v1beta1 can have: nothing is pruned.
+    /// `spec.preserveUnknownFields`, which only CRDs created as v1beta1 can have: nothing is pruned.
     pub preserve_unknown_fields: bool,
-    /// Whether the status subresource is enabled.
+    /// True if the status subresource is enabled.
     pub status_subresource: bool,
-    /// The scale subresource's paths.
+    /// The paths of the scale subresource, if it is enabled.
     pub scale: Option<ScalePaths>,
     /// `schema.openAPIV3Schema`
     pub schema: Option<Arc<Schema>>,
@@ -98,63 +101,63 @@ pub struct ScalePaths {
     pub label_selector: Option<String>,
 }
 
-/// Where the object that is decoded comes from.
+/// The source of an object to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A request: malformed metadata is an error.
+    /// A request. Malformed metadata is an error.
     Request,
-    /// The storage: malformed metadata fields are dropped, generation 0 becomes 1.
+    /// The storage. Malformed metadata fields are dropped, and generation 0 becomes 1.
     Storage,
-    /// A conversion between versions: malformed metadata is an error, unknown fields are not of interest.
+    /// A conversion between versions. Malformed metadata is an error, and unknown fields are not collected.
     Conversion,
 }
 
 /// A decoded object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The object.
+    /// The decoded object.
     pub object: Value,
-    /// Paths of dropped fields, in the order of the server's `unknown field "…"`.
+    /// The paths of dropped fields, in the order of the server's `unknown field "…"` messages.
     pub unknown: Vec<String>,
 }
 
-/// Why an object could not be decoded: Go's error text.
+/// The error for an object that cannot be decoded, with Go's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(pub String);
 
-/// A field that defaulting set.
+/// A field that was set by defaulting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Defaulted {
-    /// Its path (`spec.ports[0].protocol`).
+    /// The path of the field (`spec.ports[0].protocol`).
     pub path: String,
-    /// The default.
+    /// The default value.
     pub value: Value,
 }
 
 /// The result of validation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// The errors; none means accepted.
+    /// The errors; empty if the object is accepted.
     pub errors: ErrorList,
-    /// Warnings of ratcheted rules, given with a refusal too, in the server's order.
+    /// Warnings about ratcheted rules, in the server's order. They are sent even if the object is rejected.
     pub warnings: Vec<String>,
-    /// Warnings about finalizers, given only when the object is accepted.
+    /// Warnings about finalizers, which are sent only if the object is accepted.
     pub warnings_if_accepted: Vec<String>,
 }
 
 impl ResourceVersion {
-    /// The server's release.
+    /// The simulated release.
     pub fn release(&self) -> Release {
         self.release
     }
 
-    /// Compiles a version.
+    /// Compiles a version of a CRD.
     pub fn compile(facts: Facts, release: Release) -> Self {
         let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects, release));
         let api_version = api_version(&facts.group, &facts.version);
         Self { facts, release, api_version, root, rules: OnceLock::new() }
     }
-    /// The schema's rules, if it has any.
+    /// The rules of the schema, if it has any.
     fn rules(&self) -> Option<&Rules> {
         self.root.as_ref().filter(|root| root.has.rules)?;
         self.rules
@@ -166,7 +169,7 @@ impl ResourceVersion {
             decode::parse_group_version(object.str_at(&["apiVersion"]).unwrap_or_default()).unwrap_or_default();
         group == self.facts.group && object.str_at(&["kind"]) == Some(&self.facts.kind)
     }
-    /// The compiled schema of objects whose apiVersion is `object`'s.
+    /// The compiled schema, if the apiVersion of `object` is that of this version.
     fn root_of(&self, object: &Value) -> Option<&Node> {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         let (_, version) = decode::parse_group_version(api_version).unwrap_or_default();
@@ -174,7 +177,7 @@ impl ResourceVersion {
     }
 }
 
-/// Sets defaults and returns them. An object whose group, kind or version is not that of `rv` gets none.
+/// Sets defaults and returns them. Does nothing if the object's group, kind or version is not that of `rv`.
 pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
     let mut told = Vec::new();
     if rv.matches_kind(object)
@@ -185,7 +188,7 @@ pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
     told
 }
 
-/// `strategy.Validate`, then the generic metadata validation if there was no error.
+/// Validates a new object: `strategy.Validate`, then the generic metadata validation if there was no error.
 pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
@@ -217,8 +220,8 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     verdict
 }
 
-/// The generic metadata validation, then `strategy.ValidateUpdate`. The caller has brought uid, times and generation over
-/// from the old object, as `rest.BeforeUpdate` does.
+/// Validates an update: the generic metadata validation, then `strategy.ValidateUpdate`. The caller has copied uid,
+/// timestamps and generation from the old object, like `rest.BeforeUpdate`.
 pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
     let mut errors = common_metadata(rv, object, old);
     let complaints = type_meta(rv, object);
@@ -247,18 +250,19 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     verdict
 }
 
-/// The generic metadata validation, then `ValidateUpdate` of `/status`: of the schema, only that of `status` counts.
+/// Validates an update of `/status`: the generic metadata validation, then `ValidateUpdate`, which applies only the
+/// schema of `status`.
 pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
     let mut errors = common_metadata(rv, object, old);
     let complaints = type_meta(rv, object);
     if complaints.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
         let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
-        // To the server a status that was absent and one that is null are the same: nothing changed.
+        // The server treats an absent status and a null status as equal.
         let status = object.get("status").filter(|status| !status.is_null() || old.get("status").is_some());
         if let (Some(status), Some(node), Some(schema)) = (status, status_node, &rv.facts.schema) {
             errors.extend(if !rv.release.since(V1_31) {
-                // Without the prefix, and without ratcheting.
+                // The server validates without path prefix and without ratcheting here.
                 validate::validate(status, node, &ROOT, rv.release)
             } else if rv.release.enables(Gate::CrdValidationRatcheting) {
                 let (mut correlation, pair) = Correlation::new(object, old, schema);
@@ -313,7 +317,7 @@ fn changed_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorL
     }
 }
 
-/// List types are looked at only if the old object had no error of them.
+/// Errors of list types are reported only if the old object has none.
 fn changed_lists(rv: &ResourceVersion, root: &Node, object: &Value, old: &Value) -> ErrorList {
     let errors = list_types::validate(object, root, &ROOT, rv.release);
     if errors.is_empty() || list_types::validate(old, root, &ROOT, rv.release).is_empty() {
@@ -323,7 +327,7 @@ fn changed_lists(rv: &ResourceVersion, root: &Node, object: &Value, old: &Value)
     }
 }
 
-/// Evaluates the rules, unless the object is so wrong that they are not.
+/// Evaluates the rules, unless earlier errors prevent that.
 fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
     let (Some(rules), Some(schema)) = (rv.rules(), &rv.facts.schema) else {
         return Verdict { errors, ..Verdict::default() };
@@ -344,20 +348,20 @@ fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut err
     Verdict { errors, warnings: findings.warnings, ..Verdict::default() }
 }
 
-/// Helpers for the tests of the stages.
+/// Helpers for tests of the pipeline stages.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
 
-    /// JSON text as a value.
+    /// Parses JSON.
     pub fn json(text: &str) -> Value {
         crate::text::json::read(text.as_bytes()).unwrap()
     }
-    /// A compiled schema.
+    /// Compiles a schema.
     pub fn node(schema: &str) -> Node {
         Node::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects, Release::NEWEST)
     }
-    /// A version of `Foo` in `example.com` whose spec has this schema.
+    /// Compiles a version of the kind `Foo` in group `example.com` whose spec has this schema.
     pub fn version(spec: &str) -> ResourceVersion {
         let text = format!(
             r#"{{"type":"object","properties":{{"spec":{spec},"status":{{"type":"object",
@@ -383,7 +387,7 @@ pub(crate) mod testing {
                 "uid":"u","resourceVersion":"1","creationTimestamp":"2024-01-01T00:00:00Z"}},"spec":{spec}}}"#
         ))
     }
-    /// The errors as the server's message lists them.
+    /// The errors as texts of the server's message.
     pub fn texts(errors: &ErrorList) -> Vec<String> {
         errors.iter().map(ToString::to_string).collect()
     }
@@ -429,7 +433,7 @@ mod tests {
                 "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
             ]
         );
-        // A value out of range does not keep rules from being evaluated.
+        // A value out of range does not prevent the evaluation of rules.
         let verdict = validate_create(&rv, &foo(r#"{"a":4}"#));
         assert_eq!(
             texts(&verdict.errors),
@@ -454,13 +458,13 @@ mod tests {
         let errors = |old: &str, new: &str| texts(&validate_update(&rv, &foo(new), &foo(old)).errors);
         assert_eq!(errors(r#"{"a":"xx"}"#, r#"{"a":"xx","l":[]}"#), [""; 0]);
         assert_eq!(errors(r#"{"a":"xx"}"#, r#"{"a":"yy"}"#), ["spec.a: Too long: may not be more than 1 byte"]);
-        // Items of an ordinary list count only as a whole.
+        // The items of an atomic list are not correlated individually.
         assert_eq!(
             errors(r#"{"l":[2]}"#, r#"{"l":[2,0]}"#),
             ["spec.l[0]: Invalid value: 2: spec.l[0] in body should be less than or equal to 1"]
         );
         assert_eq!(errors(r#"{"m":[{"k":"a","n":2}]}"#, r#"{"m":[{"k":"b"},{"k":"a","n":2}]}"#), [""; 0]);
-        // Preserved unknown fields make an object unequal to itself.
+        // An object with preserved unknown fields is not equal to itself.
         assert_eq!(errors(r#"{"p":{"n":1}}"#, r#"{"p":{"n":1}}"#), [""; 0]);
         assert_eq!(errors(r#"{"p":{"z":1}}"#, r#"{"p":{"z":1}}"#), ["spec.p.r: Required value"]);
     }

@@ -1,13 +1,14 @@
-//! What `kubectl apply` (client-side) sends for a custom resource: the last-applied annotation, and a JSON merge patch
-//! from three objects.
+//! The request of client-side `kubectl apply` for a custom resource: the last-applied annotation, and the JSON merge
+//! patch computed from three objects.
 //!
 //! Follows `k8s.io/kubectl/pkg/util/apply.go` and `k8s.io/apimachinery/pkg/util/jsonmergepatch`.
 
 use super::{field_manager::LAST_APPLIED, path::equal};
 use crate::value::{Map, Value, json, number};
 
-/// The object as kubectl sends it: its own text, without the last-applied annotation, is stored in that annotation. An object
-/// whose annotations are not texts is returned as it is: kubectl cannot decode it, and the server refuses it.
+/// Returns the object as kubectl sends it: the last-applied annotation contains the JSON of the object without that
+/// annotation. An object with malformed annotations is returned unchanged: kubectl cannot decode it, and the server
+/// rejects it.
 #[must_use]
 pub fn with_last_applied(object: &Value) -> Value {
     let mut object = object.clone();
@@ -16,7 +17,7 @@ pub fn with_last_applied(object: &Value) -> Value {
     let Some(members) = object.as_object_mut() else { return object };
     let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
     if let Some(metadata) = metadata.as_object_mut() {
-        // kubectl keeps an empty map, which is visible in the annotation's text.
+        // kubectl keeps an empty map, which is visible in the text of the annotation.
         metadata.insert("annotations".to_owned(), Value::Object(annotations));
     }
     let text = json::to_string(&object) + "\n";
@@ -27,8 +28,8 @@ pub fn with_last_applied(object: &Value) -> Value {
     object
 }
 
-/// The annotations as kubectl's accessor reads them (`NestedNullCoercingStringMap`), in which a null is an empty text; `None`
-/// if they are no map of texts.
+/// The annotations as kubectl's accessor decodes them (`NestedNullCoercingStringMap`): a null is an empty string.
+/// `None` if they are not a map of strings.
 fn annotations(value: Option<&Value>) -> Option<Map> {
     let text = |(key, value): (&String, &Value)| match value {
         Value::String(_) => Some((key.clone(), value.clone())),
@@ -42,7 +43,7 @@ fn annotations(value: Option<&Value>) -> Option<Map> {
     }
 }
 
-/// The object as `kubectl create` and `kubectl replace` send it: a last-applied annotation that it has is written anew
+/// Returns the object as `kubectl create` and `kubectl replace` send it: an existing last-applied annotation is updated
 /// (`CreateOrUpdateAnnotation`).
 #[must_use]
 pub fn with_current_annotation(object: Value) -> Value {
@@ -52,8 +53,8 @@ pub fn with_current_annotation(object: Value) -> Value {
     }
 }
 
-/// The object as `kubectl apply` creates it: nulls are dropped, as a merge patch would drop them later; the annotation
-/// still contains them.
+/// Returns the object as `kubectl apply` creates it: null members are dropped, as a merge patch would do later, but the
+/// annotation still contains them.
 #[must_use]
 pub fn to_create(object: &Value) -> Value {
     let mut object = with_last_applied(object);
@@ -61,7 +62,7 @@ pub fn to_create(object: &Value) -> Value {
     object
 }
 
-/// Drops the members that are null; items of lists stay (`pruneNullsFromMap` of `kubectl apply`).
+/// Drops null members; list items are kept (`pruneNullsFromMap` in `kubectl apply`).
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -79,11 +80,14 @@ pub fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// The merge patch that `kubectl apply` sends for `modified` (from [`with_last_applied`]) on a `live` object: additions
-/// and changes against what is live, deletions against what was applied last. `Err` when the annotation is not JSON.
+/// Computes the merge patch that `kubectl apply` sends for `modified` (the result of [`with_last_applied`]) if `live`
+/// exists: additions and changes relative to the live object, and deletions relative to the last-applied configuration.
 ///
-/// kubectl's patch library reads every number as a float64: an integer beyond 2^53 is rounded when it is changed, and not
-/// seen to change by less than that.
+/// kubectl's patch library decodes every number as float64: an integer beyond 2^53 is rounded in the patch, and a
+/// change smaller than the rounding is not detected.
+///
+/// # Errors
+/// Returns a text if the annotation is not valid JSON.
 pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
     let original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
         Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
@@ -100,7 +104,7 @@ pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
     Ok(Value::Object(combine(deletions, changes)))
 }
 
-/// Every integer as the server reads it after Go wrote the nearest float64.
+/// Rounds every integer to the nearest float64, as the server decodes what Go writes for it.
 fn round_numbers(value: &mut Value) {
     match value {
         Value::Int(i) => *value = number::to_value(*i as f64),
@@ -110,7 +114,7 @@ fn round_numbers(value: &mut Value) {
     }
 }
 
-/// The merge patch from one object to another.
+/// Computes the merge patch from one object to another.
 fn difference(from: &Map, to: &Map) -> Map {
     let mut out = Map::new();
     for (name, new) in to {

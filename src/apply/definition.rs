@@ -1,15 +1,15 @@
-//! The merge type of CustomResourceDefinitions: the static type of `apiextensions.k8s.io/v1`, as its OpenAPI describes it.
+//! The merge type of CRDs: the static type of `apiextensions.k8s.io/v1`, as described by its OpenAPI document.
 
 use super::types::{Field, ListRelation, ListType, MapType, Scalar, Type, TypeRef, list, map, own, scalar, type_meta};
 use crate::value::Value;
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// The merge type of definitions.
+/// The merge type of CRDs.
 pub fn of_definition() -> &'static Type {
     DEFINITION.resolve()
 }
 
-/// The merge type of a schema in a definition, which holds schemas again.
+/// The merge type of a schema in a CRD, which is recursive.
 fn of_schema() -> &'static Type {
     SCHEMA.resolve()
 }
@@ -42,7 +42,7 @@ fn object<'a>(of: impl IntoIterator<Item = (&'a str, TypeRef)>) -> TypeRef {
     map(MapType { fields: fields(of), ..MapType::default() })
 }
 
-/// A list-type map with one string key, which is empty when it is missing.
+/// A map list with one string key, whose default is an empty string.
 fn keyed<'a>(key: &str, of: impl IntoIterator<Item = (&'a str, TypeRef)>) -> TypeRef {
     let mut fields = fields(of);
     if let Some(field) = fields.get_mut(key) {

@@ -1,7 +1,7 @@
 //! Updates `metadata.managedFields` for a request, and computes the result of an apply.
 //!
-//! Follows `k8s.io/apimachinery/pkg/util/managedfields`; the chain of managers there is one function for updates and one
-//! for applies here.
+//! Follows `k8s.io/apimachinery/pkg/util/managedfields`. The chain of managers in that package corresponds to one
+//! function for updates and one for applies here.
 
 use super::{
     identity::Identity,
@@ -13,7 +13,7 @@ use super::{
 use crate::value::{Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
 
-/// An object with nothing but its type.
+/// An object with only apiVersion and kind.
 pub fn bare(api_version: &str, kind: &str) -> Value {
     object([("apiVersion", api_version), ("kind", kind)])
 }
@@ -21,18 +21,18 @@ pub fn bare(api_version: &str, kind: &str) -> Value {
 /// The annotation of client-side apply.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Why an apply is refused.
+/// The reason why an apply is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// 409: others own the fields.
+    /// 409: other managers own the fields.
     Conflicts(Vec<Conflict>),
-    /// 400
+    /// 400, with the message.
     BadRequest(String),
-    /// 500
+    /// 500, with the message.
     Internal(String),
 }
 
-/// Writes `metadata.managedFields` for the requests of one resource (or subresource) in one version.
+/// Updates `metadata.managedFields` for requests to one version of a resource or subresource.
 pub struct FieldManager<'a> {
     /// The versions of the resource.
     pub versions: &'a dyn Versions,
@@ -40,11 +40,11 @@ pub struct FieldManager<'a> {
     pub api_version: &'a str,
     /// The kind.
     pub kind: &'a str,
-    /// `status`, `scale` or empty.
+    /// `status`, `scale` or empty for the object itself.
     pub subresource: &'a str,
-    /// A new object before anything is set, which a create is compared with.
+    /// An empty object, with which a new object is compared.
     pub nothing: &'a Value,
-    /// The time of the request, RFC 3339.
+    /// The time of the request in RFC 3339 format.
     pub now: &'a str,
 }
 
@@ -61,7 +61,7 @@ fn set_managed_fields(object: &mut Value, entries: Option<Value>) {
     }
 }
 
-/// Fields that never have an owner.
+/// Fields that are never owned.
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     Set::of_fields(&[
         &["apiVersion"],
@@ -99,7 +99,8 @@ impl FieldManager<'_> {
         .id()
     }
 
-    /// Sets `new`'s managedFields after a create, update or patch of `live`; on trouble they stay `live`'s.
+    /// Sets the managedFields of `new` after a create, update or patch of `live`. If they cannot be computed, those of
+    /// `live` are kept.
     pub fn update(&self, live: &Value, new: &mut Value, manager: &str) {
         let from_live = || Managed::read(managed_fields(live)).unwrap_or_default();
         let managed = if !self.subresource.is_empty() {
@@ -110,7 +111,7 @@ impl FieldManager<'_> {
             Managed::read(managed_fields(new)).ok().filter(|m| !m.owners.is_empty()).unwrap_or_else(from_live)
         };
         set_managed_fields(new, None);
-        // Tracking starts with the create; an object without managedFields stays untracked.
+        // Tracking starts when an object is created; an existing object without managedFields stays untracked.
         if managed.owners.is_empty() && live.str_at(&["metadata", "uid"]).is_some_and(|uid| !uid.is_empty()) {
             return;
         }
@@ -124,7 +125,7 @@ impl FieldManager<'_> {
         set_managed_fields(new, entries);
     }
 
-    /// Owners after an update, before they are capped.
+    /// The owners after an update, before the number of managers is limited.
     fn updated(&self, live: &Value, new: &Value, mut managed: Managed, manager: &str) -> Result<Managed, String> {
         const SELF: &str = "current-operation";
         let converted = self.converted(new, "new")?;
@@ -169,7 +170,10 @@ impl FieldManager<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
     }
 
-    /// The object after an apply of `patch` on `live`, with its managedFields; `default` fills in defaults.
+    /// Applies `patch` to `live`, and returns the object with its managedFields; `default` sets defaults.
+    ///
+    /// # Errors
+    /// Returns a refusal if there are conflicts, or if the patch is invalid.
     pub fn apply(
         &self,
         live: &Value,
@@ -186,7 +190,7 @@ impl FieldManager<'_> {
         let managed = Managed::read(managed_fields(live))
             .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}")))?;
         let applied = match self.apply_once(live, patch, &managed, manager, force, default) {
-            // An object of client-side apply is taken over by kubectl without conflicts.
+            // kubectl takes over an object of client-side apply without conflicts.
             Err(Refusal::Conflicts(conflicts)) if manager == "kubectl" => {
                 let Some(allowed) = self.allowed_by_last_applied(live) else {
                     return Err(Refusal::Conflicts(conflicts));
@@ -246,7 +250,7 @@ impl FieldManager<'_> {
         managed.owners = owners;
         let object = match new {
             Some(new) => {
-                // The message names the patch.
+                // The error message shows the patch.
                 let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
                 default(&mut new);
                 managed.times.insert(id, self.now.to_owned());
@@ -257,14 +261,14 @@ impl FieldManager<'_> {
         Ok((object, managed))
     }
 
-    /// Converts an object to its own version as the server does; a Scale cannot be converted.
+    /// Converts an object to the version of the request, as the server does; a Scale cannot be converted.
     fn in_own_version(&self, object: &Value, which: &str, told: &Value) -> Result<Value, String> {
         self.versions
             .convert(object, self.api_version)
             .map_err(|e| format!("failed to convert {which} object ({}) to proper version: {e}", self.told(told)))
     }
 
-    /// An object of another version as one of the request's; `None` for one that already is.
+    /// Converts an object to the version of the request; `None` if it has that version.
     fn converted(&self, object: &Value, which: &str) -> Result<Option<Value>, String> {
         if object.get("apiVersion").and_then(Value::as_str) == Some(self.api_version) {
             return Ok(None);
@@ -272,13 +276,13 @@ impl FieldManager<'_> {
         self.in_own_version(object, which, object).map(Some)
     }
 
-    /// The object as messages show it.
+    /// Describes an object in error messages.
     fn told(&self, object: &Value) -> String {
         let get = |name: &str| object.str_at(&["metadata", name]).unwrap_or_default();
         format!("{}/{}; {}, Kind={}", get("namespace"), get("name"), told(self.api_version), self.kind)
     }
 
-    /// Fields that `live` still has as client-side apply last set them.
+    /// The fields of the last-applied configuration whose values in `live` are unchanged.
     fn allowed_by_last_applied(&self, live: &Value) -> Option<Set> {
         let text = live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty())?;
         self.check(live, false).ok()?;
@@ -294,7 +298,7 @@ impl FieldManager<'_> {
     }
 }
 
-/// An `apiVersion` as messages show it: group and version, both empty when it is not one.
+/// Formats an `apiVersion` for error messages: group and version, both empty if it is malformed.
 fn told(api_version: &str) -> String {
     match api_version.matches('/').count() {
         0 => format!("/{api_version}"),
@@ -303,7 +307,7 @@ fn told(api_version: &str) -> String {
     }
 }
 
-/// Whether a request resets managedFields.
+/// Returns true if a request resets managedFields.
 fn is_reset(entries: Option<&Value>) -> bool {
     match entries {
         Some(Value::Array(entries)) => {

@@ -1,8 +1,8 @@
-//! Values as Go's `%v` and `%#v` print them inside structured-merge-diff's messages.
+//! Formats values like Go's `%v` and `%#v` in the messages of structured-merge-diff.
 
 use crate::value::{Value, print, quote::go_quote};
 
-/// `%v` of a `value.Value`: the wrapper is a pointer to a struct.
+/// `%v` of a `value.Value`, which is a pointer to a struct.
 pub(super) fn wrapped_v(v: &Value) -> String {
     format!("&{{{}}}", print::format_v(v))
 }

@@ -1,23 +1,23 @@
-//! Manager identifiers, and the messages that name managers (`managedfields/internal/{managedfields,conflict}.go`).
+//! Manager identifiers, and messages that contain managers (`managedfields/internal/{managedfields,conflict}.go`).
 
 use super::{path::path_text, updater::Conflict};
 use crate::value::{Value, json, quote::go_quote};
 
-/// A manager identifier: name, operation, version, time and subresource.
+/// A manager identifier.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
-    /// The field manager's name.
+    /// The name of the field manager.
     pub manager: String,
     /// `Apply` or `Update`.
     pub operation: String,
-    /// The version written; empty for applies.
+    /// The version of the object that was written; empty for applies.
     pub api_version: String,
-    /// `status`, `scale` or empty.
+    /// `status`, `scale` or empty for the object itself.
     pub subresource: String,
 }
 
 impl Identity {
-    /// The identifier, a JSON text, in whose order managers are sorted.
+    /// The identifier as JSON text; managers are sorted by this text.
     pub fn id(&self) -> String {
         let mut text = "{".to_owned();
         let fields = [
@@ -38,7 +38,7 @@ impl Identity {
         text
     }
 
-    /// Reads [`Self::id`].
+    /// Parses the result of [`Self::id`].
     pub fn parse(id: &str) -> Self {
         let read = crate::text::json::read(id.as_bytes()).unwrap_or_default();
         let get = |name: &str| read.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ impl Identity {
     }
 }
 
-/// The manager as conflict messages show it.
+/// Formats a manager for conflict messages.
 pub fn manager_text(id: &str) -> String {
     let identity = Identity::parse(id);
     let mut text = go_quote(&identity.manager);
@@ -64,7 +64,7 @@ pub fn manager_text(id: &str) -> String {
     text
 }
 
-/// The message of an apply that others' fields refuse.
+/// The error message of an apply with conflicts.
 pub fn conflict_message(conflicts: &[Conflict]) -> String {
     if let [one] = conflicts {
         let path = path_text(&one.path);

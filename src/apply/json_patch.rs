@@ -1,26 +1,26 @@
-//! JSON patches (RFC 6902) as `evanphx/json-patch` 4 applies them, with its error texts.
+//! JSON patches (RFC 6902) with the semantics and error messages of `evanphx/json-patch` 4.
 //!
-//! The library's own ways are kept: `replace` adds a member that the object does not have; `copy` of a missing member adds
-//! null; a missing `value` is null; text before the first slash of a path is ignored; indexes may be negative.
+//! The library differs from the RFC: `replace` of a missing member adds it; `copy` of a missing member adds null; a
+//! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative.
 
 use super::raw::Raw;
 use crate::value::{Value, json};
 use std::fmt;
 
-/// One operation.
+/// An operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// `op`
     pub op: String,
-    /// `path`, or why it cannot be read.
+    /// `path`, or the error message if it cannot be decoded.
     pub path: Result<String, String>,
-    /// `from`, or why it cannot be read.
+    /// `from`, or the error message if it cannot be decoded.
     pub from: Result<String, String>,
     /// `value`
     pub value: Option<Value>,
 }
 
-/// Why an operation does not apply.
+/// The error of an operation that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchError {
     message: String,
@@ -32,7 +32,7 @@ impl PatchError {
         Self { message, failed_test: false }
     }
 
-    /// True if a `test` operation found another value.
+    /// Returns true if a `test` operation found a different value.
     pub fn is_failed_test(&self) -> bool {
         self.failed_test
     }
@@ -46,7 +46,7 @@ impl fmt::Display for PatchError {
 
 impl std::error::Error for PatchError {}
 
-/// A patch that is being applied.
+/// The state of a patch while it is applied.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
     copied: usize,
@@ -54,15 +54,15 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// A patch whose copies may add this many bytes at most.
+    /// Starts a patch in which `copy` operations may add at most this number of bytes in total.
     pub fn with_copy_limit(limit: usize) -> Self {
         Self { copied: 0, copy_limit: Some(limit) }
     }
 
-    /// Applies an operation whose value was computed.
+    /// Applies an operation whose value was computed rather than read from a request.
     ///
     /// # Errors
-    /// The library's text.
+    /// Returns the library's message.
     pub fn apply(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
         let written = if operation.op == "test" {
             operation.value.as_ref().and_then(|value| Raw::read(&json::to_string(value)))
@@ -72,10 +72,11 @@ impl Patch {
         self.step(operation, written.as_ref(), document)
     }
 
-    /// Applies an operation; `written` is the value of a `test` as the request has it, since texts are compared.
+    /// Applies an operation. `written` is the source text of the value in the request, because `test` compares source
+    /// texts.
     ///
     /// # Errors
-    /// The library's text.
+    /// Returns the library's message.
     pub fn step(
         &mut self,
         operation: &Operation,
@@ -158,7 +159,7 @@ pub const NO_PATH: &str = "operation missing path field: missing value";
 /// The error of an operation without a source.
 pub const NO_FROM: &str = "operation, missing from field: missing value";
 
-/// The path; some operations do not tell why it cannot be read.
+/// The path of an operation; `instead` replaces the error message if the path cannot be decoded.
 fn path_of<'o>(operation: &'o Operation, instead: Option<&str>) -> Result<&'o str, PatchError> {
     operation.path.as_deref().map_err(|why| {
         let why = instead.unwrap_or(why);
@@ -221,7 +222,7 @@ fn test(operation: &Operation, written: Option<&Raw>, document: &mut Value) -> R
     Err(PatchError { message: format!("testing value {path} failed: test failed"), failed_test: true })
 }
 
-/// The container a path leads to, and the key in it.
+/// The container that a path leads to, and the last key.
 fn find<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, String)> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
     let key = parts.pop()?;
@@ -239,7 +240,7 @@ fn find<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, Strin
     matches!(at, Value::Object(_) | Value::Array(_)).then_some((at, key))
 }
 
-/// A part of a path without its escapes.
+/// Removes the escapes from a path segment.
 pub fn unescape(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars().peekable();
@@ -266,10 +267,10 @@ fn number(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| failed())
 }
 
-/// An index of an existing item; negative ones count from the end.
+/// Parses the index of an existing item; a negative index counts from the end.
 ///
 /// # Errors
-/// The library's text.
+/// Returns the library's message.
 pub fn index(text: &str, length: usize) -> Result<usize, String> {
     let number = number(text)?;
     let i = if number < 0 { number.saturating_add(length as i64) } else { number };

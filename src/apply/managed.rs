@@ -1,4 +1,5 @@
-//! The entries of `metadata.managedFields`: read, written, capped (`managedfields/internal/{managedfields,capmanagers}.go`).
+//! The entries of `metadata.managedFields`: decoding, encoding and the limit on managers
+//! (`managedfields/internal/{managedfields,capmanagers}.go`).
 
 use super::{
     identity::Identity,
@@ -8,10 +9,10 @@ use super::{
 use crate::value::{Map, Value, quote::go_quote};
 use std::collections::BTreeMap;
 
-/// More update managers than this are merged into one.
+/// The maximum number of update managers; the oldest ones are merged above this number.
 const MAX_UPDATE_MANAGERS: usize = 10;
 
-/// Owners with the times of their last change (RFC 3339).
+/// Owners with the times of their last changes in RFC 3339 format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Managed {
     /// Owners by manager identifier.
@@ -21,7 +22,10 @@ pub struct Managed {
 }
 
 impl Managed {
-    /// Reads the entries of `metadata.managedFields`.
+    /// Decodes the entries of `metadata.managedFields`.
+    ///
+    /// # Errors
+    /// Returns the server's message for a malformed entry.
     pub fn read(entries: Option<&Value>) -> Result<Self, String> {
         let mut managed = Self::default();
         for (index, entry) in entries.and_then(Value::as_array).unwrap_or_default().iter().enumerate() {
@@ -56,7 +60,7 @@ impl Managed {
         Ok(managed)
     }
 
-    /// The entries in the server's order; `None` if there are none.
+    /// Encodes the entries in the server's order; `None` if there are none.
     pub fn write(&self) -> Option<Value> {
         let mut entries: Vec<(Identity, &str, Value)> = Vec::new();
         for (id, owner) in &self.owners {
@@ -93,7 +97,7 @@ impl Managed {
         (!entries.is_empty()).then(|| Value::Array(entries.into_iter().map(|(_, _, entry)| entry).collect()))
     }
 
-    /// Merges the oldest update managers when there are too many (`capmanagers.go`).
+    /// Merges the oldest update managers if there are too many (`capmanagers.go`).
     pub fn cap(&mut self) {
         let mut updaters: Vec<String> =
             self.owners.iter().filter(|(_, owner)| !owner.applied).map(|(id, _)| id.clone()).collect();

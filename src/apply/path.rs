@@ -1,27 +1,27 @@
-//! Path elements: how a field, or an item of a set or keyed list, is named.
+//! Path elements: the names of fields, and of items in set and map lists.
 //!
 //! Follows `structured-merge-diff/fieldpath/{element,path,serialize-pe}.go`.
 
 use crate::value::{Value, json, number, quote::go_quote};
 use std::{cmp::Ordering, fmt, fmt::Write as _};
 
-/// One step of a path. Elements order as the server orders them: fields, keys, values, indexes.
+/// An element of a path. Elements are ordered as on the server: fields, keys, values, indexes.
 #[derive(Clone, Debug)]
 pub enum PathElement {
     /// A field of a map.
     Field(String),
-    /// The item of a keyed list that has these values in its keys, sorted by name.
+    /// The item of a map list with these key values, sorted by key name.
     Key(Vec<(String, Value)>),
-    /// The item of a set.
+    /// The item of a set list with this value.
     Value(Value),
-    /// The item of an atomic list.
+    /// The item of an atomic list at this index.
     Index(usize),
 }
 
 /// A path from the root.
 pub type Path = Vec<PathElement>;
 
-/// The path as messages show it: `.spec.list[k="a"]`.
+/// Formats a path for error messages: `.spec.list[k="a"]`.
 pub fn path_text(path: &[PathElement]) -> String {
     path.iter().fold(String::new(), |mut text, element| {
         let _ = write!(text, "{element}");
@@ -30,7 +30,7 @@ pub fn path_text(path: &[PathElement]) -> String {
 }
 
 impl PathElement {
-    /// The text of the element in `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
+    /// The element as a key of `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
     pub fn to_key(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
@@ -52,7 +52,10 @@ impl PathElement {
         }
     }
 
-    /// Reads [`Self::to_key`]; `Ok(None)` is a kind of element this version does not know.
+    /// Parses the result of [`Self::to_key`]; `Ok(None)` for an unknown kind of element.
+    ///
+    /// # Errors
+    /// Returns the server's message for a malformed element.
     pub fn from_key(key: &str) -> Result<Option<Self>, String> {
         let Some((kind, rest)) = key.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());
@@ -131,7 +134,7 @@ impl fmt::Display for PathElement {
     }
 }
 
-/// A value as messages show it (`value.ToString`).
+/// Formats a value for error messages (`value.ToString`).
 fn text(v: &Value) -> String {
     match v {
         Value::Null => "null".to_owned(),
@@ -147,7 +150,7 @@ fn text(v: &Value) -> String {
     }
 }
 
-/// A total order of values in which numbers compare by size (`value.Compare`).
+/// A total order on values in which integers and floats are compared numerically (`value.Compare`).
 pub fn compare(a: &Value, b: &Value) -> Ordering {
     fn rank(v: &Value) -> u8 {
         match v {
@@ -178,7 +181,7 @@ pub fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Whether two values are equal, `1` and `1.0` included (`value.Equals`).
+/// Returns true if two values are equal; `1` equals `1.0` (`value.Equals`).
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),

@@ -1,24 +1,25 @@
-//! JSON as it was written. The `test` operation of a JSON patch compares texts, not values: 1.5 and 1.50 differ.
+//! JSON with the source texts of scalars. The `test` operation of a JSON patch compares source texts rather than
+//! values: 1.5 and 1.50 differ.
 
 use crate::text;
 use crate::value::{Value, json};
 use std::collections::BTreeMap;
 
-/// A JSON text whose scalars were not read.
+/// A JSON value whose scalars are source texts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// `null`
     Null,
-    /// A string, number or boolean, as written.
+    /// The source text of a string, number or boolean.
     Scalar(String),
     /// The items.
     Array(Vec<Raw>),
-    /// The members; the last of equal keys.
+    /// The members; of duplicate keys, the last one.
     Object(BTreeMap<String, Raw>),
 }
 
 impl Raw {
-    /// Reads text that is known to be JSON; `None` if it is not after all.
+    /// Parses valid JSON; `None` if the text is invalid.
     pub fn read(text: &str) -> Option<Self> {
         let mut reader = Reader { rest: text };
         let value = reader.value()?;
@@ -36,7 +37,7 @@ impl Raw {
         if let Self::Array(items) = self { items.get(index) } else { None }
     }
 
-    /// Whether a value, written as the server writes it, is this text.
+    /// Returns true if the server's encoding of `value` equals this source text.
     pub fn is(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Object(wanted), Value::Object(have)) => {
@@ -77,7 +78,7 @@ impl Reader<'_> {
         }
     }
 
-    /// As deep as the text, which was read before and so is below 10,000.
+    /// The recursion is bounded, because an earlier decoder limits the depth to 10,000.
     fn value(&mut self) -> Option<Raw> {
         if self.take('{') {
             let mut members = BTreeMap::new();

@@ -1,16 +1,16 @@
-//! managedFields of a parent as its `/scale` shows them, and back (`managedfields/scalehandler.go`).
+//! Converts managedFields between an object and its `/scale` subresource (`managedfields/scalehandler.go`).
 
 use super::{managed::Managed, path::PathElement, set::Set, updater::Owner};
 
 const SCALE_VERSION: &str = "autoscaling/v1";
 
-/// The path of a scale subresource's replicas (`.spec.replicas`).
+/// The field path of a replicas path such as `.spec.replicas`.
 pub fn replicas_path(path: &str) -> Vec<PathElement> {
     path.trim_start_matches('.').split('.').map(|name| PathElement::Field(name.to_owned())).collect()
 }
 
-/// The entries that own the replicas, as entries of the Scale. `path_of` gives a version's replicas path:
-/// `None` for an unknown version, `Some(None)` for one without scale.
+/// The entries that own the replicas, converted to entries of the Scale. `path_of` returns the replicas path of a
+/// version: `None` for an unknown version, `Some(None)` for a version without scale subresource.
 pub fn to_scale(parent: &Managed, path_of: &dyn Fn(&str) -> Option<Option<String>>) -> Managed {
     let mut out = Managed::default();
     for (id, owner) in &parent.owners {
@@ -27,7 +27,7 @@ pub fn to_scale(parent: &Managed, path_of: &dyn Fn(&str) -> Option<Option<String
     out
 }
 
-/// The parent's entries after a write of its Scale.
+/// The entries of the object after a write of its Scale.
 pub fn to_parent(
     parent: &Managed,
     mut scale: Managed,
@@ -61,7 +61,7 @@ pub fn to_parent(
         if let Some(Some(path)) = path_of(api_version) {
             set.insert(&replicas_path(&path));
         }
-        // The server takes the time from the parent's entry, which a new manager does not have.
+        // The server takes the time from the entry of the object, which a new manager does not have.
         if let Some(time) = parent.times.get(&id) {
             out.times.insert(id.clone(), time.clone());
         }

@@ -1,4 +1,4 @@
-//! Sets of paths, as trees, and their `fieldsV1` form.
+//! Sets of field paths, stored as trees, and their `fieldsV1` form.
 //!
 //! Follows `structured-merge-diff/fieldpath/{set,serialize}.go`.
 
@@ -9,7 +9,8 @@ use super::{
 use crate::value::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A set of paths. A node in `children` need not be a member itself, and is never empty after an operation here.
+/// A set of field paths. A node in `children` need not be a member itself, and the operations below never leave it
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
     members: BTreeSet<PathElement>,
@@ -17,7 +18,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Adds a path; the empty path, the whole object, is never owned.
+    /// Adds a path. The empty path, which stands for the whole object, is never owned and is ignored.
     pub fn insert(&mut self, path: &[PathElement]) {
         match path {
             [] => {}
@@ -31,7 +32,7 @@ impl Set {
         }
     }
 
-    /// A set of the paths that consist of these field names.
+    /// The set of these paths, given as field names.
     pub fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
@@ -41,12 +42,12 @@ impl Set {
         set
     }
 
-    /// Whether the set is empty.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty() && self.children.values().all(Self::is_empty)
     }
 
-    /// Whether the path is a member.
+    /// Returns true if the path is a member.
     pub fn has(&self, path: &[PathElement]) -> bool {
         match path {
             [] => false,
@@ -55,7 +56,7 @@ impl Set {
         }
     }
 
-    /// Whether the element itself is a member.
+    /// Returns true if the path that consists of only this element is a member.
     pub fn has_member(&self, element: &PathElement) -> bool {
         self.members.contains(element)
     }
@@ -65,13 +66,13 @@ impl Set {
         self.children.get(element).filter(|child| !child.is_empty())
     }
 
-    /// Elements that are members or have something below them, each with whether it is a member.
+    /// The elements that are members or have members below them; the flag is true for members.
     pub fn elements(&self) -> impl Iterator<Item = (&PathElement, bool)> {
         let only_parents = self.children.keys().filter(|e| !self.members.contains(*e)).map(|e| (e, false));
         only_parents.chain(self.members.iter().map(|e| (e, true)))
     }
 
-    /// Takes in the members of another.
+    /// Adds all members of another set.
     pub fn extend(&mut self, other: Self) {
         self.members.extend(other.members);
         for (element, child) in other.children {
@@ -79,7 +80,7 @@ impl Set {
         }
     }
 
-    /// Members of either.
+    /// The members of either set.
     pub fn union(&self, other: &Self) -> Self {
         let mut out = self.clone();
         out.members.extend(other.members.iter().cloned());
@@ -89,7 +90,7 @@ impl Set {
         out
     }
 
-    /// Members of both.
+    /// The members of both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         let children = self.children.iter().filter_map(|(element, child)| {
             let both = child.intersection(other.children.get(element)?);
@@ -98,12 +99,12 @@ impl Set {
         Self { members: self.members.intersection(&other.members).cloned().collect(), children: children.collect() }
     }
 
-    /// Members of this one only; what lies below a removed member stays.
+    /// The members that are not in `other`; members below a removed member are kept.
     pub fn difference(&self, other: &Self) -> Self {
         self.subtract(other, false)
     }
 
-    /// Members of this one only, without anything below a member of `other`.
+    /// The members that are neither in `other` nor below a member of `other`.
     pub fn recursive_difference(&self, other: &Self) -> Self {
         self.subtract(other, true)
     }
@@ -122,7 +123,7 @@ impl Set {
         Self { members: self.members.difference(&other.members).cloned().collect(), children: children.collect() }
     }
 
-    /// The set with every declared field that has members below it made a member itself.
+    /// Adds every declared field that has members below it.
     pub fn with_named_fields(&self, ty: Option<&Type>) -> Self {
         let mut out = self.clone();
         let map = ty.and_then(|t| t.map.as_ref());
@@ -144,7 +145,7 @@ impl Set {
         out
     }
 
-    /// Every member's path, members of a node before what lies below it.
+    /// The paths of all members, parents before children.
     pub fn paths(&self) -> Vec<Path> {
         let mut out = Vec::new();
         self.collect(&mut Vec::new(), &mut out);
@@ -164,7 +165,7 @@ impl Set {
         }
     }
 
-    /// The `fieldsV1` object.
+    /// Encodes the set as a `fieldsV1` object.
     pub fn to_fields(&self) -> Value {
         Value::Object(self.fields(false))
     }
@@ -183,7 +184,10 @@ impl Set {
         out
     }
 
-    /// Reads a `fieldsV1` object.
+    /// Decodes a `fieldsV1` object.
+    ///
+    /// # Errors
+    /// Returns the server's message for a malformed object.
     pub fn from_fields(fields: &Value) -> Result<Self, String> {
         match fields {
             Value::Object(fields) => Ok(Self::read(fields)?.0),
@@ -192,7 +196,7 @@ impl Set {
         }
     }
 
-    /// The set below a node, and whether the node itself is a member.
+    /// Decodes a node: the set below it, and true if the node itself is a member.
     fn read(fields: &Map) -> Result<(Self, bool), String> {
         let (mut set, mut is_member) = (Self::default(), false);
         for (key, value) in fields {

@@ -1,6 +1,7 @@
-//! Operations on typed values, one file each.
+//! Operations on typed values, one file per operation.
 //!
-//! Follows `structured-merge-diff/typed`. Values recurse as deep as readers let them, which is bounded.
+//! Follows `structured-merge-diff/typed`. The recursion is bounded by the nesting depth of values, which decoders
+//! limit.
 
 pub mod compare;
 pub mod field_set;
@@ -16,16 +17,16 @@ use super::{
 };
 use crate::value::{Value, print, quote::go_quote};
 
-/// An error at a path inside a typed value.
+/// An error at a path in a typed value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeError {
-    /// Where, as `.spec.a`; empty for the root.
+    /// The path, such as `.spec.a`; empty for the root.
     pub path: String,
-    /// What.
+    /// The error message.
     pub message: String,
 }
 
-/// Several errors of one value.
+/// The errors of a typed value.
 pub type TypeErrors = Vec<TypeError>;
 
 fn error(message: impl Into<String>) -> TypeErrors {
@@ -36,7 +37,7 @@ fn prefixed(errors: TypeErrors, element: &PathElement) -> TypeErrors {
     errors.into_iter().map(|e| TypeError { path: format!("{element}{}", e.path), ..e }).collect()
 }
 
-/// The text of the errors: one alone, or a list under `errors:`.
+/// Formats errors: a single error alone, or a list under `errors:`.
 pub fn errors_text(errors: &[TypeError]) -> String {
     let line = |e: &TypeError| if e.path.is_empty() { e.message.clone() } else { format!("{}: {}", e.path, e.message) };
     match errors {
@@ -45,7 +46,10 @@ pub fn errors_text(errors: &[TypeError]) -> String {
     }
 }
 
-/// The path element of an item of a set or list-type map, or why it has none.
+/// The path element of an item of a set or map list.
+///
+/// # Errors
+/// Returns the message if the item has no such element.
 fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
     match &list.relation {
         ListRelation::Atomic => Err("invalid indexing of non-associative list".to_owned()),
@@ -114,7 +118,7 @@ fn scalar_error(scalar: Scalar, value: Option<&Value>, prefix: &str) -> Option<S
     })
 }
 
-/// The error of a scalar when neither side of a pair fits.
+/// The error of a scalar if neither the old nor the new value has the type.
 fn scalar_pair_errors(scalar: Scalar, old: Option<&Value>, new: Option<&Value>) -> TypeErrors {
     match (scalar_error(scalar, old, "lhs: "), scalar_error(scalar, new, "rhs: ")) {
         (Some(old), Some(new)) => [error(old), error(new)].concat(),

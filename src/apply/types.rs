@@ -1,7 +1,8 @@
-//! Merge types: how the server sees a CRD's schema when it merges and tracks ownership.
+//! Merge types: the form of a CRD schema used for merging and ownership.
 //!
 //! Follows `kube-openapi/pkg/schemaconv` applied to the models of
-//! `apiextensions-apiserver/pkg/controller/openapi/builder` (metadata typed, embedded resources completed).
+//! `apiextensions-apiserver/pkg/controller/openapi/builder`, in which metadata is typed and embedded resources are
+//! completed.
 
 use crate::release::{Release, V1_34};
 use crate::schema::{Items, Schema, SchemaOrBool};
@@ -11,18 +12,18 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// The kinds of values a type allows; several where the schema leaves the type open.
+/// The kinds of values that a type allows; more than one if the schema does not specify the type.
 #[derive(Debug, Default)]
 pub struct Type {
-    /// A scalar.
+    /// The scalar, if scalars are allowed.
     pub scalar: Option<Scalar>,
-    /// A list.
+    /// The list, if lists are allowed.
     pub list: Option<ListType>,
-    /// A map.
+    /// The map, if maps are allowed.
     pub map: Option<MapType>,
 }
 
-/// Which scalars are taken.
+/// The scalars that a type allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
     /// Integers and floats.
@@ -31,62 +32,63 @@ pub enum Scalar {
     String,
     /// Booleans.
     Boolean,
-    /// Any.
+    /// Any scalar.
     Untyped,
 }
 
-/// A list.
+/// A list type.
 #[derive(Debug)]
 pub struct ListType {
     /// The list type.
     pub relation: ListRelation,
-    /// The type of items.
+    /// The type of the items.
     pub items: TypeRef,
-    /// An item must have every key, as before 1.34 (structured-merge-diff before v6, `typed/helpers.go`); else one is enough.
+    /// True if an item must have every key, as before 1.34 (structured-merge-diff before v6, `typed/helpers.go`);
+    /// otherwise a single key is sufficient.
     pub all_keys: bool,
 }
 
 /// `x-kubernetes-list-type`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListRelation {
-    /// Not at all: the list is one value.
+    /// The list is a single value.
     Atomic,
-    /// By value.
+    /// Items are identified by their values.
     Set,
-    /// By these keys.
+    /// Items are identified by the values of these keys.
     Keyed(Vec<String>),
 }
 
-/// A map.
+/// A map type.
 #[derive(Debug, Default)]
 pub struct MapType {
-    /// The map is one value.
+    /// True if the map is a single value.
     pub atomic: bool,
-    /// Declared fields.
+    /// The declared fields.
     pub fields: BTreeMap<String, Field>,
     /// The type of undeclared fields; `None` if they are not allowed.
     pub other: Option<TypeRef>,
 }
 
-/// A declared field.
+/// A declared field of a map type.
 #[derive(Debug)]
 pub struct Field {
-    /// The type.
+    /// The type of the field.
     pub type_: TypeRef,
-    /// The default, which replaces a missing list key.
+    /// The default, which applies if a list key is missing.
     pub default: Option<Value>,
 }
 
-/// A type, or one of those that know themselves.
+/// A reference to a type.
 #[derive(Clone, Debug)]
 pub enum TypeRef {
-    /// A type of its own.
+    /// A type.
     Type(Arc<Type>),
-    /// Whatever the value is: maps are merged field by field, lists are atomic.
+    /// A type deduced from the value: maps are merged by field, lists are atomic.
     Deduced,
-    /// Whatever the value is, as one value.
+    /// Any value, as an atomic value.
     Untyped,
-    /// A type that contains itself.
+    /// A recursive type.
     Recursive(fn() -> &'static Type),
 }
 
@@ -103,7 +105,7 @@ static UNTYPED: LazyLock<Type> = LazyLock::new(|| Type {
 });
 
 impl TypeRef {
-    /// The type meant.
+    /// The type that the reference refers to.
     pub fn resolve(&self) -> &Type {
         match self {
             Self::Type(t) => t,
@@ -112,24 +114,24 @@ impl TypeRef {
             Self::Recursive(type_) => type_(),
         }
     }
-    /// Whether the type is deduced from the value alone.
+    /// Returns true if the type is deduced from the value.
     pub fn is_deduced(&self) -> bool {
         matches!(self, Self::Deduced) || matches!(self, Self::Type(t) if t.scalar == Some(Scalar::Untyped))
     }
 }
 
 impl MapType {
-    /// The type of the field, declared or not.
+    /// The type of a field, declared or not.
     pub fn type_of(&self, name: &str) -> Option<&Type> {
         self.fields.get(name).map(|f| &f.type_).or(self.other.as_ref()).map(TypeRef::resolve)
     }
-    /// Whether nothing is declared and every field is allowed.
+    /// Returns true if no field is declared and every field is allowed.
     pub fn is_deduced(&self) -> bool {
         self.fields.is_empty() && self.other.as_ref().is_some_and(TypeRef::is_deduced)
     }
 }
 
-/// Which of a type's alternatives are left for a value (`deduceAtom`).
+/// The kinds of a type that apply to a value (`deduceAtom`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds {
     map: bool,
@@ -137,7 +139,7 @@ pub struct Kinds {
     list: bool,
 }
 
-/// The alternative that is taken (`handleAtom`).
+/// The kind of a type that is chosen for a value (`handleAtom`).
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
     /// A map.
@@ -149,7 +151,7 @@ pub enum Choice<'a> {
 }
 
 impl Type {
-    /// The alternatives that fit the value; all of them for a null, none or a misfit.
+    /// The kinds that match the value; all of them if the value is null, missing or matches none.
     pub fn kinds(&self, value: Option<&Value>) -> Kinds {
         let (map, scalar, list) = (self.map.is_some(), self.scalar.is_some(), self.list.is_some());
         match value {
@@ -162,7 +164,7 @@ impl Type {
         }
     }
 
-    /// The alternative to take: a map before a scalar before a list.
+    /// Chooses a kind: map before scalar before list.
     pub fn choose(&self, kinds: Kinds) -> Option<Choice<'_>> {
         let map = self.map.as_ref().filter(|_| kinds.map).map(Choice::Map);
         let scalar = || self.scalar.filter(|_| kinds.scalar).map(Choice::Scalar);
@@ -170,7 +172,7 @@ impl Type {
         map.or_else(scalar).or_else(list)
     }
 
-    /// The alternative to take for a value.
+    /// Chooses a kind for a value.
     pub fn choice_for(&self, value: &Value) -> Option<Choice<'_>> {
         self.choose(self.kinds(Some(value)))
     }
@@ -196,7 +198,7 @@ fn fields<'a>(of: impl IntoIterator<Item = (&'a str, TypeRef, Option<Value>)>) -
     of.into_iter().map(|(name, type_, default)| (name.to_owned(), Field { type_, default })).collect()
 }
 
-/// `metav1.ObjectMeta`, as the generated OpenAPI describes it.
+/// `metav1.ObjectMeta`, as described by the generated OpenAPI document.
 static OBJECT_META: LazyLock<TypeRef> = LazyLock::new(|| {
     let text = || scalar(Scalar::String);
     let number = || scalar(Scalar::Numeric);
@@ -249,7 +251,7 @@ static OBJECT_META: LazyLock<TypeRef> = LazyLock::new(|| {
     })
 });
 
-/// The merge type of a served version's objects. `preserve_unknown_fields` is the CRD's own `spec.preserveUnknownFields`.
+/// The merge type of a served version. `preserve_unknown_fields` is `spec.preserveUnknownFields` of the CRD.
 pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, release: Release) -> TypeRef {
     let Some(schema) = schema else {
         return map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() });
@@ -268,7 +270,7 @@ static SCALE: LazyLock<TypeRef> = LazyLock::new(|| {
     map(MapType { fields: of_scale, ..MapType::default() })
 });
 
-/// The merge type of `autoscaling/v1` Scale, to be kept.
+/// The merge type of `autoscaling/v1` Scale, as a reference.
 pub fn scale_type() -> TypeRef {
     SCALE.clone()
 }
@@ -290,7 +292,7 @@ fn convert(schema: &Schema, preserve: bool, release: Release) -> Type {
     convert_as(schema, preserve, schema.x_embedded_resource, release)
 }
 
-/// Converts a node; a `resource` has apiVersion, kind and typed metadata whatever its schema says.
+/// Converts a schema node. A `resource` has apiVersion, kind and typed metadata regardless of its schema.
 fn convert_as(schema: &Schema, preserve: bool, resource: bool, release: Release) -> Type {
     let preserve = preserve || schema.preserves_unknown_fields();
     match schema.type_.as_str() {

@@ -1,4 +1,4 @@
-//! Ownership after an update or an apply (`structured-merge-diff/merge/update.go`).
+//! Computes ownership after an update or an apply (`structured-merge-diff/merge/update.go`).
 
 use super::{
     path::{Path, equal},
@@ -12,49 +12,52 @@ use super::{
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// The fields of one manager.
+/// The fields that a manager owns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owner {
     /// The fields.
     pub set: Set,
-    /// In which version of the object they are named (`apiVersion`).
+    /// The `apiVersion` in which the fields are named.
     pub api_version: String,
-    /// Whether it owns them by apply.
+    /// True if the manager owns the fields by apply.
     pub applied: bool,
 }
 
 /// Owners by manager identifier.
 pub type Owners = BTreeMap<String, Owner>;
 
-/// A field that another manager owns with another value.
+/// A field that another manager owns with a different value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// The other manager's identifier.
+    /// The identifier of the other manager.
     pub manager: String,
-    /// The field.
+    /// The path of the field.
     pub path: Path,
 }
 
-/// Why an apply has no result.
+/// The reason why an apply failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// Others own what it sets.
+    /// Other managers own fields that the apply sets to different values.
     Conflicts(Vec<Conflict>),
-    /// Something does not fit the types.
+    /// A value does not match its type, with the message.
     Error(String),
 }
 
-/// The versions an object can be seen in.
+/// The versions of a resource.
 pub trait Versions {
-    /// The merge type of a version (`apiVersion`); `None` for one that is not there.
+    /// The merge type of a version, given as `apiVersion`; `None` for an unknown version.
     fn type_of(&self, api_version: &str) -> Option<&Type>;
-    /// The object in another version, or why it has none.
+    /// Converts the object to another version.
+    ///
+    /// # Errors
+    /// Returns the message if the object cannot be converted.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
-    /// Fields of a version that writers of this resource or subresource never own.
+    /// The fields of a version that writers of this resource or subresource never own.
     fn ignored(&self, api_version: &str) -> Option<&Set>;
 }
 
-/// An object seen in one version.
+/// An object at a version, with its merge type.
 #[derive(Clone)]
 struct Typed<'a> {
     value: Value,
@@ -74,15 +77,15 @@ impl Typed<'_> {
     }
 }
 
-/// Works out owners over the versions of one resource.
+/// Computes ownership across the versions of one resource.
 pub struct Updater<'a> {
-    /// The versions.
+    /// The versions of the resource.
     pub versions: &'a dyn Versions,
 }
 
 impl<'a> Updater<'a> {
-    /// The object in a version; `None` when that version has no type. A converted object must fit its type, also one that
-    /// only differs in its apiVersion: conversion does not prune.
+    /// Converts the object to a version; `None` if the version has no type. The converted object must match its type
+    /// even if only the apiVersion differs, because conversion does not prune.
     fn in_version(&self, object: &Value, api_version: &str) -> Result<Option<Typed<'a>>, String> {
         if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
             return Ok(self.versions.type_of(api_version).map(|ty| Typed { value: object.clone(), ty }));
@@ -93,7 +96,7 @@ impl<'a> Updater<'a> {
         if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors)) }
     }
 
-    /// Owners after a create, update or patch of `live` into `new`, both in `version`.
+    /// The owners after a create, update or patch of `live` into `new`, both in `version`.
     pub fn update(
         &self,
         live: &Value,
@@ -119,7 +122,8 @@ impl<'a> Updater<'a> {
         Ok(owners)
     }
 
-    /// The object and owners after an apply of `config` on `live`, both in `version`; no object when nothing changes.
+    /// The object and owners after an apply of `config` to `live`, both in `version`; the object is `None` if nothing
+    /// changes.
     pub fn apply(
         &self,
         live: &Value,
@@ -150,7 +154,7 @@ impl<'a> Updater<'a> {
         Ok(((!equal(live, &new)).then_some(new), owners))
     }
 
-    /// Takes from everybody but `manager` what changed; refuses to do so, unless forced, for changed fields.
+    /// Removes changed fields from all other owners. Without `force`, changed fields owned by others are conflicts.
     fn shift(
         &self,
         old: &Value,
@@ -208,7 +212,7 @@ impl<'a> Updater<'a> {
         Ok((owners, current))
     }
 
-    /// Removes fields that the manager applied last time and no manager owns now.
+    /// Removes the fields that the manager applied previously and that no manager owns now.
     fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Result<Value, String> {
         let at_last = self
             .in_version(&merged.value, &last.api_version)
@@ -254,7 +258,7 @@ impl<'a> Updater<'a> {
         Ok(pruned)
     }
 
-    /// Keeps what was removed but had not been the manager's.
+    /// Restores removed fields that the manager did not own.
     fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Result<Typed<'a>, String> {
         let pruned = self
             .in_version(&pruned.value, &last.api_version)
@@ -265,7 +269,7 @@ impl<'a> Updater<'a> {
         Ok(merged.without(&gone.intersection(&named(&last.set))))
     }
 
-    /// The owners' sets after changes of the schema. Seeing the object in a version is costly, so it is done once for each.
+    /// Adapts the owners' sets to a changed schema. Converting the object is slow, so it is done once per version.
     fn reconciled(&self, live: &Value, owners: Owners) -> Result<Owners, Failure> {
         let mut seen: BTreeMap<String, Option<&Type>> = BTreeMap::new();
         let mut out = Owners::new();

@@ -1,7 +1,7 @@
-//! The metadata of embedded resources goes through its Go type as that of the object itself does
+//! Coerces the metadata of embedded resources by decoding it into its Go type, like that of the object itself
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go`).
 //!
-//! The values below the embedded metadata are not visited: their schema cannot require more coercion.
+//! Values inside embedded metadata are not visited: their schema cannot require further coercion.
 
 use super::compiled::Node;
 use super::object_meta;
@@ -10,9 +10,9 @@ use crate::field::{BadValue, FieldError, FieldPath};
 use crate::release::Release;
 use crate::value::{Map, Value};
 
-/// Coerces embedded resources in `v`, and `v` itself if it is a resource's root.
+/// Coerces the metadata of embedded resources in `v`, and of `v` itself if it is the root of a resource.
 ///
-/// With `dropping`, malformed fields vanish instead of being an error.
+/// If `dropping`, malformed fields are dropped instead of reported.
 pub fn coerce(
     v: &mut Value,
     node: &Node,
@@ -72,7 +72,7 @@ fn coerce_resource(
     }
     let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
     if dropping {
-        // Metadata that is no object at all stays as it is.
+        // Metadata that is not an object is kept unchanged.
         if matches!(metadata, Value::Object(_) | Value::Null)
             && let Ok(kept) = object_meta::normalize_dropping(std::mem::take(metadata))
         {

@@ -1,8 +1,8 @@
-//! A schema made ready for objects: properties in a form to look up, patterns compiled on first use, formats settled, and for
-//! each subtree whether a stage has anything to do in it.
+//! Compiled schemas: properties indexed by name, patterns compiled on first use, supported formats determined, and a
+//! record of which stages each subtree needs.
 //!
-//! The server derives two schemas from one, a structural one (pruning, defaulting, list types) and a kube-openapi one
-//! (validation); here both are one [`Node`].
+//! The server derives two schemas from the CRD, a structural schema (for pruning, defaulting and list types) and a
+//! kube-openapi schema (for validation); here both are one [`Node`].
 
 use crate::regexp::Regexp;
 use crate::release::{Release, V1_36};
@@ -11,17 +11,17 @@ use crate::schema::{Schema, SchemaOrBool};
 use crate::value::Value;
 use std::sync::OnceLock;
 
-/// Which conversion to kube-openapi made the schema that values are held to.
+/// The conversion to kube-openapi that produced the schema for validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Of a stored CRD, for objects: unknown formats are ignored, int-or-string is a type
+    /// The schema of a stored CRD, for validating objects: unknown formats are ignored, and int-or-string is a type
     /// (`apiserver/validation.NewSchemaValidator`).
     Objects,
-    /// Of a structural schema, for its defaults: formats and types are as written (`Structural.ToKubeOpenAPI`).
+    /// A structural schema, for validating its defaults: formats and types are as written (`Structural.ToKubeOpenAPI`).
     Defaults,
 }
 
-/// One node of a compiled schema.
+/// A node of a compiled schema.
 #[derive(Debug, Default)]
 pub struct Node {
     /// `properties`, sorted by name.
@@ -38,36 +38,36 @@ pub struct Node {
     pub nullable: bool,
     /// `default`
     pub default: Option<Value>,
-    /// `x-kubernetes-list-type`, where it asks for uniqueness.
+    /// `x-kubernetes-list-type`, if it is `set` or `map`.
     pub unique: Option<Unique>,
     /// The number of `x-kubernetes-validations` of this node.
     pub rules: usize,
-    /// What this subtree contains.
+    /// The features used in this subtree.
     pub has: Contents,
-    /// The constraints on values.
+    /// The value validation of this node.
     pub checks: Checks,
 }
 
 /// `additionalProperties`
 #[derive(Debug)]
 pub enum Additional {
-    /// A schema for the values.
+    /// A schema for the values of additional properties.
     Schema(Box<Node>),
-    /// Anything, or nothing.
+    /// True allows any additional property, false none.
     Bool(bool),
 }
 
-/// How items of a list must be unique.
+/// The uniqueness that a list type requires.
 #[derive(Debug)]
 pub enum Unique {
-    /// `set`: the whole item.
+    /// `set`: items are unique.
     Set,
-    /// `map`: these fields.
+    /// `map`: the values of these keys are unique.
     Map(Vec<String>),
 }
 
-/// What a subtree contains, so that stages skip the others. Branches of allOf, anyOf, oneOf and not do not count: only
-/// validation looks at them.
+/// The features used in a subtree, so that stages can skip subtrees. Branches of allOf, anyOf, oneOf and not are not
+/// included, because only validation reads them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contents {
     /// `default`
@@ -80,16 +80,16 @@ pub struct Contents {
     pub rules: bool,
 }
 
-/// The value validation of a node, in the words of kube-openapi.
+/// The value validation of a node, in the form that kube-openapi uses.
 #[derive(Debug, Default)]
 pub struct Checks {
-    /// The types, none for any.
+    /// The allowed types; empty for any type.
     pub types: Types,
-    /// The format that is enforced, empty for none.
+    /// The format that is enforced; empty if none.
     pub format: String,
-    /// Whether `format` is checked on strings.
+    /// True if `format` applies to strings.
     pub string_format: bool,
-    /// Whether numbers must be in the range of their type and format: since 1.36 (`kube-openapi` `validate/schema.go`).
+    /// True if numbers must be in the range of their type and format, since 1.36 (kube-openapi `validate/schema.go`).
     pub number_ranges: bool,
     /// `maximum`
     pub maximum: Option<f64>,
@@ -149,7 +149,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The name in a schema.
+    /// The name of the type in a schema.
     pub fn name(self) -> &'static str {
         match self {
             Self::Object => "object",
@@ -171,7 +171,7 @@ impl Type {
     }
 }
 
-/// The types a value may have.
+/// A set of JSON types; empty for any type.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     names: Vec<String>,
@@ -183,25 +183,25 @@ impl Types {
         let known = names.iter().filter_map(|n| Type::of_name(n)).fold(0, |bits, t| bits | t.bit());
         Self { names, known }
     }
-    /// Whether the schema allows any type.
+    /// Returns true if any type is allowed.
     pub fn is_any(&self) -> bool {
         self.names.is_empty()
     }
-    /// Whether `t` is one of them.
+    /// Returns true if `t` is in the set.
     pub fn contains(&self, t: Type) -> bool {
         self.known & t.bit() != 0
     }
-    /// The type, if there is exactly one and it is `t`.
+    /// Returns true if `t` is the only type in the set.
     pub fn is_just(&self, t: Type) -> bool {
         self.known == t.bit() && self.names.len() == 1
     }
-    /// `integer,string`
+    /// The names of the types, as in `integer,string`.
     pub fn joined(&self) -> String {
         self.names.join(",")
     }
 }
 
-/// A pattern, compiled when it is first needed: large CRDs have thousands, objects touch few.
+/// A pattern, compiled on first use: large CRDs have thousands of patterns, and objects use few of them.
 #[derive(Debug)]
 pub struct Pattern {
     source: String,
@@ -209,18 +209,21 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern as written.
+    /// The source of the pattern.
     pub fn source(&self) -> &str {
         &self.source
     }
-    /// The compiled pattern, or Go's error text.
+    /// The compiled pattern.
+    ///
+    /// # Errors
+    /// Returns Go's error message for an invalid pattern.
     pub fn regexp(&self) -> Result<&Regexp, &str> {
         self.compiled.get_or_init(|| Regexp::new(&self.source)).as_ref().map_err(String::as_str)
     }
 }
 
 impl Node {
-    /// Compiles a schema. Recurses as deep as the schema, whose reader bounds it.
+    /// Compiles a schema. The recursion is bounded by the depth of the schema, which the decoder limits.
     pub fn compile(s: &Schema, dialect: Dialect, release: Release) -> Self {
         let properties: Vec<_> =
             s.properties.iter().map(|(name, p)| (name.as_str().into(), Self::compile(p, dialect, release))).collect();
@@ -276,7 +279,7 @@ impl Node {
     pub fn additional_schema(&self) -> Option<&Self> {
         if let Some(Additional::Schema(a)) = &self.additional { Some(a) } else { None }
     }
-    /// The schema of the member `name`: its property's, or that of additional properties.
+    /// The schema of the member `name`: that of the property or, if there is none, that of additional properties.
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.property(name).or_else(|| self.additional_schema())
     }
@@ -294,7 +297,7 @@ impl Checks {
         let known = |at| format::known(&s.format, at);
         let enforced = match (dialect, types.as_slice()) {
             (Dialect::Defaults, _) => true,
-            // Before 1.36 the type did not count (`StripUnsupportedFormatsPostProcessorForVersion`).
+            // Before 1.36 the type was ignored (`StripUnsupportedFormatsPostProcessorForVersion`).
             _ if !release.since(V1_36) => known(release.compatibility()),
             (_, [t]) if t == "integer" => matches!(s.format.as_str(), "int32" | "int64"),
             (_, [t]) if t == "number" => matches!(s.format.as_str(), "float" | "double"),

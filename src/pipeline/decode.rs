@@ -1,4 +1,4 @@
-//! From what was read to what is worked with (`unstructuredSchemaCoercer.apply` in
+//! Decodes objects (`unstructuredSchemaCoercer.apply` in
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`).
 
 use super::unknown::Unknown;
@@ -7,9 +7,12 @@ use crate::field::ROOT;
 pub use crate::value::group_version::parse as parse_group_version;
 use crate::value::{Map, Value, print};
 
-/// Reads an object. The schema applies when the object's group, kind and version are those of `rv`. Of another version of
-/// the same group and kind everything is pruned, as the server does with a version it does not know: callers bring the
-/// `rv` of the object's own version if there is one. Objects of other kinds only have their metadata read.
+/// Decodes an object. The schema applies if the object's group, kind and version are those of `rv`. An object of
+/// another version of the same group and kind is pruned completely, as the server does for an unknown version; callers
+/// pass the `rv` of the object's own version if there is one. For objects of other kinds, only the metadata is decoded.
+///
+/// # Errors
+/// Returns Go's message if the object cannot be decoded.
 pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result<Decoded, DecodeError> {
     let Value::Object(members) = &mut object else {
         return Err(DecodeError(format!("expected an object, got {}", print::type_name(&object))));
@@ -47,7 +50,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         if source == Source::Storage
             && let Some(metadata) = &mut metadata
         {
-            // Very old objects have none.
+            // Objects stored by very old versions have no generation.
             metadata.entry("generation".to_owned()).or_insert(Value::Int(1));
         }
     }
@@ -60,7 +63,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
     Ok(Decoded { object, unknown: told })
 }
 
-/// `unstructured.NestedString` of one key.
+/// `unstructured.NestedString` for a single key.
 fn text_member<'a>(members: &'a Map, key: &str) -> Result<Option<&'a str>, DecodeError> {
     match members.get(key) {
         None => Ok(None),

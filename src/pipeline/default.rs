@@ -1,14 +1,15 @@
-//! Defaulting (`apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go`): a missing property, and a null that
-//! may not be one, take the default of their schema; then the same below, also inside what was just set.
+//! Defaulting (`apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go`): sets missing properties, and
+//! properties with a null that is not allowed, to the default in their schema, recursively and including the values
+//! just set.
 
 use super::Defaulted;
 use super::compiled::Node;
 use super::unknown::Unknown;
 use crate::value::Value;
 
-/// Sets defaults in `v` and appends them to `told` if it is given.
+/// Sets defaults in `v`, and appends them to `told` if it is given.
 pub fn set_defaults(v: &mut Value, node: &Node, told: Option<&mut Vec<Defaulted>>) {
-    // The path is built the same way as that of unknown fields.
+    // The paths have the same form as those of unknown fields.
     let mut walk = Walk { path: Unknown::new(told.is_some()), told };
     walk.value(v, node);
 }
@@ -46,7 +47,7 @@ impl Walk<'_> {
                 }
                 for (key, v) in members.iter_mut() {
                     let property = node.property(key);
-                    // Most members have no default below them: no path is made for these.
+                    // Builds no path for members without defaults below them, which are the majority.
                     if property.is_some_and(|property| !property.has.defaults) {
                         continue;
                     }
@@ -71,7 +72,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A list item or an additional property: never missing, but a null may take the default.
+    /// Sets defaults in a list item or additional property, where a null may be replaced.
     fn element(&mut self, v: &mut Value, node: &Node) {
         if v.is_null()
             && !node.nullable

@@ -1,4 +1,4 @@
-//! Embedded resources must be resources: apiVersion, kind and metadata
+//! Validates apiVersion, kind and metadata of embedded resources
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go`).
 
 use super::compiled::Node;
@@ -9,7 +9,7 @@ use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::release::{Release, V1_34};
 use crate::value::{Map, Value};
 
-/// Validates embedded resources in `v`, and `v` itself if it is a resource's root.
+/// Validates the embedded resources in `v`, and `v` itself if it is the root of a resource.
 pub fn validate(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     visit(v, node, is_root, (path, release), &mut errors);
@@ -77,7 +77,7 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
         Err(text) => errors.push(FieldError::invalid(&place, BadValue::of(v, release), text)),
         Ok(normal) => {
             let m = Metadata::new(&normal.metadata);
-            // A name is not required here.
+            // The name is optional, so a missing name is replaced by a valid one.
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
             let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place, release);

@@ -1,4 +1,4 @@
-//! Warnings about the names of finalizers (`validateKubeFinalizerName` in
+//! Warnings about finalizer names (`validateKubeFinalizerName` in
 //! `apiextensions-apiserver/pkg/registry/customresource/validator.go`).
 
 use super::metadata::Metadata;
@@ -7,7 +7,7 @@ use crate::release::{Release, V1_32};
 use crate::value::quote;
 use std::collections::BTreeSet;
 
-/// Warnings about the finalizers of `new` that `old` does not have, sorted by name.
+/// Warnings about finalizers in `new` that are not in `old`, sorted by name.
 pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>, release: Release) -> Vec<String> {
     let known: BTreeSet<&str> = old.into_iter().flat_map(Metadata::finalizers).collect();
     let added: BTreeSet<&str> = new.finalizers().filter(|f| !known.contains(f)).collect();
@@ -20,7 +20,7 @@ pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>, release: Release) 
         if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
             continue;
         }
-        // Since 1.32.
+        // This part of the message exists since 1.32.
         let path = if release.since(V1_32) && name.contains('.') { " including a path (/)" } else { "" };
         warn(&format!(
             "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"

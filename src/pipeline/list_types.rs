@@ -1,7 +1,8 @@
-//! Items of list-type sets and keys of list-type maps must be unique (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
+//! Validates that items of set lists and keys of map lists are unique
+//! (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
 //!
-//! Each repeated value is reported once, at its second index. A missing key equals a missing key. Scalars differ by type, so 1
-//! and 1.0 are two values, but inside objects and lists they are compared as JSON and are one.
+//! Each repeated value is reported once, at its second index. Two missing keys are equal. Scalars of different types
+//! are different, so 1 and 1.0 are distinct items; inside objects and lists they are compared as JSON and are equal.
 
 use super::compiled::{Node, Unique};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
@@ -9,7 +10,7 @@ use crate::release::Release;
 use crate::value::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Checks every list in `v` that has a list type.
+/// Validates every list in `v` that has a list type.
 pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     visit(v, node, path, release, &mut errors);
@@ -74,7 +75,7 @@ fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, release: Rel
     }
 }
 
-/// A value as it is compared.
+/// A list item in the form used for comparison.
 #[derive(PartialEq, Eq, Hash)]
 enum Item<'a> {
     Missing,
@@ -92,7 +93,7 @@ impl<'a> Item<'a> {
             Value::Null => Self::Null,
             Value::Bool(b) => Self::Bool(*b),
             Value::Int(i) => Self::Int(*i),
-            // +0 and -0 are one value.
+            // +0 and -0 are equal.
             Value::Float(x) => Self::Float(if *x == 0.0 { 0 } else { x.to_bits() }),
             Value::String(s) => Self::Text(s),
             Value::Array(_) | Value::Object(_) => Self::Compound(json::to_string(v)),

@@ -1,6 +1,7 @@
-//! Metadata validation (`apimachinery/pkg/api/validation/objectmeta.go`, `meta/v1/validation`), on create and on update.
+//! Validates metadata on create and update (`apimachinery/pkg/api/validation/objectmeta.go`, `meta/v1/validation`).
 //!
-//! It works on metadata that went through its Go type, so wrong types cannot occur and read as absent.
+//! The metadata has been normalized by its Go type, so values of a wrong type do not occur; they would be treated as
+//! absent.
 
 use crate::field::names;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
@@ -13,12 +14,12 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
-/// The rule for names.
+/// The validation of object names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
-    /// Of custom resources: a DNS subdomain.
+    /// A DNS subdomain, for custom resources.
     Subdomain,
-    /// Of any resource: a segment of a URL's path.
+    /// A URL path segment, for any resource.
     PathSegment,
 }
 
@@ -31,23 +32,23 @@ impl NameRule {
     }
 }
 
-/// A view of metadata.
+/// Read access to metadata.
 #[derive(Clone, Copy, Debug)]
 pub struct Metadata<'a>(Option<&'a Map>);
 
 impl<'a> Metadata<'a> {
-    /// The metadata of an object; absent metadata is empty.
+    /// The metadata of an object; empty if absent.
     pub fn of(object: &'a Value) -> Self {
         Self(object.get("metadata").and_then(Value::as_object))
     }
-    /// Metadata by itself.
+    /// Wraps metadata.
     pub fn new(members: &'a Map) -> Self {
         Self(Some(members))
     }
     fn get(self, key: &str) -> Option<&'a Value> {
         self.0?.get(key)
     }
-    /// A text field; absent is empty.
+    /// A string field; empty if absent.
     pub fn text(self, key: &str) -> &'a str {
         self.get(key).and_then(Value::as_str).unwrap_or_default()
     }
@@ -71,7 +72,8 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// `ValidateObjectMetaDeclaratively`, new in 1.37, reports each text once; the plain validation repeats it.
+/// Removes duplicate errors, as `ValidateObjectMetaDeclaratively` (since 1.37) does; the handwritten validation reports
+/// them twice.
 pub fn told_once(mut errors: ErrorList, release: Release) -> ErrorList {
     if release.since(V1_37) && errors.len() > 1 {
         let mut seen = BTreeSet::new();
@@ -80,7 +82,7 @@ pub fn told_once(mut errors: ErrorList, release: Release) -> ErrorList {
     errors
 }
 
-/// `ValidateObjectMeta` of something new.
+/// `ValidateObjectMeta`, for a new object.
 pub fn validate(
     m: Metadata<'_>,
     namespaced: bool,
@@ -91,7 +93,7 @@ pub fn validate(
     validate_named(m, m.text("name"), namespaced, rule, path, release)
 }
 
-/// [`validate`], as if the name were `name`.
+/// Like [`validate`], but with `name` instead of the name in the metadata.
 pub fn validate_named(
     m: Metadata<'_>,
     name: &str,
@@ -181,7 +183,7 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     errors
 }
 
-/// A Go type that is a string by another name prints as JSON, and before 1.34 in Go syntax.
+/// Formats a value of a named string type: as JSON and, before 1.34, in Go syntax.
 fn named_string(text: &str, release: Release) -> BadValue {
     if !release.since(V1_34) {
         return BadValue::from(text);
@@ -191,7 +193,7 @@ fn named_string(text: &str, release: Release) -> BadValue {
     BadValue::Raw(shown)
 }
 
-/// A time prints as JSON, and before 1.34 as `time.Time.String` does.
+/// Formats a timestamp: as JSON and, before 1.34, like `time.Time.String`.
 fn shown_time(time: Option<time::Timestamp>, is_pointer: bool, release: Release) -> BadValue {
     match time {
         _ if release.since(V1_34) => {
@@ -237,7 +239,7 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
     let mut controller: Option<String> = None;
     for (i, reference) in references.iter().enumerate() {
         let text = |key| reference.str_at(&[key]).unwrap_or_default();
-        // Before 1.37 errors were reported at the list.
+        // Before 1.37, errors were reported at the list instead of the item.
         let item = if release.since(V1_37) { place.index(i) } else { place };
         let api_version = text("apiVersion");
         let group_version = super::decode::parse_group_version(api_version);
@@ -278,7 +280,7 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
     }
 }
 
-/// What a reference lacked before 1.37 (`validateOwnerReference`). 1.34 shortened the texts.
+/// The errors of incomplete owner references before 1.37 (`validateOwnerReference`). 1.34 shortened the messages.
 fn incomplete_owner(
     reference: &Value,
     group_version: (&str, &str),
@@ -299,7 +301,7 @@ fn incomplete_owner(
     }
 }
 
-/// An owner reference as JSON, and before 1.34 in Go syntax, where a pointer is an address that differs each time.
+/// Formats an owner reference: as JSON and, before 1.34, in Go syntax, where pointers are printed as varying addresses.
 fn shown_owner(reference: &Value, release: Release) -> String {
     if !release.since(V1_34) {
         let text = |key| quote::go_quote(reference.str_at(&[key]).unwrap_or_default());
@@ -388,9 +390,11 @@ pub fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -
     errors
 }
 
-/// The object's metadata as the strategy reads it; `Err` when it cannot.
+/// The metadata of an object as the strategy decodes it.
 ///
-/// The strategy reads times once more, and they were brought to UTC: the last hours of the year 9999 may be beyond reading.
+/// # Errors
+/// The strategy parses timestamps once more after they were converted to UTC. In the last hours of the year 9999 the
+/// result may exceed the range that can be parsed. Metadata that is not an object is an error, too.
 pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError> {
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),

@@ -1,4 +1,4 @@
-//! Nulls that no one can use: a null member whose schema is neither nullable nor defaulted is removed; nulls in lists stay
+//! Drops nulls: a null member whose schema is neither nullable nor has a default is removed; nulls in lists are kept
 //! (`apiextensions-apiserver/pkg/apiserver/schema/defaulting/prunenulls.go`).
 
 use super::compiled::Node;
@@ -8,7 +8,7 @@ fn is_useless(null_at: &Node) -> bool {
     !null_at.nullable && null_at.default.is_none()
 }
 
-/// Removes useless nulls from `v`.
+/// Drops nulls from `v` that are neither allowed nor defaulted.
 pub fn drop_nulls(v: &mut Value, node: &Node) {
     match v {
         Value::Object(members) => {

@@ -1,25 +1,29 @@
-//! Metadata through its Go type and back: `json.Unmarshal` into `ObjectMeta`, then `ToUnstructured`
+//! Normalizes metadata by its Go type: `json.Unmarshal` into `ObjectMeta`, then `ToUnstructured`
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go`, `sigs.k8s.io/json`).
 //!
-//! Unknown fields are dropped and reported, empty ones dropped, a null label becomes `""`, times lose their fraction. Of several
-//! wrong types the first in key order is reported, except that a malformed time wins: its `UnmarshalJSON` ends the decoding.
+//! Unknown fields are dropped and reported, empty fields are dropped, a null label becomes `""`, and timestamps lose
+//! their fraction. Of several values of wrong types, the first in key order is reported, except that a malformed
+//! timestamp takes precedence, because its `UnmarshalJSON` ends decoding.
 
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
-/// Metadata as the server keeps it.
+/// Normalized metadata.
 #[derive(Debug, Default)]
 pub struct Normal {
-    /// The fields that remain.
+    /// The normalized metadata.
     pub metadata: Map,
-    /// Paths of unknown fields below `metadata`, in the order of keys.
+    /// The paths of unknown fields below `metadata`, in key order.
     pub unknown: Vec<String>,
 }
 
 /// The maximum number of unknown fields that are reported.
 const MAX_UNKNOWN: usize = 100;
 
-/// Reads metadata; the error is that of Go's JSON reader.
+/// Normalizes metadata.
+///
+/// # Errors
+/// Returns the message of Go's JSON decoder.
 pub fn normalize(metadata: Value) -> Result<Normal, String> {
     let members = match metadata {
         Value::Object(members) => members,
@@ -36,7 +40,10 @@ pub fn normalize(metadata: Value) -> Result<Normal, String> {
     }
 }
 
-/// Reads metadata field by field, dropping those that are malformed; `Err` if it is no object at all.
+/// Normalizes metadata field by field and drops malformed fields.
+///
+/// # Errors
+/// Returns Go's message if the metadata is not an object.
 pub fn normalize_dropping(metadata: Value) -> Result<Map, String> {
     let members = match metadata {
         Value::Object(members) => members,
@@ -57,7 +64,7 @@ pub fn normalize_dropping(metadata: Value) -> Result<Map, String> {
     Ok(kept)
 }
 
-/// The word Go's JSON reader has for a value that does not fit.
+/// The name of a value's JSON type in the messages of Go's JSON decoder.
 fn kind_word(v: &Value) -> &'static str {
     match v {
         Value::Null => "null",
@@ -69,7 +76,7 @@ fn kind_word(v: &Value) -> &'static str {
     }
 }
 
-/// The Go struct that is being read, and the path of field names to it.
+/// The Go struct being decoded, and the path of field names to it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     structure: &'a str,
@@ -104,7 +111,7 @@ impl Reader {
             self.unknown.push(path);
         }
     }
-    /// A string; null and wrong types leave it empty.
+    /// Decodes a string; null and values of other types decode to an empty string.
     fn text(&mut self, v: Value, place: Place<'_>, type_name: &str) -> String {
         match v {
             Value::String(s) => s,
@@ -125,7 +132,7 @@ impl Reader {
         match v {
             Value::Int(i) => return Some(*i),
             Value::Float(_) => {
-                // The value goes through JSON text, where 1.0 is written 1.
+                // The value passes through JSON text, where 1.0 is written as 1.
                 let text = crate::value::json::to_string(v);
                 if let Ok(i) = text.parse() {
                     return Some(i);
@@ -168,7 +175,7 @@ impl Reader {
             }
         }
     }
-    /// The members of a list item that is a struct.
+    /// Decodes a list item that is a struct.
     fn item(&mut self, v: Value, place: Place<'_>, type_name: &str) -> Map {
         match v {
             Value::Object(members) => members,
@@ -274,7 +281,7 @@ fn non_empty_list(items: Vec<Value>) -> Option<Value> {
     (!items.is_empty()).then_some(Value::Array(items))
 }
 
-/// A time in a Go pointer: the zero time is written as null.
+/// Encodes a `*metav1.Time`; the zero time is encoded as null.
 fn time_value(t: Timestamp) -> Value {
     if t.is_zero() { Value::Null } else { Value::String(time::format(t)) }
 }

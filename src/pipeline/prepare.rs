@@ -1,10 +1,10 @@
-//! Status and generation (`PrepareForCreate` and `PrepareForUpdate` in
+//! Sets status and generation before validation (`PrepareForCreate` and `PrepareForUpdate` in
 //! `apiextensions-apiserver/pkg/registry/customresource/{strategy,status_strategy}.go`).
 
 use super::ResourceVersion;
 use crate::value::{Map, Value};
 
-/// A new object: no status if that has its own subresource; the generation is 1.
+/// Prepares a new object: drops the status if it is a subresource, and sets generation 1.
 pub fn prepare_create(rv: &ResourceVersion, object: &mut Value) {
     if rv.facts.status_subresource
         && let Some(members) = object.as_object_mut()
@@ -14,8 +14,8 @@ pub fn prepare_create(rv: &ResourceVersion, object: &mut Value) {
     set_generation(object, 1);
 }
 
-/// A changed object: the status stays the old one if that has its own subresource; the generation becomes the old one plus
-/// one if anything but metadata changes. The caller has set it to the old one first, as `rest.BeforeUpdate` does.
+/// Prepares an update: keeps the old status if it is a subresource, and increments the generation if anything except
+/// metadata changes. The caller has set the generation to the old one, like `rest.BeforeUpdate`.
 pub fn prepare_update(rv: &ResourceVersion, object: &mut Value, old: &Value) {
     let Some(old_members) = old.as_object() else { return };
     if let Some(members) = object.as_object_mut() {
@@ -40,7 +40,7 @@ pub fn prepare_update(rv: &ResourceVersion, object: &mut Value, old: &Value) {
     set_generation(object, generation.wrapping_add(1));
 }
 
-/// A changed status: the old object with the new one's status and managedFields.
+/// Prepares a status update: the old object with the new status and managedFields.
 pub fn prepare_status_update(_rv: &ResourceVersion, object: &mut Value, old: &Value) {
     let new = std::mem::replace(object, old.clone());
     let (mut status, mut managed_fields) = (None, None);

@@ -1,13 +1,15 @@
-//! Pruning: fields the schema does not name are removed (`apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go`).
+//! Pruning: removes fields that the schema does not specify
+//! (`apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go`).
 //!
-//! `x-kubernetes-preserve-unknown-fields` keeps everything at its level, but what the schema does name below is pruned by
-//! its own schema again. Branches of anyOf and the like protect nothing. Without any schema objects become `{}`.
+//! `x-kubernetes-preserve-unknown-fields` keeps unknown fields at its level, but specified fields below are pruned by
+//! their own schema. Fields that are specified only in branches of anyOf and other junctors are pruned. Without a
+//! schema, objects become `{}`.
 
 use super::compiled::Node;
 use super::unknown::Unknown;
 use crate::value::{Map, Value};
 
-/// Prunes `v` by `node`. At a resource's root, and in embedded resources, apiVersion, kind and metadata are left alone.
+/// Prunes `v` by `node`. apiVersion, kind and metadata are kept at the root of a resource and in embedded resources.
 pub fn prune(v: &mut Value, node: Option<&Node>, is_root: bool, unknown: &mut Unknown) {
     match v {
         Value::Object(members) if is_root => match node {
@@ -70,7 +72,7 @@ fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut
             }
         }
     }
-    // Only few objects have anything to drop: they alone are rebuilt.
+    // Only objects with fields to drop are rebuilt.
     if drops {
         members.retain(|key, _| is_resource && is_meta(key) || node.property(key).is_some());
     }
@@ -141,7 +143,7 @@ mod tests {
         let (v, unknown) = pruned(schema, r#"{"z":{"y":1},"a":{"b":1,"x":1}}"#, false);
         assert_eq!(v, json(r#"{"z":{"y":1},"a":{"b":1}}"#));
         assert_eq!(unknown, ["a.x"]);
-        // Items inherit the preserving of their list.
+        // Items inherit `x-kubernetes-preserve-unknown-fields` from their list.
         let (v, _) = pruned(schema, r#"[{"z":1,"c":{"d":1,"e":1}}]"#, false);
         assert_eq!(v, json(r#"[{"z":1,"c":{"d":1}}]"#));
     }

@@ -1,11 +1,11 @@
-//! `x-kubernetes-validations`: when they are evaluated at all (`hasBlockingErr` in
+//! Decides if `x-kubernetes-validations` are evaluated (`hasBlockingErr` in
 //! `apiextensions-apiserver/pkg/registry/customresource/strategy.go`).
 
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, ROOT};
 use crate::release::Release;
 use crate::value::Value;
 
-/// The error that is reported instead of evaluating the rules, if earlier errors are of a type that prevents that.
+/// The error that replaces the evaluation of rules if earlier errors prevent it.
 pub fn blocked(errors: &ErrorList, release: Release) -> Option<FieldError> {
     let blocking = |e: &FieldError| {
         matches!(

@@ -1,5 +1,5 @@
-//! The paths of the scale subresource must lead to replicas and a selector
-//! (`ValidateScaleSpec` and `ValidateScaleStatus` in `apiextensions-apiserver/pkg/registry/customresource/validator.go`).
+//! Validates the values at the paths of the scale subresource (`ValidateScaleSpec` and `ValidateScaleStatus` in
+//! `apiextensions-apiserver/pkg/registry/customresource/validator.go`).
 
 use super::ScalePaths;
 use crate::field::{ErrorList, FieldError, FieldPath};
@@ -33,7 +33,10 @@ fn replicas(object: &Value, path: &str, errors: &mut ErrorList) {
     errors.push(FieldError::invalid(&place, complaint.0, complaint.1));
 }
 
-/// `unstructured.NestedInt64` and the like: absent is 0; the error is Go's.
+/// `unstructured.NestedInt64` and similar functions: an absent field is 0.
+///
+/// # Errors
+/// Returns Go's message.
 fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> Option<i64>) -> Result<i64, String> {
     let names: Vec<&str> = path.strip_prefix('.').unwrap_or(path).split('.').collect();
     let complain = |walked: Option<&[&str]>, v: &Value, expected: &str| {
@@ -49,7 +52,7 @@ fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> O
                 Some(v) => at = v,
                 None => return Ok(0),
             },
-            // The field that was looked for is named, not the one that is no object.
+            // The message names the field that was requested, not its parent that is not an object.
             v => return complain(names.get(..=i), v, "map[string]interface{}"),
         }
     }

@@ -1,9 +1,9 @@
-//! Paths of fields that decoding drops, as `unknown field "spec.foo[0].bar"` shows them: additional properties look like
-//! properties (`apiextensions-apiserver/pkg/apiserver/schema/options.go`).
+//! Collects the paths of fields that decoding drops, as in `unknown field "spec.foo[0].bar"`. Additional properties are
+//! written like properties (`apiextensions-apiserver/pkg/apiserver/schema/options.go`).
 
 use std::fmt::Write as _;
 
-/// Collects dropped fields, if anyone asks for them.
+/// Collects the paths of dropped fields, if requested.
 #[derive(Debug)]
 pub struct Unknown {
     wanted: bool,
@@ -12,15 +12,15 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// A collector; when not `wanted` it keeps no paths.
+    /// Creates a collector; if not `wanted`, it collects nothing.
     pub fn new(wanted: bool) -> Self {
         Self { wanted, here: String::new(), found: Vec::new() }
     }
-    /// Whether fields are collected.
+    /// Returns true if paths are collected.
     pub fn wanted(&self) -> bool {
         self.wanted
     }
-    /// Goes into a member; the answer is for [`Self::leave`].
+    /// Descends into a member. Pass the result to [`Self::leave`].
     pub fn enter_key(&mut self, key: &str) -> usize {
         let before = self.here.len();
         if self.wanted {
@@ -31,7 +31,7 @@ impl Unknown {
         }
         before
     }
-    /// Goes into an item; the answer is for [`Self::leave`].
+    /// Descends into a list item. Pass the result to [`Self::leave`].
     pub fn enter_index(&mut self, index: usize) -> usize {
         let before = self.here.len();
         if self.wanted {
@@ -39,19 +39,19 @@ impl Unknown {
         }
         before
     }
-    /// Comes back out.
+    /// Returns to the parent.
     pub fn leave(&mut self, before: usize) {
         self.here.truncate(before);
     }
-    /// Whether this is the root of the object.
+    /// Returns true at the root of the object.
     pub fn at_root(&self) -> bool {
         self.here.is_empty()
     }
-    /// The path of this place.
+    /// The current path.
     pub fn here(&self) -> &str {
         &self.here
     }
-    /// Notes the member `key` of this place.
+    /// Adds the member `key` of the current object.
     pub fn record(&mut self, key: &str) {
         if self.wanted {
             let before = self.enter_key(key);
@@ -59,7 +59,7 @@ impl Unknown {
             self.leave(before);
         }
     }
-    /// Notes a path.
+    /// Adds a path.
     pub fn record_path(&mut self, path: String) {
         if self.wanted {
             self.found.push(path);

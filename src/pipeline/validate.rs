@@ -1,14 +1,16 @@
-//! Values against schemas, as kube-openapi does it (`kube-openapi/pkg/validation/validate`), with the errors as
-//! `apiextensions-apiserver/pkg/apiserver/validation/validation.go` turns them into field errors.
+//! Validates values against schemas like kube-openapi (`kube-openapi/pkg/validation/validate`), and converts its errors to
+//! field errors like `apiextensions-apiserver/pkg/apiserver/validation/validation.go`.
 //!
-//! Surprises:
-//! - Errors of anyOf, oneOf, allOf, not and number formats have no path of their own: they get the path where validation began
-//!   (`<nil>` for an object), with the value `""`.
-//! - Of failing anyOf or oneOf branches, the errors of the one with the most passed checks are reported, so passed checks are counted.
-//! - For null only the type and the enum are checked. An enum never contains null.
-//! - Messages contain kube-openapi's own path: it begins with a dot below additional properties of the root, and is empty at the
-//!   root.
-//! - Keywords that no stored CRD can have (patternProperties, dependencies, uniqueItems, item lists) are ignored.
+//! Peculiarities of the server:
+//! - Errors of anyOf, oneOf, allOf, not and number formats have no path of their own. They are reported at the path where
+//!   validation began (`<nil>` for an object) with the value `""`.
+//! - If all branches of anyOf or oneOf fail, the errors of the branch with the most passed checks are reported, so passed
+//!   checks are counted.
+//! - A null is validated only against the type and the enum, and an enum never contains null.
+//! - Messages contain kube-openapi's own path, which is empty at the root, and begins with a dot below additional
+//!   properties of the root.
+//! - Keywords that no stored CRD can have (patternProperties, dependencies, uniqueItems, lists of item schemas) are
+//!   ignored.
 
 mod number;
 mod report;
@@ -22,14 +24,15 @@ use crate::schema::format;
 use crate::value::{Map, Value, quote};
 use report::{Outcome, Place, Report};
 
-/// Validates a value against a schema. Paths of errors start with `prefix`.
+/// Validates a value against a schema. The paths of errors start with `prefix`.
 pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix, release }, correlation: None };
     validator.value(v, node, &Place::Root, None).into_errors()
 }
 
-/// Validates a changed value against a schema. Errors at a node that equals its correlated old node are tolerated (ratcheting).
+/// Validates an updated value against a schema. Errors at a node that equals its correlated old node are tolerated
+/// (ratcheting).
 pub fn validate_changed<'a>(
     v: &'a Value,
     node: &Node,
@@ -37,7 +40,7 @@ pub fn validate_changed<'a>(
     correlation: &mut Correlation<'a>,
     pair: Option<Pair>,
 ) -> ErrorList {
-    // Forgiving takes errors away and adds none: the pairing is needed only where there are some.
+    // Ratcheting can only remove errors, so values are correlated only if there are any.
     if validate(v, node, prefix, release).is_empty() {
         return ErrorList::new();
     }
@@ -75,7 +78,7 @@ impl<'a> Validator<'_, 'a> {
             self.one_of_values(v, node, place, &mut out);
             return out;
         }
-        // Each group of checks that applies counts as passed, and so does the node.
+        // Each group of checks that applies counts as passed, and so does the node itself.
         if !checks.types.is_any() || !checks.format.is_empty() {
             self.type_(v, node, place, &mut out);
             out.passed += 1;
@@ -226,7 +229,8 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    /// Both sides were read at one version, so apiVersion and kind have no old value: errors in them are never tolerated.
+    /// Both objects were decoded at the same version, so apiVersion and kind have no old value, and their errors are
+    /// never tolerated.
     fn member_pair(&mut self, place: &Place<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
         if matches!(name, "apiVersion" | "kind") && place.is_empty() {
             return None;
@@ -314,7 +318,7 @@ impl<'a> Validator<'_, 'a> {
     }
 }
 
-/// The message if `s` does not match; a pattern that does not compile matches nothing.
+/// The error message if `s` does not match. A pattern that cannot be compiled matches nothing.
 fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
     match pattern.regexp() {
         Ok(regexp) => (!regexp.is_match(s)).then(|| pattern.source().to_owned()),

@@ -9,19 +9,19 @@ use crate::apply::{
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// The difference of two values; no field is in more than one set.
+/// The difference between two values; the three sets are disjoint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// Fields only the old value has.
+    /// The fields that only the old value has.
     pub removed: Set,
-    /// Fields both have, with other values.
+    /// The fields that differ.
     pub modified: Set,
-    /// Fields only the new value has.
+    /// The fields that only the new value has.
     pub added: Set,
 }
 
 impl Comparison {
-    /// The comparison without fields below (or at) any member of `ignored`.
+    /// Removes the members of `ignored` and all fields below them.
     #[must_use]
     pub fn without(&self, ignored: &Set) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Comparison {
     }
 }
 
-/// Compares two values of one type.
+/// Compares two values of a type.
 pub fn compare(ty: &Type, old: &Value, new: &Value) -> Result<Comparison, TypeErrors> {
     let mut walker = Walker { path: Vec::new(), out: Comparison::default() };
     let errors = walker.compare(ty, Some(old), Some(new));
@@ -68,7 +68,7 @@ impl Walker {
         errors
     }
 
-    /// Compares as one alternative; also returns whether the values were compared as a whole.
+    /// Compares two values as one kind. The flag is true if the values were compared as atomic values.
     fn visit(&mut self, choice: Option<Choice<'_>>, old: Option<&Value>, new: Option<&Value>) -> (TypeErrors, bool) {
         match choice {
             None => (error("schema error: invalid atom: inlined"), false),

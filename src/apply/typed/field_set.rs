@@ -1,4 +1,4 @@
-//! The fields a value sets (`typed/tofieldset.go`).
+//! The fields that a value sets (`typed/tofieldset.go`).
 
 use super::item_element;
 use crate::apply::{
@@ -9,7 +9,7 @@ use crate::apply::{
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// Every leaf, and every item and undeclared field, of a value that was validated.
+/// Every leaf, list item and undeclared field of a valid value.
 pub fn field_set(ty: &Type, value: &Value) -> Set {
     let mut set = Set::default();
     collect(ty, value, &mut Vec::new(), &mut set);
@@ -37,7 +37,7 @@ fn collect_items(list: &ListType, value: &Value, path: &mut Path, set: &mut Set)
     for (element, item) in elements.iter().zip(items) {
         let Some(element) = element else { continue };
         path.push(element.clone());
-        // A repeated item is owned as a whole.
+        // Repeated items are owned as a whole.
         if counts.get(element) == Some(&1) {
             collect(list.items.resolve(), item, path, set);
         }

@@ -1,4 +1,5 @@
-//! Merges an applied value into an old one (`typed/merge.go`): nothing is removed, leaves are taken from the new value.
+//! Merges an applied value into an existing value (`typed/merge.go`): nothing is removed, and leaves are taken from the
+//! applied value.
 
 use super::{TypeErrors, as_list, error, item_element, prefixed, scalar_pair_errors};
 use crate::apply::{
@@ -8,7 +9,7 @@ use crate::apply::{
 use crate::value::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Merges `new` into `old`. Items are ordered as in `old` where `new` says nothing, else as in `new`.
+/// Merges `new` into `old`. List items have the order of `new`; items that are only in `old` keep their positions.
 pub fn merge(ty: &Type, old: &Value, new: &Value) -> Result<Value, TypeErrors> {
     let (out, errors) = merge_pair(ty, Some(old), Some(new));
     if errors.is_empty() { Ok(out.unwrap_or_default()) } else { Err(errors) }
@@ -72,7 +73,7 @@ fn merge_members(map: &MapType, old: Option<&Map>, new: Option<&Map>) -> Merged 
     ((!out.is_empty()).then_some(Value::Object(out)), errors)
 }
 
-/// The items' elements in order, and the item of each.
+/// The items with their path elements in order, and a lookup table by path element.
 type Index<'a> = (Vec<(PathElement, &'a Value)>, BTreeMap<PathElement, &'a Value>);
 
 static NULL: Value = Value::Null;
@@ -86,7 +87,7 @@ fn index<'a>(list: &ListType, items: &'a [Value], allow_duplicates: bool, errors
                 errors.extend(error(format!("duplicate entries for key {element}")));
             }
             Ok(element) => {
-                // Repeated items are not merged with the new one.
+                // Repeated items are not merged with the new item.
                 found.entry(element.clone()).and_modify(|v| *v = &NULL).or_insert(item);
                 order.push((element, item));
             }
@@ -104,7 +105,7 @@ fn merge_items(list: &ListType, old: &[Value], new: &[Value]) -> Merged {
     }
     let ty = list.items.resolve();
     let mut out = Vec::new();
-    // The server loses the errors of items here, and so do we.
+    // The errors of items are discarded, as on the server.
     let mut take = |old: Option<&Value>, new: Option<&Value>| out.extend(merge_pair(ty, old, new).0);
     let mut shared = new_order.iter().map(|(element, _)| element).filter(|e| old_items.contains_key(*e));
     let mut next_shared = shared.next();
@@ -122,7 +123,7 @@ fn merge_items(list: &ListType, old: &[Value], new: &[Value]) -> Merged {
                 continue;
             }
             if new_items.contains_key(old_element) && next_shared.is_some_and(|next| next != old_element) {
-                // Shared, but its turn has not come.
+                // The item is in both lists, but an earlier shared item comes first in the new order.
                 o += 1;
                 continue;
             }

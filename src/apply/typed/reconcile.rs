@@ -1,4 +1,4 @@
-//! Ownership after the schema made a list or map atomic (`typed/reconcile_schema.go`).
+//! Adapts ownership to a schema in which a list or map has become atomic (`typed/reconcile_schema.go`).
 
 use crate::apply::{
     path::{Path, PathElement},
@@ -6,7 +6,7 @@ use crate::apply::{
     types::{Choice, ListRelation, Type},
 };
 
-/// The set as the schema wants it now; `None` when nothing changes.
+/// The set as required by the current schema; `None` if it does not change.
 pub fn reconcile(set: &Set, ty: &Type) -> Option<Set> {
     let mut walker = Walker { path: Vec::new(), now_atomic: Set::default() };
     walker.visit(Some(set), ty, false);
@@ -18,7 +18,7 @@ pub fn reconcile(set: &Set, ty: &Type) -> Option<Set> {
 
 struct Walker {
     path: Path,
-    /// Nodes owned in parts that the schema now has as one value.
+    /// Nodes that were owned in parts and are atomic in the current schema.
     now_atomic: Set,
 }
 
@@ -47,7 +47,7 @@ impl Walker {
                         PathElement::Field(name) => map.type_of(name),
                         _ => map.other.as_ref().map(super::super::types::TypeRef::resolve),
                     };
-                    // Fields the schema does not have are left alone.
+                    // Fields without schema are left unchanged.
                     if let Some(ty) = ty {
                         self.below(set, element, is_member, ty);
                     }

@@ -1,4 +1,4 @@
-//! A value without some of its fields and items (`typed/remove.go`).
+//! Removes fields and items from a value (`typed/remove.go`).
 
 use super::item_element;
 use crate::apply::{
@@ -8,7 +8,7 @@ use crate::apply::{
 };
 use crate::value::{Map, Value};
 
-/// The value without the members of `remove`; what becomes empty becomes null.
+/// The value without the members of `remove_set`; a map or list that becomes empty becomes null.
 pub fn remove(ty: &Type, value: &Value, remove_set: &Set) -> Value {
     match (ty.choice_for(value), value) {
         (Some(Choice::Scalar(_)), _) => value.clone(),

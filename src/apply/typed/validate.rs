@@ -1,4 +1,4 @@
-//! Whether a value fits its type (`typed/validate.go`).
+//! Validates a value against its type (`typed/validate.go`).
 
 use super::{TypeErrors, error, item_element, prefixed, scalar_error};
 use crate::apply::{
@@ -9,7 +9,7 @@ use crate::apply::{
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// The errors of a value. Sets and keyed lists may hold an item twice only when `allow_duplicates`.
+/// Validates a value. Sets and map lists may contain duplicate items only if `allow_duplicates`.
 pub fn validate(ty: &Type, value: &Value, allow_duplicates: bool) -> TypeErrors {
     match ty.choice_for(value) {
         Some(Choice::Scalar(scalar)) => scalar_error(scalar, Some(value), "").map(error).unwrap_or_default(),
@@ -57,7 +57,7 @@ fn validate_map(map: &MapType, value: &Value, allow_duplicates: bool) -> TypeErr
         let element = PathElement::Field(name.clone());
         let Some(ty) = map.type_of(name) else {
             errors.extend(prefixed(error("field not declared in schema"), &element));
-            // The server stops at the first one of a map.
+            // For a map, the server stops at the first error.
             break;
         };
         errors.extend(prefixed(validate(ty, member, allow_duplicates), &element));

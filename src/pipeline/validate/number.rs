@@ -1,17 +1,18 @@
-//! Numbers: bounds, multiples and formats (`kube-openapi/pkg/validation/validate/values.go`).
+//! Validates numbers: bounds, multiples and formats (`kube-openapi/pkg/validation/validate/values.go`).
 //!
-//! Bounds are checked with the number's own type: for an int64 a fractional bound loses its fraction, so `multipleOf: 0.1`
-//! of an integer under `type: number` has the factor 0. A bound that does not fit the type is an error of every object.
+//! Bounds are converted to the type of the number: for an int64, a fractional bound loses its fraction, so `multipleOf:
+//! 0.1` with `type: number` and an integer value has the factor 0. A bound outside the range of the type is an error
+//! for every value.
 
 use super::report::{Outcome, Place, Report};
 use crate::field::BadValue;
 use crate::pipeline::compiled::{Checks, Type};
 use crate::value::{Value, number};
 
-/// The largest float below which every integer is one.
+/// The largest float up to which every integer has an exact float representation.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
-/// `swag.IsFloat64AJSONInteger`: within 2^53, and as good as whole.
+/// `swag.IsFloat64AJSONInteger`: within 2^53 and, up to a tolerance, integral.
 pub fn is_integral(x: f64) -> bool {
     if !(-MAX_SAFE..=MAX_SAFE).contains(&x) {
         return false;
@@ -20,18 +21,18 @@ pub fn is_integral(x: f64) -> bool {
     x == rounded || rounded != 0.0 && (x - rounded).abs() < 1e-9 * rounded.abs()
 }
 
-/// `int64(x)` as compiled for amd64: what does not fit becomes the smallest integer.
+/// `int64(x)` as compiled for amd64: values out of range become the smallest integer.
 pub fn truncate(x: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
 }
 
-/// The digits of a float without exponent, as `strconv.FormatFloat(x, 'f', -1, 64)`.
+/// A float in decimal notation without exponent, like `strconv.FormatFloat(x, 'f', -1, 64)`.
 fn digits(x: f64) -> String {
     format!("{x}")
 }
 
-/// Whether a number fits the type and format of the schema.
+/// Returns true if a number is in the range of the schema's type and format.
 fn fits(text: &str, checks: &Checks) -> bool {
     if !checks.number_ranges {
         true
@@ -55,7 +56,7 @@ fn unfit(what: &str, checks: &Checks, place: &Place<'_>) -> String {
     }
 }
 
-/// Holds a number to the checks of a node.
+/// Validates a number.
 pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out: &mut Outcome) {
     out.passed += 1;
     let (int, float, text) = match v {
@@ -66,7 +67,7 @@ pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out
     if !fits(&text, checks) {
         out.fail(report.unplaced(unfit("Checked", checks, place)));
     }
-    // The bound as a number of the value's own type, or as a float if it does not fit the schema's type.
+    // Converts a bound to the type of the value, or to a float if it is out of range for the schema's type.
     let native = |bound: f64, what: &str, out: &mut Outcome| {
         let fits = fits(&digits(bound), checks);
         if !fits {

@@ -1,4 +1,4 @@
-//! Places in kube-openapi's spelling, and its errors as field errors.
+//! Converts kube-openapi's errors and paths to field errors.
 
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
 use crate::release::Release;
@@ -6,21 +6,21 @@ use crate::value::{Value, json, print};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
-/// A place in a value.
+/// A path in a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// The node where validation began; prints as the empty text.
+    /// The node where validation began; formatted as an empty string.
     Root,
-    /// `.name`, without the dot at the start of the path.
+    /// `.name`, without the dot at the start of a path.
     Property(&'a Place<'a>, &'a str),
-    /// `.name`, with the dot in any case: additional properties, and missing ones.
+    /// `.name`, always with the dot: additional properties and missing properties.
     Additional(&'a Place<'a>, &'a str),
     /// `[3]`
     Index(&'a Place<'a>, usize),
 }
 
 impl Place<'_> {
-    /// Whether this prints as the empty text.
+    /// Returns true if the path is formatted as an empty string.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Root => true,
@@ -32,7 +32,7 @@ impl Place<'_> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An explicit stack: a place may be 10,000 steps deep.
+        // Uses an explicit stack, because a path may have 10,000 segments.
         let mut steps = Vec::new();
         let mut at = self;
         loop {
@@ -63,7 +63,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// An error: kube-openapi's text, by which it recognises an error it has already reported, and the field error.
+/// An error: kube-openapi's text, which identifies duplicates, and the field error.
 #[derive(Debug)]
 pub struct Found {
     text: String,
@@ -75,7 +75,7 @@ pub struct Found {
 pub struct Outcome {
     /// The errors.
     pub errors: Vec<Found>,
-    /// The number of checks that passed, by which branches are compared.
+    /// The number of passed checks, by which branches are ranked.
     pub passed: usize,
 }
 
@@ -84,7 +84,7 @@ impl Outcome {
     pub fn fail(&mut self, found: Found) {
         self.errors.push(found);
     }
-    /// Adds what a part gave.
+    /// Adds the outcome of a part.
     pub fn merge(&mut self, other: Outcome) {
         self.passed += other.passed;
         if self.errors.is_empty() {
@@ -93,19 +93,19 @@ impl Outcome {
             self.errors.extend(other.errors);
         }
     }
-    /// The field errors, each text once.
+    /// The field errors without those whose text is a duplicate.
     pub fn into_errors(self) -> ErrorList {
         let mut seen = HashSet::new();
         self.errors.into_iter().filter_map(|found| seen.insert(found.text).then_some(found.error)).collect()
     }
 }
 
-/// Makes errors; `prefix` is the path at which validation began, `None` for the nil path.
+/// Creates errors.
 #[derive(Debug)]
 pub struct Report {
-    /// The rendered path.
+    /// The formatted path at which validation began; `None` for the nil path.
     pub prefix: Option<String>,
-    /// The server's release.
+    /// The simulated release.
     pub release: Release,
 }
 
@@ -123,13 +123,13 @@ impl Report {
         let field = self.field(&place.to_string());
         Found { text, error: make(&FieldPath::new(&field)) }
     }
-    /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the text.
+    /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the string.
     pub fn wrong_type(&self, place: &Place<'_>, expected: &str, found: &str) -> Found {
         let shown = crate::value::quote::go_quote(found);
         let text = format!("{place} in body must be of type {expected}: {shown}");
         self.found(place, text.clone(), |path| FieldError::type_invalid(path, found, text))
     }
-    /// Any error that shows its text.
+    /// An `Invalid value` error with this text.
     pub fn invalid(&self, place: &Place<'_>, bad: impl Into<BadValue>, text: String) -> Found {
         self.found(place, text.clone(), |path| FieldError::invalid(path, bad, text))
     }
@@ -155,7 +155,7 @@ impl Report {
         let text = format!("{place} in body should be one of [{}]", shown.join(" "));
         self.found(place, text, |path| FieldError::not_supported(path, BadValue::of(v, self.release), &texts))
     }
-    /// An error without a place.
+    /// An error without a path.
     pub fn unplaced(&self, text: String) -> Found {
         let field = self.field("");
         let error = FieldError { kind: ErrorType::Invalid, field, bad_value: "".into(), detail: text.clone() };

@@ -1,10 +1,11 @@
-//! Membership in an enum: the value is first converted to the type of the member, as Go converts
-//! (`basicCommonValidator` in `kube-openapi/pkg/validation/validate/validator.go`): 1.5 becomes 1, 65 becomes "A".
+//! Compares values with enum members: the value is first converted to the type of the member with Go's conversion rules
+//! (`basicCommonValidator` in `kube-openapi/pkg/validation/validate/validator.go`), so 1.5 becomes 1, and 65 becomes
+//! "A".
 
 use super::number;
 use crate::value::Value;
 
-/// Whether `v` equals the enum's `member`; null equals nothing.
+/// Returns true if `v` equals the enum `member`; null equals nothing.
 pub fn equals(v: &Value, member: &Value) -> bool {
     match (v, member) {
         (Value::Null, _) | (_, Value::Null) => false,
