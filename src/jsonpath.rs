@@ -1,8 +1,10 @@
-//! The JSONPath of `k8s.io/client-go/util/jsonpath`: columns, selectable fields and kubectl's `-o jsonpath`.
+//! JSONPath as in `k8s.io/client-go/util/jsonpath`, used for printer columns, selectable fields and kubectl's `-o
+//! jsonpath`.
 //!
-//! A template is text with actions: `{.metadata.name}{"\n"}`, `{range .items[*]}…{end}`. What surprises: a filter's
-//! `[?(@.a[5])]` holds where the index is out of range, `..` yields texts too (a text has bytes as its parts), `{.}` is
-//! the key "", an integer never equals a float. Go visits objects in random order; here it is the order of their keys.
+//! A template is text with actions: `{.metadata.name}{"\n"}`, `{range .items[*]}…{end}`. client-go has some
+//! peculiarities: the filter `[?(@.a[5])]` is true if the index is out of range, `..` also returns strings (whose
+//! children are bytes), `{.}` is the key "", and an integer never equals a float. Go iterates over objects in random
+//! order; here the order is that of the keys.
 
 mod compare;
 mod eval;
@@ -30,44 +32,58 @@ pub struct JsonPath {
 pub enum Item<'a> {
     /// A part of the data, or a constant of the template.
     Value(&'a Value),
-    /// A whole number of the template; a Go `int`, which no integer column shows.
+    /// An integer literal of the template; it is a Go `int`, which integer columns do not show.
     Int(i64),
-    /// A byte of a text.
+    /// A byte of a string.
     Byte(u8),
-    /// Nothing: what `range` makes of a null.
+    /// No value, which `range` substitutes for a null.
     Missing,
 }
 
 impl JsonPath {
-    /// Reads a template such as `{.metadata.name}`; the error is the server's text.
+    /// Parses a template such as `{.metadata.name}`.
+    ///
+    /// # Errors
+    /// Returns the server's message.
     pub fn parse(template: &str) -> Result<Self, String> {
         Ok(Self { root: parse::parse(template)?, allow_missing_keys: false })
     }
 
-    /// Whether a missing key gives no result (as in columns) instead of an error `x is not found`.
+    /// If `allow` is true, a missing key gives no result, as in printer columns; otherwise it is the error `x is not
+    /// found`.
     pub fn allow_missing_keys(self, allow: bool) -> Self {
         Self { allow_missing_keys: allow, ..self }
     }
 
-    /// The results of each text and expression of the template.
+    /// The results of each text and action of the template.
+    ///
+    /// # Errors
+    /// Returns the server's message.
     pub fn find<'a>(&'a self, data: &'a Value) -> Result<Vec<Vec<Item<'a>>>, String> {
         let data = if data.is_null() { Item::Missing } else { Item::Value(data) };
         eval::Run::new(&self.root, self.allow_missing_keys).find(data, 0)
     }
 
-    /// Fills the template.
+    /// Evaluates and formats the template.
+    ///
+    /// # Errors
+    /// Returns the server's message.
     pub fn execute(&self, data: &Value) -> Result<String, String> {
         Ok(self.find(data)?.iter().map(|items| print(items)).collect())
     }
 
-    /// The keys of a template that is one plain path, `{.a.b}`: most columns and selectable fields.
+    /// The keys of a template that is a plain path such as `{.a.b}`, which most printer columns and selectable fields
+    /// are.
     fn plain_path(&self) -> Option<Vec<&str>> {
         let [node::Node::List(nodes)] = self.root.as_slice() else { return None };
         nodes.iter().map(|node| if let node::Node::Field(name) = node { Some(name.as_str()) } else { None }).collect()
     }
 }
 
-/// kubectl's relaxed form: `.a.b`, `a.b`, `{.a.b}` and `{a.b}` all mean `{.a.b}`.
+/// Converts kubectl's relaxed form: `.a.b`, `a.b`, `{.a.b}` and `{a.b}` all become `{.a.b}`.
+///
+/// # Errors
+/// Returns kubectl's message for an invalid form.
 pub fn relaxed(expression: &str) -> Result<String, String> {
     if expression.is_empty() {
         return Ok(String::new());

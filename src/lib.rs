@@ -1,8 +1,9 @@
-//! kubectl-crdx: what the Kubernetes API server would do with a custom resource, told before anything reaches the cluster.
+//! kubectl-crdx shows what the Kubernetes API server would do with a custom resource, before anything reaches the
+//! cluster.
 //!
-//! The heart is a CRD API server as a pure function, [`server`]; every command is a client of it. Data flows one way: the
-//! modules below are the layers, a blank line between two of them, and a module imports only modules of the layers above its
-//! own (`tests/architecture.rs` reads them here).
+//! The core is a CRD API server as a pure function, [`server`]; every command is a client of it. The modules below are
+//! listed by layer, with a blank line between layers. A module imports only modules of the layers above its own;
+//! `tests/architecture.rs` reads the layers from this file and enforces them.
 
 pub mod release;
 

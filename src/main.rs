@@ -4,7 +4,7 @@ use crdx::value::STACK_SIZE;
 use std::process::ExitCode;
 use std::thread;
 
-/// Most of the work allocates small values.
+/// Most of the program's work is allocating small values.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let work = thread::Builder::new().stack_size(STACK_SIZE).spawn(|| crdx::cli::run(std::env::args_os().collect()));
     match work.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => ExitCode::from(code),
-        // The panic has already been printed.
+        // The panic message has already been printed.
         Ok(Err(_)) => ExitCode::from(2),
         Err(error) => {
             eprintln!("error: cannot start a thread: {error}");

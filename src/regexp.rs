@@ -1,9 +1,9 @@
-//! Go regular expressions: package `regexp`, which is what `pattern`, CEL's `matches` and the rest of the server use.
+//! Go regular expressions (package `regexp`), as used by `pattern`, CEL's `matches` and other parts of the server.
 //!
-//! The syntax is Go's, not the engine's: `\d \w \s \b` are ASCII, `[a&&b]` has no set operations, `\Q…\E` quotes, `{n}`
-//! goes to 1000 and nested counts multiply, `\pN` means Go's Unicode version, and every mistake has Go's text. So
-//! [`parse`] reads it, and [`engine`] gives the tree to regex-automata. Matching is leftmost-first and takes time linear
-//! in the text, whatever the pattern. A pattern is compiled when it is first needed.
+//! The syntax is Go's and differs from that of regex-automata: `\d \w \s \b` are ASCII, `[a&&b]` has no set operations,
+//! `\Q…\E` quotes, `{n}` is limited to 1000 and nested counts multiply, `\pN` depends on Go's Unicode version, and
+//! errors have Go's messages. [`parse`] therefore parses the pattern, and [`engine`] passes the tree to regex-automata.
+//! Matching is leftmost-first, in time linear in the length of the text. A pattern is compiled on first use.
 
 mod class;
 mod engine;
@@ -19,7 +19,7 @@ use engine::Engine;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A pattern; clones share it.
+/// A regular expression; clones share the compiled form.
 #[derive(Clone, Debug)]
 pub struct Regexp {
     inner: Arc<Inner>,
@@ -28,29 +28,33 @@ pub struct Regexp {
 #[derive(Debug)]
 struct Inner {
     source: Box<str>,
-    /// Of each group, empty for none; entry 0 is the whole match.
+    /// The names of the groups, empty for groups without a name; entry 0 is the whole match.
     names: Box<[String]>,
     engine: OnceLock<Engine>,
 }
 
 impl Regexp {
-    /// Reads a pattern; the error is Go's text (``error parsing regexp: missing closing ): `(` ``).
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// Returns Go's message, such as ``error parsing regexp: missing closing ): `(` ``.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let names = parse::parse(pattern).map_err(|e| e.to_string())?.names.into_boxed_slice();
         Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, engine: OnceLock::new() }) })
     }
 
-    /// The pattern as written.
+    /// The source of the pattern.
     pub fn source(&self) -> &str {
         &self.inner.source
     }
 
-    /// The name of each group, empty for none; entry 0 is the whole match.
+    /// The name of each group, empty if it has none; entry 0 is the whole match.
     pub fn group_names(&self) -> &[String] {
         &self.inner.names
     }
 
-    /// The tree is not kept: most patterns of a CRD are never needed, and reading it again costs less than compiling it.
+    /// The compiled form. The tree is not kept: most patterns of a CRD are never used, and parsing again costs less
+    /// than compiling.
     fn engine(&self) -> Option<&Engine> {
         if let Some(engine) = self.inner.engine.get() {
             return Some(engine);
@@ -68,14 +72,15 @@ impl Regexp {
         self.engine().is_some_and(|engine| engine.is_match(text))
     }
 
-    /// `FindStringIndex`: the leftmost match.
+    /// `FindStringIndex`: the leftmost match, as byte offsets.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
         let mut slots = [None; 2];
         self.search(text, 0, &mut slots);
         range(&slots)
     }
 
-    /// `FindAllStringIndex`: at most `limit` non-overlapping matches; an empty match directly after another is skipped.
+    /// `FindAllStringIndex`: at most `limit` non-overlapping matches, as byte offsets; an empty match directly after
+    /// another match is skipped.
     pub fn find_all(&self, text: &str, limit: Option<usize>) -> Vec<Range<usize>> {
         let mut out = Vec::new();
         let mut slots = [None; 2];
@@ -94,13 +99,13 @@ impl Regexp {
         out
     }
 
-    /// `FindStringSubmatchIndex`: the leftmost match and its groups; entry 0 is the whole match.
+    /// `FindStringSubmatchIndex`: the byte offsets of the leftmost match and its groups; entry 0 is the whole match.
     pub fn captures(&self, text: &str) -> Option<Vec<Option<Range<usize>>>> {
         let mut slots = vec![None; 2 * self.inner.names.len()];
         self.search(text, 0, &mut slots).then(|| slots.chunks(2).map(range).collect())
     }
 
-    /// `ReplaceAllString`: `$1`, `$name`, `${name}` and `$$` in `template` are expanded.
+    /// `ReplaceAllString`: expands `$1`, `$name`, `${name}` and `$$` in `template`.
     pub fn replace_all(&self, text: &str, template: &str) -> String {
         let template = replace::Template::new(template, &self.inner.names);
         let mut slots = vec![None; if template.has_groups() { 2 * self.inner.names.len() } else { 2 }];
@@ -110,7 +115,7 @@ impl Regexp {
         while at <= text.len() && self.search(text, at, &mut slots) {
             let Some(found) = range(&slots) else { break };
             out.push_str(text.get(copied..found.start).unwrap_or(""));
-            // Not for an empty match directly after another.
+            // An empty match directly after another match is not replaced.
             if found.end > copied || found.start == 0 {
                 template.expand(&mut out, text, &slots);
             }
@@ -128,12 +133,12 @@ impl PartialEq for Regexp {
     }
 }
 
-/// The first group's boundaries as a range.
+/// The byte range of the first group.
 fn range(slots: &[Option<usize>]) -> Option<Range<usize>> {
     if let [Some(from), Some(to), ..] = slots { Some(*from..*to) } else { None }
 }
 
-/// The bytes of the character at a place, 0 at the end.
+/// The number of bytes of the character at an offset; 0 at the end.
 fn width(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|t| t.chars().next()).map_or(0, char::len_utf8)
 }

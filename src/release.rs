@@ -1,7 +1,7 @@
-//! The Kubernetes release whose API server is simulated. Whatever differs between releases is decided by a [`Release`].
+//! The simulated Kubernetes release. All behaviour that differs between releases depends on a [`Release`].
 //!
-//! A difference is written once, beside the behaviour it changes, as a comparison with one of the [`Minor`] constants.
-//! Decide it when a schema, rule or server is built, not per object.
+//! Each difference is implemented once, next to the behaviour it changes, as a comparison with one of the [`Minor`]
+//! constants. The comparison is made when a schema, rule or server is built, not for each object.
 
 mod set;
 
@@ -10,22 +10,22 @@ pub use set::{ReleaseSet, ReleaseSetError};
 use std::fmt;
 use std::str::FromStr;
 
-/// A Kubernetes minor version, 1.N: when a behaviour was introduced or changed.
+/// A Kubernetes minor version, 1.N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor(pub u16);
 
 impl Minor {
-    /// Older than every release: for what has no date of introduction.
+    /// Before every release, for behaviour that all releases have.
     pub const ALWAYS: Self = Self(0);
-    /// Newer than every release.
+    /// After every release, for behaviour that is still present.
     pub const NEVER: Self = Self(u16::MAX);
 
-    /// N of 1.N.
+    /// The number N of 1.N.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The minor version before this one.
+    /// The preceding minor version.
     #[must_use]
     pub const fn previous(self) -> Self {
         Self(self.0.saturating_sub(1))
@@ -55,26 +55,26 @@ pub const V1_36: Minor = Minor(36);
 /// Kubernetes 1.37
 pub const V1_37: Minor = Minor(37);
 
-/// A simulated release: a minor version with the state of its feature gates.
+/// A simulated release: a minor version and its feature gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: Minor,
-    /// One bit per [`Gate`], set when the gate is enabled.
+    /// One bit per [`Gate`], set if the gate is enabled.
     gates: u8,
 }
 
 impl Release {
-    /// The oldest release that can be simulated.
+    /// The oldest supported release.
     pub const OLDEST: Self = Self::of(V1_30);
-    /// The newest release that can be simulated.
+    /// The newest supported release.
     pub const NEWEST: Self = Self::of(V1_37);
 
-    /// The release of one of the constants above, with the gates' defaults.
+    /// The release of a constant above, with default feature gates.
     pub(crate) const fn of(minor: Minor) -> Self {
         let mut gates = 0;
         let mut i = 0;
         while i < GATES.len() {
-            // A `for` loop is not const.
+            // `for` loops are not allowed in const functions.
             #[allow(clippy::indexing_slicing)]
             let gate = &GATES[i];
             if gate.on.0 <= minor.0 {
@@ -85,17 +85,17 @@ impl Release {
         Self { minor, gates }
     }
 
-    /// The release 1.`minor` with the gates' defaults, if it can be simulated.
+    /// The release 1.`minor` with default feature gates; `None` if it is not supported.
     pub fn new(minor: u16) -> Option<Self> {
         (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).contains(&minor).then(|| Self::of(Minor(minor)))
     }
 
-    /// Every release that can be simulated, oldest first.
+    /// All supported releases, oldest first.
     pub fn known() -> impl Iterator<Item = Self> {
         (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).map(|minor| Self::of(Minor(minor)))
     }
 
-    /// The release that is simulated for a cluster of 1.`minor`: itself, or the nearest known one.
+    /// The release simulated for a cluster of version 1.`minor`: that release, or the nearest supported one.
     pub fn nearest(minor: u16) -> Self {
         Self::of(Minor(minor.clamp(Self::OLDEST.minor.0, Self::NEWEST.minor.0)))
     }
@@ -105,7 +105,7 @@ impl Release {
         self.minor
     }
 
-    /// The patch release that was read and recorded: `1.37.2`.
+    /// The patch release whose source and behaviour are simulated, such as `1.37.2`.
     pub fn full_version(self) -> String {
         let patch = match self.minor {
             V1_30 | V1_31 => 14,
@@ -117,7 +117,8 @@ impl Release {
         format!("{}.{patch}", self.minor)
     }
 
-    /// The line of `k8s.io/apimachinery/pkg/runtime/scheme.go` that some error texts give as the name of a scheme.
+    /// The source line in `k8s.io/apimachinery/pkg/runtime/scheme.go` that some error messages contain as the name of a
+    /// scheme.
     pub fn scheme(self) -> String {
         let line = match self.minor {
             V1_30 | V1_31 | V1_32 => 100,
@@ -127,26 +128,27 @@ impl Release {
         format!("\"pkg/runtime/scheme.go:{line}\"")
     }
 
-    /// Whether this release is `minor` or newer.
+    /// Returns true if this release is `minor` or newer.
     pub const fn since(self, minor: Minor) -> bool {
         self.minor.0 >= minor.0
     }
 
-    /// The version whose features new expressions and formats are limited to, so that the previous release can read
-    /// what is stored (`DefaultCompatibilityVersion`, `k8s.io/apiserver/pkg/cel/environment/base.go`).
+    /// The compatibility version: new expressions and formats are limited to the features of the previous release, so
+    /// that it can read stored objects after a rollback (`DefaultCompatibilityVersion` in
+    /// `k8s.io/apiserver/pkg/cel/environment/base.go`).
     pub const fn compatibility(self) -> Minor {
         self.minor.previous()
     }
 
-    /// Whether a feature gate is enabled.
+    /// Returns true if a feature gate is enabled.
     pub const fn enables(self, gate: Gate) -> bool {
         self.gates & gate.bit() != 0
     }
 
-    /// The same release with a feature gate set by its name, as `--feature-gates` does.
+    /// Sets a feature gate by name, like `--feature-gates`.
     ///
     /// # Errors
-    /// When no gate of that name concerns custom resources in this release, or when the release has locked it.
+    /// Returns an error if this release has no such gate for custom resources, or if the gate is locked.
     pub fn with_gate(mut self, name: &str, enabled: bool) -> Result<Self, GateError> {
         let known = || GATES.iter().filter(|gate| self.since(gate.introduced));
         let Some(spec) = known().find(|gate| gate.name == name) else {
@@ -171,8 +173,8 @@ impl fmt::Display for Release {
     }
 }
 
-/// `1.N` of a known release, also as servers and downloads call it: `v1.N`, `1.N.4`, `v1.N.4-eks-1a2b`. The patch and what
-/// follows it are ignored.
+/// Parses the version of a supported release: `1.N`, or a full version such as `v1.N`, `1.N.4` or `v1.N.4-eks-1a2b`.
+/// The patch version and suffix are ignored.
 impl FromStr for Release {
     type Err = UnknownRelease;
 
@@ -183,14 +185,14 @@ impl FromStr for Release {
         let (major, minor, patch) = (parts.next(), parts.next(), parts.next());
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         let fits = major == Some("1") && patch.is_none_or(is_number) && parts.next().is_none();
-        // A suffix belongs to a whole version: `1.31-1.33` is not one.
+        // A suffix is allowed only after a full version: `1.31-1.33` is invalid.
         let fits = fits && (patch.is_some() || version.len() == bare.len());
         let known = |minor: &str| Self::known().find(|release| release.minor.0.to_string() == minor);
         minor.filter(|_| fits).and_then(known).ok_or_else(|| UnknownRelease(text.to_owned()))
     }
 }
 
-/// A version that cannot be simulated.
+/// The error for a version that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRelease(String);
 
@@ -203,14 +205,14 @@ impl fmt::Display for UnknownRelease {
 
 impl std::error::Error for UnknownRelease {}
 
-/// A feature gate of the API server that concerns custom resources.
+/// A feature gate of the API server that affects custom resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Errors in unchanged fields are tolerated.
+    /// `CRDValidationRatcheting`: errors in unchanged fields are tolerated.
     CrdValidationRatcheting,
-    /// `selectableFields` of a definition, and field selectors on them.
+    /// `selectableFields` in CRDs, and field selectors on them.
     CustomResourceFieldSelectors,
-    /// `observedGeneration` in the conditions of a definition.
+    /// `observedGeneration` in the conditions of CRDs.
     CrdObservedGenerationTracking,
     /// `MutatingAdmissionPolicy`.
     MutatingAdmissionPolicy,
@@ -225,15 +227,16 @@ impl Gate {
 struct GateSpec {
     gate: Gate,
     name: &'static str,
-    /// The release that brought it, disabled by default unless `on` is the same.
+    /// The release that introduced the gate. The gate is disabled by default until release `on`.
     introduced: Minor,
-    /// The release that enabled it by default.
+    /// The first release in which the gate is enabled by default.
     on: Minor,
-    /// The release that locked it to its default.
+    /// The first release that locks the gate to its default.
     locked: Minor,
 }
 
-/// `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go`, `k8s.io/apiserver/pkg/features/kube_features.go`
+/// From `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go` and
+/// `k8s.io/apiserver/pkg/features/kube_features.go`.
 const GATES: [GateSpec; 4] = [
     GateSpec {
         gate: Gate::CrdObservedGenerationTracking,
@@ -265,21 +268,21 @@ const GATES: [GateSpec; 4] = [
     },
 ];
 
-/// A feature gate that cannot be set.
+/// The error for a feature gate that cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateError {
-    /// No such gate in the release, or none that concerns custom resources.
+    /// The release has no such gate, or the gate does not affect custom resources.
     Unknown {
-        /// The name asked for.
+        /// The name of the gate.
         name: String,
         /// The release.
         release: Release,
         /// The gates that the release has.
         known: Vec<&'static str>,
     },
-    /// The release does not allow disabling the gate.
+    /// The release has locked the gate.
     Locked {
-        /// Its name.
+        /// The name of the gate.
         name: &'static str,
         /// The release.
         release: Release,

@@ -1,10 +1,10 @@
-//! "Did you mean": the candidate that a misspelt word was probably meant to be.
+//! Spelling suggestions ("did you mean").
 
 use strsim::damerau_levenshtein;
 
-/// The candidate closest to `word`, if one is close enough: it differs in letter case only, or by at most a third of its
-/// length in inserted, deleted, replaced or swapped characters. Among equally close candidates the first in alphabetical
-/// order is taken, so that the answer does not depend on the order of the candidates.
+/// The candidate closest to `word`, if one is close enough: it differs only in case, or by inserting, deleting,
+/// replacing or swapping at most a third of its characters. Of equally close candidates, the first in alphabetical
+/// order is returned, so that the result does not depend on the order of the candidates.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let most = word.chars().count().max(3) / 3;
@@ -15,7 +15,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates.into_iter().filter_map(distance).min().map(|(_, candidate)| candidate)
 }
 
-/// The text of a help line that suggests `candidate`.
+/// The help line that suggests `candidate`.
 pub fn did_you_mean(candidate: &str) -> String {
     format!("did you mean `{candidate}`?")
 }

@@ -1,10 +1,10 @@
-//! YAML and JSON text to [`Value`](crate::value::Value) and back, with the error texts and quirks of the readers in kubectl
-//! and the API server.
+//! Converts YAML and JSON text to [`Value`](crate::value::Value) and back, with the error messages and peculiarities of
+//! kubectl and the API server.
 //!
-//! - [`yaml`] reads YAML 1.1 as `sigs.k8s.io/yaml` 1.6 does (YAML to JSON text, that to int64 and float64).
-//! - [`json`] reads request bodies as `sigs.k8s.io/json` does and writes what `kubectl -o json` writes.
-//! - [`documents`] splits a stream into documents as `k8s.io/apimachinery/pkg/util/yaml` does.
-//! - [`spans`] finds the line and column of a field, on demand.
+//! - [`yaml`] decodes YAML 1.1 like `sigs.k8s.io/yaml` 1.6 (YAML to JSON text, then to int64 and float64).
+//! - [`json`] decodes request bodies like `sigs.k8s.io/json`, and writes the output of `kubectl -o json`.
+//! - [`documents`] splits a stream into documents like `k8s.io/apimachinery/pkg/util/yaml`.
+//! - [`spans`] finds the line and column of a field on demand.
 
 pub mod documents;
 pub mod json;
@@ -13,17 +13,17 @@ pub mod yaml;
 
 use std::fmt;
 
-/// A place in a text. Both numbers start at 1; columns count characters.
+/// A position in a text. Line and column start at 1; columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The line.
+    /// The line number.
     pub line: usize,
     /// The column, in characters.
     pub column: usize,
 }
 
 impl Position {
-    /// The position of byte `offset` in `text`. A byte order mark at the start has no column.
+    /// The position of byte `offset` in `text`. A byte order mark at the start does not count as a column.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.split(|b| *b == b'\n').count();
@@ -36,7 +36,7 @@ impl Position {
         Self { line, column }
     }
 
-    /// The byte offset of this place in `text`.
+    /// The byte offset of this position in `text`.
     pub(crate) fn offset(self, text: &[u8]) -> usize {
         let line = text.split(|b| *b == b'\n').take(self.line.saturating_sub(1)).map(|l| l.len() + 1).sum::<usize>();
         let rest = text.get(line..).unwrap_or_default();
@@ -44,7 +44,7 @@ impl Position {
         line + starts.chain([rest.len()]).nth(self.column.saturating_sub(1)).unwrap_or(rest.len())
     }
 
-    /// This place of a text, as a place of the source in which that text begins at `start`.
+    /// Converts a position in a text that begins at `start` to a position in the source.
     pub fn within(self, start: Self) -> Self {
         let column = if self.line == 1 { self.column + start.column - 1 } else { self.column };
         Self { line: self.line + start.line - 1, column }
@@ -57,12 +57,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// An error that occurred while reading a text.
+/// An error while decoding a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The message of kubectl and the server, including their line numbers, which are not always right.
+    /// The message of kubectl and the server, including their line numbers, which are not always correct.
     pub message: String,
-    /// The actual position of the error, if it is known.
+    /// The actual position of the error, if known.
     pub position: Option<Position>,
 }
 
@@ -85,11 +85,11 @@ impl std::error::Error for Error {}
 pub enum Syntax {
     /// JSON.
     Json,
-    /// YAML, which most JSON is as well.
+    /// YAML, which includes most JSON texts.
     Yaml,
 }
 
-/// Whether `text` is read as JSON (`IsJSONBuffer`): its first character that is not white space is `{`.
+/// Returns true if `text` is decoded as JSON (`IsJSONBuffer`): its first character except white space is `{`.
 pub fn looks_like_json(text: &[u8]) -> bool {
     let mut rest = text;
     loop {
@@ -105,7 +105,7 @@ pub fn looks_like_json(text: &[u8]) -> bool {
     }
 }
 
-/// Bytes as Go makes text of them: each byte that is not part of valid UTF-8 becomes U+FFFD.
+/// Converts bytes to text like Go: each byte that is not part of valid UTF-8 becomes U+FFFD.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

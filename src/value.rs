@@ -1,6 +1,7 @@
-//! The JSON tree, with int64 and float64 kept apart as the server keeps them (`k8s.io/apimachinery/pkg/util/json`).
+//! JSON values. Integers (int64) and floats (float64) are distinct, as on the server
+//! (`k8s.io/apimachinery/pkg/util/json`).
 //!
-//! Object keys are sorted, because that is the order in which Go writes a map and the only one that is the same every time.
+//! Object keys are sorted: this is the order in which Go encodes maps, and it is deterministic.
 
 pub mod base64;
 pub mod group_version;
@@ -15,14 +16,14 @@ pub mod url;
 
 use std::collections::BTreeMap;
 
-/// The stack size of threads that handle values, in bytes. Values may nest 10,000 levels deep and the code recurses into
-/// them. Only pages of the stack that are touched use memory.
+/// The stack size of threads that process values, in bytes. Values may nest 10,000 levels deep and are processed
+/// recursively. Only stack pages that are used occupy memory.
 pub const STACK_SIZE: usize = 256 << 20;
 
 /// An object's members, sorted by key.
 pub type Map = BTreeMap<String, Value>;
 
-/// A JSON value. `Int(1)` and `Float(1.0)` are different values, as they are for Go's `DeepEqual`.
+/// A JSON value. `Int(1)` and `Float(1.0)` are different values, as for Go's `DeepEqual`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// `null`
@@ -30,7 +31,7 @@ pub enum Value {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number written without fraction or exponent that fits 64 bits.
+    /// A number without fraction or exponent in the range of int64.
     Int(i64),
     /// Any other number; always finite.
     Float(f64),
@@ -43,47 +44,47 @@ pub enum Value {
 }
 
 impl Value {
-    /// The members, if this is an object.
+    /// The members, if the value is an object.
     pub fn as_object(&self) -> Option<&Map> {
         if let Self::Object(m) = self { Some(m) } else { None }
     }
-    /// The members, if this is an object.
+    /// The members, if the value is an object.
     pub fn as_object_mut(&mut self) -> Option<&mut Map> {
         if let Self::Object(m) = self { Some(m) } else { None }
     }
-    /// The items, if this is an array.
+    /// The items, if the value is an array.
     pub fn as_array(&self) -> Option<&[Value]> {
         if let Self::Array(a) = self { Some(a) } else { None }
     }
-    /// The text, if this is a string.
+    /// The text, if the value is a string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(s) = self { Some(s) } else { None }
     }
-    /// The integer, if this is an int64 (a float with an integral value is not).
+    /// The integer, if the value is an int64; `None` for a float, even if it is integral.
     pub fn as_int(&self) -> Option<i64> {
         if let Self::Int(i) = self { Some(*i) } else { None }
     }
-    /// The boolean, if this is one.
+    /// The boolean, if the value is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(b) = self { Some(*b) } else { None }
     }
-    /// Whether this is `null`.
+    /// Returns true if the value is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
-    /// The member `key`, if this is an object that has it.
+    /// The member `key`, if the value is an object that has it.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_object()?.get(key)
     }
-    /// The member `key`, if this is an object that has it.
+    /// The member `key`, if the value is an object that has it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.as_object_mut()?.get_mut(key)
     }
-    /// The value at nested members, `None` when any is missing or not an object.
+    /// The value at a path of member names; `None` if a member is missing or its parent is not an object.
     pub fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self, |v, key| v.get(key))
     }
-    /// The text at nested members.
+    /// The string at a path of member names.
     pub fn str_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path)?.as_str()
     }

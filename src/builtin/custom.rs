@@ -20,17 +20,18 @@ pub(super) enum Custom {
     Raw,
 }
 
-/// Why a value is refused.
+/// The reason why a value is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// `json.UnmarshalTypeError`: the value, and the Go type that does not accept it. The reader adds the field.
+    /// `json.UnmarshalTypeError`: a description of the value, and the Go type that does not accept it. The reader adds
+    /// the field.
     Type(String, &'static str),
-    /// The text of any other error.
+    /// Any other error, with its message.
     Text(String),
 }
 
 impl Custom {
-    /// The type with this name in the table. The table's generator refuses names that are missing here.
+    /// The type with this name in the table. The generator of the table rejects names that are missing here.
     pub fn named(name: &str) -> Self {
         match name {
             "resource.Quantity" => Self::Quantity,
@@ -41,7 +42,10 @@ impl Custom {
         }
     }
 
-    /// Decodes the text of a JSON value.
+    /// Checks the text of a JSON value.
+    ///
+    /// # Errors
+    /// Returns the reason why the type does not accept it.
     pub fn read(self, literal: &[u8]) -> Result<(), Fault> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
@@ -65,7 +69,7 @@ impl Custom {
     }
 }
 
-/// Returns the text between the quotes without decoding its escapes.
+/// Checks a quantity, given as a string or number. Escape sequences of the string are not decoded.
 fn quantity(literal: &[u8]) -> Result<(), Fault> {
     let inner = literal.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     // `strings.TrimSpace` trims Unicode white space, as `trim` does.

@@ -1,4 +1,4 @@
-//! Decodes a body for the endpoint it is sent to, with the responses of `createHandler` in `k8s.io/apiserver`.
+//! Decodes a body for the endpoint of the request, with the error responses of `createHandler` in `k8s.io/apiserver`.
 
 use super::meta::{self, GroupVersionKind};
 use super::reader::{self, Findings, Missing, Strict};
@@ -8,36 +8,36 @@ use crate::text::{json, lossy};
 use crate::value::quote;
 use std::fmt::Write as _;
 
-/// The kind that a request creates or updates.
+/// The kind that an endpoint accepts.
 pub type Endpoint = GroupVersionKind;
 
-/// The name of the server's scheme in its errors.
+/// The name of the server's scheme in error messages.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
-/// A body that could be decoded, with the errors that strict validation reports.
+/// A decoded body, with the errors found under strict validation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
-    /// Unknown and duplicate fields: refused under strict validation, warnings by default.
+    /// Unknown and duplicate fields: errors under strict validation, warnings by default.
     pub strict: Vec<Strict>,
-    /// What the published schema requires beyond decoding.
+    /// Violations of the published schema that decoding does not report.
     pub missing: Vec<Missing>,
-    /// An API version that differs from the endpoint's; refused after strict errors.
+    /// The error for an apiVersion that differs from the endpoint's; reported after strict errors.
     wrong_version: Option<Refusal>,
-    /// The beginning of the message about strict errors.
+    /// The beginning of the message for strict errors.
     cannot_be_handled: String,
 }
 
-/// A refusal with code 400.
+/// An error response with code 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The whole message of the Status.
+    /// The message of the Status.
     pub message: String,
-    /// The path of the wrong field, if there is one, with all indexes and map keys.
+    /// The path of the invalid field, if there is one, with all indexes and map keys.
     pub path: Option<String>,
 }
 
 impl Decoded {
-    /// The refusal under `fieldValidation=Strict`.
+    /// The error response with `fieldValidation=Strict`, if any.
     pub fn strictly(&self) -> Option<Refusal> {
         if self.strict.is_empty() {
             return self.wrong_version.clone();
@@ -49,16 +49,16 @@ impl Decoded {
         Some(Refusal { message, path: None })
     }
 
-    /// The refusal under `fieldValidation=Warn` and `Ignore`.
+    /// The error response with `fieldValidation=Warn` or `Ignore`, if any.
     pub fn leniently(&self) -> Option<Refusal> {
         self.wrong_version.clone()
     }
 }
 
-/// Decodes a body that is sent to `endpoint`, a kind of the release of `types`.
+/// Decodes a body sent to `endpoint`, a kind in the release of `types`.
 ///
 /// # Errors
-/// A refusal that does not depend on the field validation.
+/// Returns an error response that does not depend on `fieldValidation`.
 pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
     let actual = meta::read(body).map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
@@ -116,7 +116,7 @@ fn not_registered(kind: &GroupVersionKind) -> String {
     format!("no kind {name} is registered for version {version} in scheme {scheme}")
 }
 
-/// The Go type to which the server converts every version of a kind.
+/// The Go type to which the server converts all versions of a kind.
 fn internal_type(kind: &GroupVersionKind) -> String {
     let package = match kind.group.as_str() {
         "" => "core",

@@ -1,13 +1,13 @@
-//! The first pass over a body: Go's `encoding/json` reads its kind and apiVersion (`SimpleMetaFactory.Interpret`).
+//! The first pass over a body: Go's `encoding/json` decodes its kind and apiVersion (`SimpleMetaFactory.Interpret`).
 //!
-//! It folds the case of keys (`Kind`, `KIND`, the Kelvin sign for `k`). The last of several keys wins; `null` changes
-//! nothing.
+//! Keys are matched case-insensitively with Unicode folding (`Kind`, `KIND`, the Kelvin sign for `k`). Of several
+//! matching keys the last one is used; `null` has no effect.
 
 use crate::text::json::cursor::{Cursor, Kind};
 use crate::text::json::{self};
 use crate::value::group_version;
 
-/// The kind and apiVersion of a body; absent ones are empty.
+/// The kind and apiVersion of a body; empty if absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupVersionKind {
     /// The API group.
@@ -25,10 +25,10 @@ impl GroupVersionKind {
     }
 }
 
-/// Reads the kind.
+/// Decodes the kind and apiVersion.
 ///
 /// # Errors
-/// The text of Go's error.
+/// Returns Go's message.
 pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
     let fault = |text: &str| Err(format!("couldn't get version/kind; json parse error: {text}"));
     if let Err(error) = json::check(body) {
@@ -75,7 +75,8 @@ pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
     Ok(GroupVersionKind { group: group.to_owned(), version: version.to_owned(), kind })
 }
 
-/// A key, folded as Go compares it (`foldName`): ASCII letters, and the two other characters that fold to one.
+/// Folds a key for comparison like Go (`foldName`): ASCII letters, and the two other characters that fold to an ASCII
+/// letter.
 fn fold(key: &str) -> String {
     key.chars()
         .map(|c| match c {

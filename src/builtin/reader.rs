@@ -1,8 +1,8 @@
-//! The second pass over a body: decodes it into a Go type as `sigs.k8s.io/json` does.
+//! The second pass over a body: decodes it into a Go type like `sigs.k8s.io/json`.
 //!
-//! An error of a type with its own `UnmarshalJSON` ends the decoding and replaces every earlier error; of other
-//! mismatches the first is kept while decoding continues. Strict errors are reported only if there is neither. Values
-//! under an unknown key are not checked.
+//! An error of a type with its own `UnmarshalJSON` ends decoding and replaces earlier errors; of other type mismatches
+//! the first one is kept while decoding continues. Strict errors are reported only if there is neither. Values of
+//! unknown keys are not checked.
 
 use super::custom::{Custom, Fault};
 use super::types::{Definition, Struct, Type, TypeId, Types};
@@ -12,25 +12,25 @@ use crate::value::quote;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The most strict errors that are kept (`saveStrictError`).
+/// The maximum number of strict errors (`saveStrictError`).
 const MAX_STRICT: usize = 100;
 
-/// Deeper values are not checked: some types are recursive, and the stack is limited.
+/// The maximum depth to which values are checked, because some types are recursive and the stack is limited.
 const MAX_DEPTH: usize = 500;
 
-/// From this release on, errors name the embedded structs on the path to a field (newer `sigs.k8s.io/json`).
+/// Since this release, error messages name the embedded structs on the path to a field (newer `sigs.k8s.io/json`).
 const NAMES_EMBEDDED_SINCE: u32 = 35;
 
-/// A field that only strict validation refuses.
+/// A field that only strict validation rejects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strict {
-    /// Whether the field is duplicated; otherwise its type does not have it.
+    /// True for a duplicate field, false for an unknown field.
     pub duplicate: bool,
-    /// `spec.containers[0].imagee`
+    /// The path of the field, such as `spec.containers[0].imagee`.
     pub path: String,
     /// The name of the field.
     pub field: String,
-    /// The type that lacks the field.
+    /// The type that does not have the field.
     pub type_: Option<TypeId>,
 }
 
@@ -41,26 +41,26 @@ impl fmt::Display for Strict {
     }
 }
 
-/// The error that ended the decoding.
+/// The error that ended decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The text of Go's error.
+    /// Go's error message.
     pub message: String,
-    /// The field, with the indexes and map keys that the text may lack.
+    /// The path of the field, including indexes and map keys that Go's message may omit.
     pub path: String,
 }
 
-/// What the published schema requires beyond decoding.
+/// A violation of the published schema that decoding does not report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// A required field is missing.
     Field {
-        /// The path of the object that lacks it; empty for the root.
+        /// The path of the object without the field; empty for the root.
         object: String,
         /// The name of the field.
         field: &'static str,
     },
-    /// A value is not one of the enum's.
+    /// A value that is not in the enum.
     Value {
         /// The path of the field.
         path: String,
@@ -71,14 +71,14 @@ pub enum Missing {
     },
 }
 
-/// What was found in a body without refusing it.
+/// The findings in a body that do not make decoding fail.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub strict: Vec<Strict>,
     pub missing: Vec<Missing>,
 }
 
-/// Decodes `body`, whose syntax was checked and which is an object or `null`, into a struct.
+/// Decodes `body` into a struct. The body must be a syntactically valid object or `null`.
 pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, Mistake> {
     let mut reader = Reader {
         types,
@@ -99,17 +99,17 @@ pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<F
 struct Reader<'a> {
     types: &'static Types,
     cursor: Cursor<'a>,
-    /// The struct and the path that a type mismatch reports.
+    /// The struct and the path for type mismatch errors.
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: Path,
-    /// The strict errors so far, without duplicates.
+    /// The strict errors so far, for removing duplicates.
     seen: BTreeSet<(bool, String)>,
     mistake: Option<Mistake>,
     found: Findings,
 }
 
-/// The path in strict errors. An empty key is part of it, too.
+/// A path in strict errors, in which empty keys are included.
 #[derive(Debug, Default)]
 struct Path {
     text: String,
@@ -145,11 +145,11 @@ impl Path {
     }
 }
 
-/// The kind of a type, without pointers and names.
+/// The kind of a type, without pointers and type names.
 enum Base {
     Struct(TypeId, &'static Struct),
     Custom(Custom),
-    /// A string, with the values of its enum in the published schema.
+    /// A scalar, with the values of its enum in the published schema.
     Plain(&'static Type, &'static [&'static str]),
 }
 
@@ -164,13 +164,13 @@ fn base(types: &'static Types, shown: &'static Type) -> Base {
 }
 
 impl Reader<'_> {
-    /// Decodes the value at the cursor. [`MAX_DEPTH`] bounds the recursion.
+    /// Decodes the value at the cursor. The recursion is bounded by [`MAX_DEPTH`].
     fn value(&mut self, type_: &'static Type) -> Result<(), Mistake> {
         let shown = type_.target();
         let kind = self.cursor.kind();
         match (base(self.types, shown), kind) {
-            // A pointer becomes nil, a value keeps its zero value, and every type with its own UnmarshalJSON accepts
-            // null.
+            // A null sets a pointer to nil and leaves other values unchanged, and every type with its own
+            // `UnmarshalJSON` accepts it.
             (_, Kind::Null) | (Base::Plain(Type::Bool, _), Kind::Bool) => {
                 self.cursor.literal();
             }
@@ -276,7 +276,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Records the fields that the published schema requires and the object lacks.
+    /// Records the missing fields that the published schema requires.
     fn required(&mut self, s: &'static Struct, seen: &[Seen]) {
         let fields = s.fields.iter().zip(seen).filter(|(field, seen)| field.required && **seen != Seen::Value);
         let mut absent: Vec<_> = fields.map(|(field, _)| (field.order, field.name)).collect();
@@ -324,16 +324,16 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an object has a field.
+/// The presence of a field in an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     No,
-    /// Present as `null`, which counts as absent.
+    /// The field is null, which counts as absent.
     Null,
     Value,
 }
 
-/// Whether a JSON number fits a Go type; `None` if the type is not numeric.
+/// Returns true if a JSON number is in the range of a Go type; `None` if the type is not numeric.
 fn fits(type_: &Type, literal: &str) -> Option<bool> {
     let int = |most: i64| literal.parse::<i64>().is_ok_and(|n| (-most - 1..=most).contains(&n));
     let uint = |most: u64| literal.parse::<u64>().is_ok_and(|n| n <= most);

@@ -1,19 +1,19 @@
 //! The table of kinds and types, `types.txt`, which `scripts/builtin-types` generates from the Go modules.
 //!
-//! A line may end with the releases that have it: `@31-34`, `@-34` (up to), `@31` (since). Without this suffix, all
-//! releases have it; an indented line inherits the releases of the line above it.
+//! A line may end with the releases to which it applies: `@31-34`, `@-34` (up to), `@31` (since). A line without this
+//! suffix applies to all releases; an indented line inherits the releases of the line above it.
 //!
 //! ```text
 //! releases 30 37
 //! kind apps/v1 Deployment apps/v1.Deployment served cluster deprecated=1.9 removed=1.16 instead=apps/v1/Deployment
-//! kind * DeleteOptions meta/v1.DeleteOptions  of every group and version that is there
-//! kind ** Status meta/v1.Status               of any group and version
+//! kind * DeleteOptions meta/v1.DeleteOptions  in every known group and version
+//! kind ** Status meta/v1.Status               in any group and version
 //! type core/v1.Container struct               one line per field: name, Go type, flags
 //!  name string
-//!  ports [].ContainerPort eo                  .ContainerPort is of the same package
-//! type core/v1.Protocol string                one line per constant, if the published schema limits it to these
+//!  ports [].ContainerPort eo                  .ContainerPort is in the same package
+//! type core/v1.Protocol string                one line per constant, if the published schema has an enum
 //!  SCTP
-//! type resource.Quantity custom               it has its own UnmarshalJSON
+//! type resource.Quantity custom               has its own UnmarshalJSON
 //! ```
 //!
 //! The flags of a field: `i` embedded, `e` omitempty, `z` omitzero, `o` +optional, `r` +required, `d` +default.
@@ -27,36 +27,36 @@ const TEXT: &str = include_str!("types.txt");
 /// A range of minor versions of Kubernetes 1.
 pub type Releases = RangeInclusive<u32>;
 
-/// The lines of the table, indexed by kind and by type.
+/// The rows of the table, indexed by kind and by type.
 #[derive(Debug)]
 pub struct Table {
     releases: Releases,
-    /// By group version, then by kind.
+    /// By group version and kind.
     kinds: BTreeMap<&'static str, BTreeMap<&'static str, Vec<KindRow>>>,
-    /// Sorted by name.
+    /// Type rows, sorted by name.
     types: Vec<TypeRow>,
 }
 
 /// A kind in a range of releases.
 #[derive(Clone, Debug)]
 pub struct KindRow {
-    /// The releases whose scheme has it.
+    /// The releases that have the kind in their scheme.
     pub releases: Releases,
-    /// The name of its type.
+    /// The name of the Go type.
     pub type_name: &'static str,
-    /// Whether API servers serve it; otherwise it can only be decoded.
+    /// True if API servers serve the kind; otherwise it can only be decoded.
     pub served: bool,
-    /// Whether it is cluster-scoped.
+    /// True if the kind is cluster-scoped.
     pub cluster: bool,
-    /// The release that deprecated it, as `1.21`.
+    /// The release that deprecated the kind, such as `1.21`.
     pub deprecated: Option<&'static str>,
-    /// The release that stopped serving it.
+    /// The release that stopped serving the kind.
     pub removed: Option<&'static str>,
-    /// The group version and kind to use instead, as `apps/v1/Deployment`.
+    /// The group version and kind to use instead, such as `apps/v1/Deployment`.
     pub instead: Option<&'static str>,
 }
 
-/// A type: its name, its definition and its indented lines.
+/// A type: its name, definition and indented lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeRow {
     pub name: &'static str,
@@ -69,7 +69,7 @@ pub(super) struct TypeRow {
 #[derive(Clone, Debug)]
 pub(super) struct FieldRow {
     pub releases: Releases,
-    /// Its JSON name; the Go name if it is embedded.
+    /// The JSON name; the Go name for an embedded struct.
     pub name: &'static str,
     pub type_name: &'static str,
     pub flags: &'static str,
@@ -80,7 +80,7 @@ impl FieldRow {
         self.flags.contains('i')
     }
 
-    /// Whether the published schema requires it (`isOptional` of kube-openapi's generator).
+    /// Returns true if the published schema requires the field (`isOptional` in kube-openapi's generator).
     pub fn is_required(&self) -> bool {
         self.flags.contains('r') || !self.flags.contains(['o', 'e'])
     }
@@ -136,13 +136,13 @@ impl Table {
         self.releases.clone()
     }
 
-    /// The kind in `release`; `group_version` is written as in `apiVersion`.
+    /// The kind in `release`; `group_version` has the form of `apiVersion`.
     pub fn kind(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
         self.rows(group_version, kind).iter().find(|row| row.releases.contains(&release))
     }
 
-    /// The kind that the server's scheme decodes a body into: as [`Table::kind`], or a kind that many group versions
-    /// share.
+    /// The kind in the server's scheme into which a body is decoded: like [`Table::kind`], but also finds kinds shared
+    /// by many group versions.
     pub fn registered(&self, group_version: &str, kind: &str, release: u32) -> Option<&KindRow> {
         let known = || {
             let mut rows = self.kinds.get(group_version).into_iter().flat_map(BTreeMap::values).flatten();
@@ -152,12 +152,12 @@ impl Table {
         one.or_else(|| self.kind("*", kind, release).filter(|_| known()))
     }
 
-    /// The kind in every release that has it.
+    /// The rows of a kind for all releases.
     pub fn rows(&self, group_version: &str, kind: &str) -> &[KindRow] {
         self.kinds.get(group_version).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether some release serves a kind of this group.
+    /// Returns true if any release serves a kind of this group.
     pub fn has_group(&self, group: &str) -> bool {
         let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
         of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
@@ -170,7 +170,7 @@ impl Table {
         of_group.filter(served).copied().collect()
     }
 
-    /// The kinds of a group that `release` serves, without list kinds.
+    /// The kinds of a group that `release` serves, except list kinds.
     pub fn kinds(&self, group: &str, release: u32) -> Vec<&'static str> {
         let of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
         let rows = of_group.flat_map(|(_, kinds)| kinds);
@@ -189,7 +189,7 @@ impl Table {
         self.types.binary_search_by(|row| row.name.cmp(name)).ok()
     }
 
-    /// The fields of a struct, in all releases.
+    /// The fields of a struct in all releases.
     pub(super) fn fields(row: TypeRow) -> impl Iterator<Item = FieldRow> {
         row.lines().map(|(line, releases)| {
             let mut words = line.split(' ');
@@ -198,7 +198,7 @@ impl Table {
         })
     }
 
-    /// The constants to which the published schema limits a type, with the releases that have them.
+    /// The constants to which the published schema limits a type, with their releases.
     pub(super) fn constants(row: TypeRow) -> impl Iterator<Item = (&'static str, Releases)> {
         row.lines()
     }
@@ -230,12 +230,12 @@ impl KindRow {
     }
 }
 
-/// The group of a well-formed `apiVersion`.
+/// The group of a valid `apiVersion`.
 fn group_of(group_version: &str) -> &str {
     group_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// Splits the range of releases from the end of a line.
+/// Splits off the release range at the end of a line.
 fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
     let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
     let (from, to) = span.split_once('-').unwrap_or((span, ""));

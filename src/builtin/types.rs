@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 64;
 pub struct Types {
     release: u32,
     table: &'static Table,
-    /// By index in the table.
+    /// The definitions built so far, by index in the table.
     made: Vec<OnceLock<Definition>>,
 }
 
@@ -27,32 +27,32 @@ pub(super) enum Definition {
     Struct(Struct),
     /// A type with its own `UnmarshalJSON`.
     Custom(Custom),
-    /// Another type under a new name.
+    /// A type defined by another type.
     Named {
         of: Type,
-        /// The enum of the published schema; empty if every value is allowed.
+        /// The enum in the published schema; empty if every value is allowed.
         constants: Vec<&'static str>,
     },
 }
 
-/// A struct, with the fields of its JSON form.
+/// A struct with its JSON fields.
 #[derive(Debug)]
 pub(super) struct Struct {
-    /// The Go name without the package.
+    /// The Go name without package.
     pub name: &'static str,
-    /// Sorted by name, including the fields of embedded structs.
+    /// The fields sorted by name, including those of embedded structs.
     pub fields: Vec<Field>,
 }
 
 #[derive(Debug)]
 pub(super) struct Field {
     pub name: &'static str,
-    /// The Go names of the embedded structs on the path to it.
+    /// The Go names of the embedded structs on the path to the field.
     pub embedded: Vec<&'static str>,
     pub type_: Type,
-    /// Whether the published schema requires it.
+    /// True if the published schema requires the field.
     pub required: bool,
-    /// Its position in the Go source, which is the order in which missing fields are reported.
+    /// The position in the Go source, which is the order in which missing fields are reported.
     pub order: usize,
 }
 
@@ -68,12 +68,12 @@ impl Struct {
 pub(super) enum Type {
     Bool,
     String,
-    /// With its size in bits.
+    /// An integer of this size in bits.
     Int(u32),
     Uint(u32),
     Float(u32),
     List(Box<Type>),
-    /// A map from strings to values.
+    /// A map with its key type and value type.
     Map(Box<Type>, Box<Type>),
     Pointer(Box<Type>),
     Named(TypeId),
@@ -100,7 +100,7 @@ impl Types {
         self.release
     }
 
-    /// A type by its name in the table.
+    /// The type with this name in the table.
     pub(super) fn id(&self, name: &str) -> Option<TypeId> {
         self.table.type_id(name).map(TypeId)
     }
@@ -109,7 +109,7 @@ impl Types {
         Some(self.made.get(id.0)?.get_or_init(|| self.make(id)))
     }
 
-    /// The names of the fields of a struct in this release.
+    /// The field names of a struct in this release.
     pub fn field_names(&self, id: TypeId) -> impl Iterator<Item = &'static str> {
         let fields = match self.definition(id) {
             Some(Definition::Struct(s)) => s.fields.as_slice(),
@@ -118,8 +118,8 @@ impl Types {
         fields.iter().map(|field| field.name)
     }
 
-    /// The releases that have a field of a struct, for hints about a field that this release lacks; the latest range if
-    /// there are several.
+    /// The releases in which a struct has a field, for hints about fields that this release does not have. If there are
+    /// several ranges, the latest.
     pub fn releases_with(&self, id: TypeId, field: &str) -> Option<Releases> {
         let mut found: Option<Releases> = None;
         for release in self.table.releases() {
@@ -152,7 +152,7 @@ impl Types {
         self.table.types().get(id.0).map_or("", |row| row.name)
     }
 
-    /// `core/v1` of `core/v1.Pod`.
+    /// The package of a type: `core/v1` of `core/v1.Pod`.
     fn package(&self, id: TypeId) -> &'static str {
         self.name(id).rsplit_once('.').map_or("", |(package, _)| package)
     }
@@ -179,7 +179,7 @@ impl Types {
         }
     }
 
-    /// Adds the fields of a struct and of the structs embedded in it.
+    /// Adds the fields of a struct and of its embedded structs.
     fn flatten(&self, id: TypeId, embedded: &[&'static str], fields: &mut Vec<Field>) {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
@@ -194,7 +194,7 @@ impl Types {
         }
     }
 
-    /// Parses a type as the table writes it; `.Name` is in `package`.
+    /// Parses a type expression of the table; `.Name` refers to a type in `package`.
     fn parse(&self, text: &str, package: &str) -> Type {
         let inner = |text: &str| Box::new(self.parse(text, package));
         if let Some(rest) = text.strip_prefix('*') {
@@ -225,11 +225,11 @@ impl Types {
     }
 
     fn named(&self, name: &str) -> Type {
-        // A name missing in the table is a bug of its generator; a test checks for it.
+        // A missing name would be a bug in the table's generator, which a test checks.
         self.id(name).map_or(Type::Bool, Type::Named)
     }
 
-    /// A type as Go prints it (`%v` of a `reflect.Type`): `[]v1.Container`.
+    /// Formats a type like Go (`%v` of a `reflect.Type`): `[]v1.Container`.
     pub(super) fn display<'a>(&'a self, type_: &'a Type) -> impl fmt::Display + 'a {
         Display { types: self, type_ }
     }
@@ -242,7 +242,7 @@ impl Types {
 }
 
 impl Type {
-    /// The type behind all pointers.
+    /// The type without pointers.
     pub fn target(&self) -> &Self {
         match self {
             Self::Pointer(inner) => inner.target(),
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Follows every reference below a type.
+    /// Visits every type reachable from a type.
     fn follow(types: &Types, type_: &Type, seen: &mut BTreeSet<TypeId>) {
         match type_ {
             Type::List(inner) | Type::Pointer(inner) => follow(types, inner, seen),

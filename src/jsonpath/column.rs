@@ -1,14 +1,14 @@
-//! Printer columns: one cell of a server-side Table, as the table convertor of custom resources fills it.
+//! Printer columns: the cells of a server-side Table, as the table convertor of custom resources computes them.
 
 use super::{Item, JsonPath, duration, print};
 use crate::value::time::{self, Timestamp};
 use crate::value::{Value, number};
 
-/// A column whose path could be read.
+/// A column whose path is valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     path: JsonPath,
-    /// The keys, if it is a plain path: nothing can go wrong there, and there are many cells.
+    /// The keys of a plain path. Evaluating these directly is faster, and it cannot fail.
     keys: Option<Vec<String>>,
     kind: Kind,
 }
@@ -24,7 +24,7 @@ enum Kind {
 }
 
 impl Column {
-    /// Reads `jsonPath`; `None` if it does not parse (then this column and all after it are missing).
+    /// Parses `jsonPath`; `None` if it is invalid (the Table then lacks this column and all columns after it).
     pub fn new(json_path: &str, type_: &str) -> Option<Self> {
         let path = JsonPath::parse(&format!("{{{json_path}}}")).ok()?.allow_missing_keys(true);
         let keys = path.plain_path().map(|keys| keys.into_iter().map(str::to_owned).collect());
@@ -39,7 +39,8 @@ impl Column {
         Some(Self { path, keys, kind })
     }
 
-    /// The cell of `object`: the first result of the first expression; `Value::Null` where there is none, or none of the type.
+    /// The cell for `object`: the first result of the first expression; `Value::Null` if there is none, or none of the
+    /// column's type.
     pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
         if let Some(keys) = &self.keys {
             return keys
@@ -53,7 +54,7 @@ impl Column {
 
     fn show(&self, item: Item<'_>, now: Timestamp) -> Value {
         match (self.kind, item) {
-            // The printer gets a null without its type.
+            // The printer receives an untyped nil.
             (Kind::Text, Item::Value(Value::Null)) => Value::String(print(&[Item::Missing])),
             (Kind::Text, item) => Value::String(print(&[item])),
             (Kind::Integer, Item::Value(Value::Int(i))) => Value::Int(*i),
@@ -67,7 +68,7 @@ impl Column {
     }
 }
 
-/// The age of a timestamp; an empty text or `null` is no time.
+/// Formats the age of a timestamp; an empty string or `null` is not a timestamp.
 fn date(text: &str, now: Timestamp) -> String {
     if text.is_empty() || text == "null" {
         return duration::age(None, now);

@@ -1,4 +1,5 @@
-//! Comparisons of filters: as Go templates compare, so an integer and a float never compare, and booleans have no order.
+//! Comparisons in filters, with the rules of Go templates: an integer and a float cannot be compared, and booleans have
+//! no order.
 
 use super::Item;
 use crate::value::Value;
@@ -6,7 +7,7 @@ use std::cmp::Ordering;
 
 enum Basic<'a> {
     Bool(bool),
-    /// Signed or a byte: these compare with each other.
+    /// A signed integer or a byte, which can be compared with each other.
     Int(i64),
     Float(f64),
     Text(&'a str),
@@ -26,7 +27,10 @@ fn basic(item: Item<'_>) -> Result<Basic<'_>, String> {
     }
 }
 
-/// Whether `left operator right`; the errors are Go's.
+/// Evaluates `left operator right`.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn holds(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, String> {
     let accepts: fn(Ordering) -> bool = match operator {
         "==" => Ordering::is_eq,
@@ -43,7 +47,7 @@ pub fn holds(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, St
         }
         (Basic::Bool(a), Basic::Bool(b)) => a.cmp(&b),
         (Basic::Int(a), Basic::Int(b)) => a.cmp(&b),
-        // Never NaN: neither JSON nor a template can write it.
+        // NaN cannot occur, because neither JSON nor a template can contain it.
         (Basic::Float(a), Basic::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
         (Basic::Text(a), Basic::Text(b)) => a.cmp(b),
         _ => return Err("incompatible types for comparison".to_owned()),

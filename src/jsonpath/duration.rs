@@ -1,4 +1,4 @@
-//! Ages for people (`k8s.io/apimachinery/pkg/util/duration`).
+//! Formats durations for humans (`k8s.io/apimachinery/pkg/util/duration`).
 
 use crate::value::time::Timestamp;
 
@@ -6,7 +6,7 @@ const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// The age of a timestamp as tables show it; `<unknown>` for none or Go's zero time.
+/// The age of a timestamp in a table; `<unknown>` for a missing or zero timestamp.
 pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     match since {
         Some(since) if !since.is_zero() => human(between(since, now)),
@@ -14,14 +14,15 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-/// Nanoseconds from one time to another, at most Go's longest duration (292 years).
+/// Nanoseconds between two timestamps, limited to Go's maximum duration (292 years).
 fn between(from: Timestamp, to: Timestamp) -> i64 {
     let seconds = i128::from(to.seconds) - i128::from(from.seconds);
     let nanos = seconds * i128::from(SECOND) + i128::from(to.nanos) - i128::from(from.nanos);
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// `HumanDuration`: two to three significant figures (`5m30s`, `3h`, `2d5h`, `4y10d`). Up to two seconds in the future are now.
+/// `HumanDuration`: two to three significant figures (`5m30s`, `3h`, `2d5h`, `4y10d`). Up to two seconds in the future
+/// are formatted as `0s`.
 pub fn human(nanos: i64) -> String {
     let seconds = nanos / SECOND;
     let pair = |large: i64, unit: char, small: i64, small_unit: char| {

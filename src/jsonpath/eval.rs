@@ -1,4 +1,4 @@
-//! Finding what a template points at.
+//! Evaluates templates.
 
 use super::Item;
 use super::compare;
@@ -6,15 +6,16 @@ use super::node::{Node, Param};
 use super::print;
 use crate::value::Value;
 
-/// No template yields or visits more than this; nested `..` and `range` multiply.
+/// The maximum number of values that a template may visit or return, because nested `..` and `range` multiply.
 const MAX_STEPS: usize = 20_000_000;
-/// No template opens more loops within each other.
+/// The maximum nesting of `range`.
 const MAX_RANGES: i64 = 200;
 
-/// Results, or what was found until the error: a filter takes `[5]` beyond the end for a hit because the server does.
+/// The results, or the results found before an error together with the error. Filters need them: like the server, they
+/// treat `[5]` out of range as a match.
 type Found<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, String)>;
 
-/// The state of one run: the loops.
+/// The state of an evaluation, in particular of `range` loops.
 pub struct Run<'a> {
     root: &'a [Node],
     allow_missing_keys: bool,
@@ -26,12 +27,13 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Prepares a run.
+    /// Prepares an evaluation.
     pub fn new(root: &'a [Node], allow_missing_keys: bool) -> Self {
         Self { root, allow_missing_keys, begin: 0, inside: 0, end: 0, last_end: None, steps: 0 }
     }
 
-    /// The results of each top-level part from `from` on; a loop's body is run by calling this again for each of its items.
+    /// The results of each top-level node from index `from`. The body of a loop is evaluated by calling this function
+    /// again for each item.
     pub fn find(&mut self, data: Item<'a>, from: usize) -> Result<Vec<Vec<Item<'a>>>, String> {
         let root = self.root;
         let mut all = Vec::new();
@@ -50,7 +52,7 @@ impl<'a> Run<'a> {
                     return Err("ranges nest too deeply".to_owned());
                 }
                 if results.is_empty() {
-                    // The body still has to be passed over, up to its end.
+                    // The body must be skipped up to its `end`.
                     self.find(Item::Missing, at + 1)?;
                 }
                 for item in results {
@@ -135,7 +137,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Every value that has parts, each before its parts.
+    /// All values with children, parents before children.
     fn recursive(&mut self, input: Vec<Item<'a>>) -> Found<'a> {
         let mut out = Vec::new();
         let mut open: Vec<Item<'a>> = input.into_iter().rev().collect();
@@ -146,7 +148,7 @@ impl<'a> Run<'a> {
             }
             self.step(1 + parts.len())?;
             out.push(item);
-            // The bytes of a text have no parts.
+            // The bytes of a string have no children.
             if !matches!(item, Item::Value(Value::String(_))) {
                 open.extend(parts.into_iter().rev());
             }
@@ -214,7 +216,7 @@ fn elements(item: Item<'_>) -> Option<&[Value]> {
     if let Item::Value(value) = item { value.as_array() } else { None }
 }
 
-/// The members of an object, the elements of an array, the bytes of a text.
+/// The members of an object, the items of an array, or the bytes of a string.
 fn children(item: Item<'_>) -> Vec<Item<'_>> {
     match item {
         Item::Value(Value::Object(members)) => members.values().map(Item::Value).collect(),

@@ -1,17 +1,17 @@
-//! The nodes of a parsed template.
+//! The syntax tree of a template.
 
 use crate::value::Value;
 
-/// A part of a template, or of an expression in it.
+/// A node of a template or expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// A text; always [`Value::String`].
+    /// Literal text; always a [`Value::String`].
     Text(Value),
-    /// An action; only at the top.
+    /// An action in braces; only at the top level.
     List(Vec<Node>),
     /// A key.
     Field(String),
-    /// `range`, `end`, or a word that means nothing.
+    /// `range`, `end`, or an unknown word.
     Identifier(String),
     /// `[start:end:step]`
     Array([Param; 3]),
@@ -21,16 +21,16 @@ pub enum Node {
     Compare {
         /// The left side.
         left: Vec<Node>,
-        /// Any run of `!<>=`.
+        /// Any sequence of the characters `!<>=`.
         operator: String,
         /// The right side.
         right: Vec<Node>,
     },
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// Another number; always [`Value::Float`].
+    /// A number that is not an integer; always a [`Value::Float`].
     Float(Value),
-    /// Always [`Value::Bool`].
+    /// A boolean; always a [`Value::Bool`].
     Bool(Value),
     /// `*`
     Wildcard,
@@ -40,13 +40,13 @@ pub enum Node {
     Union(Vec<Vec<Node>>),
 }
 
-/// One number of an index or slice.
+/// A number of an index or slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Param {
-    /// The number, 0 if not known.
+    /// The number; 0 if it is not known.
     pub value: i64,
-    /// It is written there, or follows.
+    /// True if the number is written or can be derived.
     pub known: bool,
-    /// It follows from the start: `[3]` is `[3:4]`.
+    /// True if the number is derived from the start: `[3]` stands for `[3:4]`.
     pub derived: bool,
 }

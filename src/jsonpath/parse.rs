@@ -1,16 +1,16 @@
-//! Reads a template: text and `{…}` with paths, constants and the words `range` and `end`.
+//! Parses templates: text and `{…}` with paths, constants and the words `range` and `end`.
 //!
-//! The reader is as loose as client-go's: the parts of an action need no separator, a quote in brackets ends at the first
-//! `]` whatever is quoted, an index may be `['a.b[0]']`, which is read as the path `.a.b[0]`.
+//! The parser is as lenient as client-go's: the parts of an action need no separator, a quoted key in brackets ends at
+//! the first `]` regardless of quotes, and `['a.b[0]']` is parsed as the path `.a.b[0]`.
 
 use super::node::{Node, Param};
 use crate::value::unicode::{is_digit, is_letter};
 use crate::value::{Value, quote};
 
-/// Filters and unions are read by a reader of their own; this many of them may be nested.
+/// The maximum nesting of filters and unions, which are parsed recursively.
 const MAX_NESTING: u32 = 100;
 
-/// Reads a template into its texts and actions.
+/// Parses a template into text and actions.
 pub fn parse(template: &str) -> Result<Vec<Node>, String> {
     parse_nested(template, 0)
 }
@@ -37,7 +37,7 @@ fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, String> {
     Ok(root)
 }
 
-/// Reads one expression, given without its braces.
+/// Parses an expression given without braces.
 fn parse_action(expression: &str, nesting: u32) -> Result<Vec<Node>, String> {
     match parse_nested(&format!("{{{expression}}}"), nesting + 1)?.into_iter().next() {
         Some(Node::List(nodes)) => Ok(nodes),
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
         self.input.get(self.at..).unwrap_or("")
     }
 
-    /// The next `length` bytes, passed over.
+    /// Consumes the next `length` bytes.
     fn take(&mut self, length: usize) -> &'a str {
         let text = self.input.get(self.at..self.at + length).unwrap_or("");
         self.at += length;
@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         Some(c)
     }
 
-    /// Everything up to and with the closing brace.
+    /// Parses an action up to and including the closing brace.
     fn action(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
         loop {
             let rest = self.rest();
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A key, the dot in front already read; a backslash keeps the next character from ending it.
+    /// Parses a key after its dot. A backslash escapes the next character.
     fn field(&mut self, out: &mut Vec<Node>) {
         let start = self.at;
         while let Some(c) = self.peek() {
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[…]`: a union, a quoted key, an index or a slice.
+    /// Parses `[…]`: a union, a quoted key, an index or a slice.
     fn array(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
         let text = match self.rest().find([']', '\n']) {
             Some(end) if self.rest().as_bytes().get(end) == Some(&b']') => self.take(end + 1),
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `[?(…)]`: one quoted text in it may hold parentheses.
+    /// Parses `[?(…)]`; one quoted string in it may contain parentheses.
     fn filter(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
         self.at += 3;
         let start = self.at;
@@ -251,18 +251,18 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `%#U`
+/// Formats a character like Go's `%#U`.
 fn code_point(c: char) -> String {
     let code = c as u32;
     if quote::is_print(c) { format!("U+{code:04X} '{c}'") } else { format!("U+{code:04X}") }
 }
 
-/// Whether a character ends a key or word.
+/// Returns true if a character ends a key or word.
 fn is_terminator(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
-/// An optional minus and digits, possibly none.
+/// Returns true for an optional minus sign followed by any number of digits.
 fn is_index(text: &str) -> bool {
     text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit())
 }
@@ -274,11 +274,11 @@ fn params(texts: [Option<&str>; 3]) -> Result<[Param; 3], String> {
         param.known = true;
         param.value = match text.parse() {
             Ok(value) => value,
-            // `-` alone, or too large.
+            // A lone `-`, or a number out of range.
             Err(_) => return Err(format!("array index {text} is not a number")),
         };
     }
-    // Without a colon the end follows from the start.
+    // Without a colon, the end is derived from the start.
     let [start, end, _] = &mut params;
     if texts.get(1).is_some_and(Option::is_none) {
         *end = Param { value: start.value.wrapping_add(1), known: true, derived: true };
@@ -286,7 +286,8 @@ fn params(texts: [Option<&str>; 3]) -> Result<[Param; 3], String> {
     Ok(params)
 }
 
-/// Splits a comparison: the left side up to the first of `!<>=`, all of these, the right side (never empty).
+/// Splits a comparison into the left side, the operator (the first sequence of `!<>=`) and the right side, which is
+/// never empty.
 fn operator(text: &str) -> Option<(&str, &str, &str)> {
     let is_operator = |c: char| matches!(c, '!' | '<' | '>' | '=');
     let start = text.find(is_operator).filter(|start| *start > 0)?;
@@ -299,7 +300,7 @@ fn operator(text: &str) -> Option<(&str, &str, &str)> {
     (!operator.is_empty()).then_some((left, operator, right))
 }
 
-/// Go's escapes, in single quotes too; `None` for any other escape.
+/// Resolves Go's escape sequences, also in single quotes; `None` for an unknown escape sequence.
 fn unquote(text: &str, quote: char) -> Option<String> {
     if !text.contains('\\') && !text.contains(quote) {
         return Some(text.to_owned());
@@ -336,7 +337,7 @@ fn unquote(text: &str, quote: char) -> Option<String> {
     Some(String::from_utf8(out).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
-/// `start` followed by that many digits.
+/// Parses `count` digits, starting with the value `start`.
 fn digits(chars: &mut std::str::Chars<'_>, count: usize, radix: u32, start: u32) -> Option<u32> {
     (0..count).try_fold(start, |value, _| Some(value.checked_mul(radix)? + chars.next()?.to_digit(radix)?))
 }

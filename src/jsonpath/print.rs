@@ -1,10 +1,10 @@
-//! Results as text.
+//! Formats results.
 
 use super::Item;
 use crate::value::{Value, json};
 use std::fmt::Write as _;
 
-/// The text of one expression's results: separated by spaces, objects and arrays as JSON.
+/// Formats the results of one expression: separated by spaces, objects and arrays as JSON.
 pub fn print(items: &[Item<'_>]) -> String {
     let mut out = String::new();
     for (i, item) in items.iter().enumerate() {
@@ -21,7 +21,7 @@ pub fn print(items: &[Item<'_>]) -> String {
     out
 }
 
-/// `fmt.Sprint` of a result, as custom columns print it: `map[a:1 b:x]`, `[1 2]`, `<nil>`.
+/// `fmt.Sprint` of a result, which custom columns print: `map[a:1 b:x]`, `[1 2]`, `<nil>`.
 pub fn go_value(item: Item<'_>) -> String {
     let mut out = String::new();
     write_go(&mut out, item);

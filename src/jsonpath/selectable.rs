@@ -1,19 +1,19 @@
-//! Selectable fields: what field selectors compare.
+//! Selectable fields, which field selectors compare.
 
 use super::{Item, JsonPath, go_value};
 use crate::value::Value;
 
-/// One entry of `selectableFields`.
+/// An entry of `selectableFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectableField {
-    /// Its name in selectors: the path without the leading dot.
+    /// The name in field selectors: the path without the leading dot.
     pub name: String,
-    /// The path, or why it could not be read; objects of the resource cannot be selected then.
+    /// The path, or its parse error, which makes every selection fail.
     path: Result<JsonPath, String>,
 }
 
 impl SelectableField {
-    /// Reads `jsonPath`.
+    /// Parses `jsonPath`.
     pub fn new(json_path: &str) -> Self {
         Self {
             name: json_path.strip_prefix('.').unwrap_or(json_path).to_owned(),
@@ -21,7 +21,10 @@ impl SelectableField {
         }
     }
 
-    /// The field's text in `object` as Go's `%v` prints it; empty where it is missing or null.
+    /// The text of the field in `object`, formatted like Go's `%v`; empty if missing or null.
+    ///
+    /// # Errors
+    /// Returns a text if the path is invalid or cannot be evaluated.
     pub fn text(&self, object: &Value) -> Result<String, String> {
         let path = self.path.as_ref().map_err(|e| format!("unexpected error parsing jsonPath: {e}"))?;
         let results = path.find(object).map_err(|e| format!("unexpected error finding value with jsonPath: {e}"))?;

@@ -1,8 +1,9 @@
-//! Sets of code points while a class is read.
+//! Sets of code points, as used while parsing character classes.
 
 use crate::value::unicode::{self as tables, MAX, Ranges};
 
-/// Adds `lo..=hi`, widening one of the last two ranges where it touches them, so that folded alphabets stay short.
+/// Adds `lo..=hi`. If it touches one of the last two ranges, that range is extended, so that case-folded alphabets stay
+/// short.
 pub fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     for last in ranges.iter_mut().rev().take(2) {
         if lo <= last.1.saturating_add(1) && last.0 <= hi.saturating_add(1) {
@@ -13,7 +14,7 @@ pub fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     ranges.push((lo, hi));
 }
 
-/// Adds `lo..=hi` and all case variants.
+/// Adds `lo..=hi` and all its case variants.
 pub fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     add_range(ranges, lo, hi);
     for c in tables::foldable(lo, hi) {
@@ -27,7 +28,7 @@ pub fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     }
 }
 
-/// Adds a clean class, its complement if `negated`.
+/// Adds a normalized class, or its complement if `negated`.
 pub fn add_class(ranges: &mut Ranges, class: &[(u32, u32)], negated: bool) {
     if negated {
         for (lo, hi) in negate(class) {
@@ -40,7 +41,7 @@ pub fn add_class(ranges: &mut Ranges, class: &[(u32, u32)], negated: bool) {
     }
 }
 
-/// The class with all case variants, clean.
+/// The class with all case variants, normalized.
 pub fn folded(class: &[(u32, u32)]) -> Ranges {
     let mut out = Ranges::new();
     for &(lo, hi) in class {
@@ -50,7 +51,7 @@ pub fn folded(class: &[(u32, u32)]) -> Ranges {
     out
 }
 
-/// Sorts and merges.
+/// Normalizes a class: sorts its ranges and merges adjacent ones.
 pub fn clean(ranges: &mut Ranges) {
     ranges.sort_unstable();
     ranges.dedup_by(|next, kept| {
@@ -62,7 +63,7 @@ pub fn clean(ranges: &mut Ranges) {
     });
 }
 
-/// The complement of a clean class.
+/// The complement of a normalized class.
 pub fn negate(class: &[(u32, u32)]) -> Ranges {
     let mut out = Ranges::with_capacity(class.len() + 1);
     let mut next = 0;
@@ -78,7 +79,7 @@ pub fn negate(class: &[(u32, u32)]) -> Ranges {
     out
 }
 
-/// Whether a class contains `c`.
+/// Returns true if a class contains `c`.
 pub fn holds(ranges: &[(u32, u32)], c: u32) -> bool {
     ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c))
 }
@@ -87,7 +88,7 @@ const DIGIT: &[(u32, u32)] = &[(0x30, 0x39)];
 const SPACE: &[(u32, u32)] = &[(0x9, 0xA), (0xC, 0xD), (0x20, 0x20)];
 const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 
-/// `\d`, `\s`, `\w` and their complements: ASCII only.
+/// `\d`, `\s`, `\w` and their complements, which match ASCII only.
 pub fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
     let class = match letter.to_ascii_lowercase() {
         'd' => DIGIT,
@@ -98,7 +99,7 @@ pub fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
     Some((class, letter.is_ascii_uppercase()))
 }
 
-/// `[:alpha:]`, `[:^alpha:]` and the like.
+/// POSIX classes such as `[:alpha:]` and `[:^alpha:]`.
 pub fn posix(name: &str) -> Option<(&'static [(u32, u32)], bool)> {
     let name = name.strip_prefix("[:")?.strip_suffix(":]")?;
     let (name, negated) = name.strip_prefix('^').map_or((name, false), |name| (name, true));

@@ -1,4 +1,4 @@
-//! The tree on an engine: regex-automata's, or our own [`vm`](super::vm) for patterns that would take too much memory there.
+//! Executes a pattern: with regex-automata, or with [`vm`](super::vm) if the automaton would need too much memory.
 
 use super::parse::Pattern;
 use super::tree::{Greed, Look, Node, Op};
@@ -9,22 +9,23 @@ use regex_automata::meta::{Builder, Config, Regex};
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_syntax::hir;
 
-/// Bytes the automaton may take; Go allows 128 MB, in which fewer states say the same.
+/// The maximum size of the automaton in bytes. Go allows 128 MB, but needs fewer states for the same pattern.
 const AUTOMATON_LIMIT: usize = 4 << 20;
-/// Deeper trees go to our own engine, which does not recurse as generously.
+/// Deeper trees are executed by [`vm`](super::vm), because regex-automata limits recursion more strictly.
 const HEIGHT_LIMIT: u32 = 120;
 
-/// Something that matches.
+/// An executable pattern.
 #[derive(Debug)]
 pub enum Engine {
-    /// The fast one.
+    /// An automaton of regex-automata.
     Automaton {
-        /// The engine.
+        /// The automaton.
         regex: Box<Regex>,
-        /// The first hit may not be taken for a match: a `\B` within a character would hide the match around it.
+        /// True if the first hit may not be a match: a `\B` inside a multi-byte character would hide the match that
+        /// contains it.
         looks_inside: bool,
     },
-    /// The small one.
+    /// A program for [`vm`](super::vm).
     Program(Program),
 }
 
@@ -43,7 +44,7 @@ impl Engine {
         Self::Program(Program::new(&pattern.tree))
     }
 
-    /// Whether there is a match.
+    /// Returns true if the pattern matches anywhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
         match self {
             Self::Automaton { regex, looks_inside: false } => regex.is_match(text),
@@ -52,7 +53,7 @@ impl Engine {
         }
     }
 
-    /// The first match at or after `start`: its group boundaries as far as `slots` has room.
+    /// Finds the first match at or after `start`, and stores as many group boundaries as `slots` has room for.
     pub fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
         slots.fill(None);
         match self {
@@ -77,7 +78,7 @@ impl Engine {
     }
 }
 
-/// The ranges as the engine wants them: without surrogates, which no text holds.
+/// A class for regex-automata, without surrogates, which do not occur in texts.
 fn class(ranges: &[(u32, u32)]) -> hir::Hir {
     let mut out = Vec::with_capacity(ranges.len() + 1);
     for &(lo, hi) in ranges {
@@ -114,7 +115,7 @@ fn literal(runes: &[u32], fold: bool) -> hir::Hir {
     hir::Hir::concat(parts)
 }
 
-/// The engine's tree; `None` if a number does not fit.
+/// Converts the tree for regex-automata; `None` if a number is out of range.
 fn translate(node: &Node) -> Option<hir::Hir> {
     let repetition = |min, max, greed: Greed, sub: &Node| {
         let sub = Box::new(translate(sub)?);
@@ -137,7 +138,7 @@ fn translate(node: &Node) -> Option<hir::Hir> {
         }),
         Op::Capture { index, sub } => hir::Hir::capture(hir::Capture {
             index: u32::try_from(*index).ok()?,
-            // The engine wants names to be unique, Go does not; they are kept beside it.
+            // regex-automata requires unique group names and Go does not, so names are stored separately.
             name: None,
             sub: Box::new(translate(sub)?),
         }),

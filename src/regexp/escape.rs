@@ -1,11 +1,11 @@
-//! Escapes and named classes.
+//! Escape sequences and named classes.
 
 use super::class;
 use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
 use crate::value::unicode::{self as tables, MAX, Ranges};
 
 impl Parser<'_> {
-    /// One escaped character, and the offset after it.
+    /// Parses an escaped character; returns it and the offset after it.
     pub(super) fn escape(&self, at: usize) -> Result<(u32, usize), Error> {
         let Some((c, mut end)) = self.next(at + 1) else { return Err(Error::new(TRAILING_BACKSLASH, "")) };
         let octal = |at: usize| self.byte(at).filter(|b| (b'0'..=b'7').contains(b)).map(|b| u32::from(b - b'0'));
@@ -17,7 +17,7 @@ impl Parser<'_> {
             't' => Ok((0x9, end)),
             'v' => Ok((0xB, end)),
             'x' => self.hex_escape(at, end),
-            // A single digit but 0 would be a back reference.
+            // A single digit except 0 would be a back reference.
             '0'..='7' if c == '0' || octal(end).is_some() => {
                 let mut value = c as u32 - '0' as u32;
                 for _ in 0..2 {
@@ -32,7 +32,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `\x7F`, `\x{10FFFF}`; `end` is the offset after the x.
+    /// Parses `\x7F` or `\x{10FFFF}`; `end` is the offset after the x.
     fn hex_escape(&self, at: usize, mut end: usize) -> Result<(u32, usize), Error> {
         let mut value = 0;
         let mut digits = 0;
@@ -52,7 +52,7 @@ impl Parser<'_> {
                         return Ok((value, end));
                     }
                 }
-                // Go has read two characters before it looks at the first.
+                // Go has consumed two characters before it checks the first.
                 _ if !braces && digits == 0 => {
                     end = self.next(end).map_or(end, |(_, after)| after);
                     break;
@@ -71,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `\d` and its like.
+    /// Parses `\d`, `\s`, `\w` or a complement.
     pub(super) fn perl_class(&self, at: usize, ranges: &mut Ranges) -> Option<usize> {
         if self.byte(at) != Some(b'\\') {
             return None;
@@ -81,7 +81,7 @@ impl Parser<'_> {
         Some(at + 2)
     }
 
-    /// `[:alpha:]`
+    /// Parses a POSIX class such as `[:alpha:]`.
     pub(super) fn posix_class(&self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
         let text = self.rest(at);
         if !text.starts_with("[:") {
@@ -95,7 +95,7 @@ impl Parser<'_> {
         Ok(Some(end))
     }
 
-    /// `\pL`, `\p{Greek}`, `\P{^Lu}`.
+    /// Parses a Unicode class such as `\pL`, `\p{Greek}` or `\P{^Lu}`.
     pub(super) fn unicode_class(&self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
         let mut negated = match (self.byte(at), self.byte(at + 1)) {
             (Some(b'\\'), Some(b'p')) => false,

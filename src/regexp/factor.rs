@@ -1,13 +1,14 @@
-//! Alternatives with a common beginning, joined: `abc|abd|aef` is `a(b[cd]|ef)`.
+//! Factors out common prefixes of alternatives: `abc|abd|aef` becomes `a(b[cd]|ef)`.
 //!
-//! Matches stay the same; it is done because Go measures depth and size after it.
+//! This does not change matches. It is necessary because Go checks its limits on depth and size afterwards.
 
 use super::parse::{Limit, MAX_HEIGHT, Parser};
 use super::tree::{Node, Op};
 use super::union::{clean_class, merge_classes};
 
 impl Parser<'_> {
-    /// Makes one node of several alternatives. `depth` counts levels of common prefixes; each becomes a level of the tree.
+    /// Combines alternatives into one node. `depth` counts levels of common prefixes, each of which becomes a level of
+    /// the tree.
     pub(super) fn collapse_alternatives(&mut self, mut nodes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
         if depth > MAX_HEIGHT {
             return Err(Limit::Depth);
@@ -46,7 +47,7 @@ impl Parser<'_> {
         Ok(self.new_node(Op::Concat(vec![prefix, suffix])))
     }
 
-    /// Joins neighbours that begin with the same text.
+    /// Combines adjacent alternatives that begin with the same literal.
     fn by_literal(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
         let mut out = Vec::with_capacity(nodes.len());
         let mut run: Vec<Node> = Vec::new();
@@ -93,7 +94,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The node without its first `count` code points.
+    /// Removes the first `count` code points of a node.
     fn without_text(&mut self, mut node: Node, count: usize) -> Node {
         node.changed();
         match &mut node.op {
@@ -123,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Joins neighbours that begin with the same class, or the same count of it.
+    /// Combines adjacent alternatives that begin with the same class, or with the same repetition of it.
     fn by_class(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
         let mut out = Vec::with_capacity(nodes.len());
         let mut run: Vec<Node> = Vec::new();
@@ -159,7 +160,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// The node's first piece and the rest.
+    /// Splits a node into its first piece and the rest.
     fn without_first(&mut self, mut node: Node) -> (Option<Node>, Node) {
         node.changed();
         if let Op::Concat(subs) = &mut node.op
@@ -178,7 +179,7 @@ impl Parser<'_> {
         (Some(node), self.new_node(Op::Empty))
     }
 
-    /// Makes one class of neighbours that are classes.
+    /// Merges adjacent classes into one.
     fn classes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
         let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
         let mut merged = 0;

@@ -1,14 +1,15 @@
-//! Go's reader of regular expressions (`regexp/syntax.Parse` with the Perl flags): the tree, or Go's error text.
+//! Parses regular expressions like Go (`regexp/syntax.Parse` with the Perl flags), with its error messages.
 //!
-//! A stack of nodes and open brackets, as in Go, because what is an error can depend on the order in which nodes are
-//! joined: a repeat applies to the last character of a literal, `{n}` limits multiply through groups, and the limits on
-//! depth and size look at the tree after alternatives with a common beginning were joined ([`factor`](super::factor)).
+//! The parser uses a stack of nodes and open parentheses like Go's, because some errors depend on the order in which
+//! nodes are combined: a repetition applies to the last character of a literal, `{n}` limits multiply through groups,
+//! and the limits on depth and size are checked after common prefixes of alternatives were factored out
+//! ([`factor`](super::factor)).
 
 use super::class;
 use super::tree::{Greed, Look, Node, Op};
 use crate::value::unicode::{self as tables, Ranges};
 
-/// An error of a pattern: what is wrong, and where.
+/// A syntax error with its source text.
 #[derive(Debug)]
 pub struct Error {
     kind: &'static str,
@@ -41,25 +42,26 @@ const UNEXPECTED_PAREN: &str = "unexpected )";
 const TOO_DEEP: &str = "expression nests too deeply";
 const TOO_LARGE: &str = "expression too large";
 
-/// The deepest tree.
+/// The maximum height of the tree.
 pub(super) const MAX_HEIGHT: u32 = 1000;
-/// The most instructions (128 MB of Go's).
+/// The maximum number of instructions (Go's limit of 128 MB).
 const MAX_SIZE: i64 = (128 << 20) / 40;
-/// The most code points in all classes together (128 MB of Go's).
+/// The maximum number of runes in all classes (Go's limit of 128 MB).
 const MAX_RUNES: usize = (128 << 20) / 4;
-/// The largest count in `{n,m}`, and of copies made by nested counts.
+/// The maximum count in `{n,m}`, and of copies made by nested counts.
 const MAX_REPEAT: u32 = 1000;
 
-/// A limit that was passed; the error shows the whole pattern.
+/// An exceeded limit; the error message contains the whole pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Limit {
-    /// Too many levels.
+    /// The tree is too high.
     Depth,
-    /// Too much of it.
+    /// The program is too large.
     Size,
 }
 
-/// `i`, `m`, `s`, `U`. Go keeps them as bits and so turns `(?-…)` into a complement; the effect is the same.
+/// The flags `i`, `m`, `s` and `U`. Go stores them as bits, so that `(?-…)` becomes a complement; the effect is the
+/// same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     pub(super) fold: bool,
@@ -80,11 +82,11 @@ enum Entry {
 pub struct Pattern {
     /// The tree.
     pub tree: Node,
-    /// The name of each group (entry 0 is the whole match); empty for none.
+    /// The name of each group, empty if it has none; entry 0 is the whole match.
     pub names: Vec<String>,
 }
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub fn parse(pattern: &str) -> Result<Pattern, Error> {
     let mut parser = Parser {
         source: pattern,
@@ -106,7 +108,8 @@ pub(super) struct Parser<'a> {
     pub(super) flags: Flags,
     stack: Vec<Entry>,
     names: Vec<String>,
-    /// Nodes Go would have allocated, and how many of these are free again: sizes are only measured from a certain number on.
+    /// The number of nodes that Go would have allocated, and how many of them are free: sizes are computed only above a
+    /// number of nodes.
     allocated: i64,
     spare: i64,
     runes: usize,
@@ -115,17 +118,17 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The source from `at` on.
+    /// The source from offset `at`.
     pub(super) fn rest(&self, at: usize) -> &'a str {
         self.source.get(at..).unwrap_or("")
     }
 
-    /// The source between two places.
+    /// The source between two offsets.
     pub(super) fn slice(&self, from: usize, to: usize) -> &'a str {
         self.source.get(from..to).unwrap_or("")
     }
 
-    /// The byte at a place.
+    /// The byte at an offset.
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.source.as_bytes().get(at).copied()
     }
@@ -212,7 +215,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A backslash outside of a class.
+    /// Parses an escape sequence outside a class.
     fn escaped(&mut self, at: usize) -> Result<usize, Error> {
         let after = at + 2;
         let look = match self.byte(at + 1) {
@@ -247,7 +250,7 @@ impl<'a> Parser<'a> {
             self.push_new(Op::Class(ranges)).map_err(|l| self.whole(l))?;
             return Ok(end);
         }
-        // Go takes a node for the class before it knows that there is none.
+        // Go allocates a node for the class before it knows that there is none.
         self.take();
         self.give_back(1);
         let (c, end) = self.escape(at)?;
@@ -255,7 +258,7 @@ impl<'a> Parser<'a> {
         Ok(end)
     }
 
-    // Groups.
+    // Groups
 
     fn new_capture(&mut self, name: String) -> usize {
         self.names.push(name);
@@ -269,10 +272,10 @@ impl<'a> Parser<'a> {
         self.check_size(None).map_err(|l| self.whole(l))
     }
 
-    /// `(?i)`, `(?i:`, `(?P<name>`, `(?<name>`.
+    /// Parses `(?i)`, `(?i:`, `(?P<name>` or `(?<name>`.
     fn group_flags(&mut self, at: usize) -> Result<usize, Error> {
         let text = self.rest(at);
-        // Go asks for one more character than it needs.
+        // Go requires one more character than necessary.
         let name_start = if text.starts_with("(?P<") && text.len() > 4 {
             Some(at + 4)
         } else if text.starts_with("(?<") && text.len() > 3 {
@@ -330,9 +333,10 @@ impl<'a> Parser<'a> {
         self.push(node).map_err(|l| self.whole(l))
     }
 
-    // Repetition.
+    // Repetition
 
-    /// `{min,max}` at an offset: the counts and the offset after it; `None` if it is literal text. A count out of range is -1.
+    /// Parses `{min,max}`; returns the counts and the offset after it, or `None` for literal text. A count out of range
+    /// is -1.
     fn counts(&self, at: usize) -> Option<(i64, Option<i64>, usize)> {
         let (min, at) = self.count(at + 1)?;
         let (max, at) = match self.byte(at)? {
@@ -356,7 +360,7 @@ impl<'a> Parser<'a> {
         Some((value.unwrap_or(-1), at + length))
     }
 
-    /// Repeats the top of the stack; `at` and `end` are where the operator begins and ends.
+    /// Repeats the top of the stack; `at` and `end` are the offsets of the operator.
     fn repeat(
         &mut self,
         operator: char,
@@ -401,7 +405,7 @@ impl<'a> Parser<'a> {
         Ok(end)
     }
 
-    // The stack.
+    // Stack
 
     fn take(&mut self) {
         if self.spare > 0 {
@@ -411,13 +415,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Notes a node that Go would have allocated, and makes it.
+    /// Creates a node and counts the allocation that Go would make.
     pub(super) fn new_node(&mut self, op: Op) -> Node {
         self.take();
         Node::new(op)
     }
 
-    /// Notes nodes that are free for use again.
+    /// Counts nodes that Go would reuse.
     pub(super) fn give_back(&mut self, count: usize) {
         self.spare += count as i64;
     }
@@ -437,7 +441,7 @@ impl<'a> Parser<'a> {
         match &node.op {
             Op::Class(ranges) => {
                 self.runes += 2 * ranges.len();
-                // A class of one letter, or of its two cases, is a literal.
+                // A class of one letter, or of its two case variants, is a literal.
                 if let Some((c, fold)) = single(ranges) {
                     if self.join_literals(Some((c, fold))) {
                         return Ok(());
@@ -459,8 +463,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Joins the two literals on top of the stack, to which no repetition can apply any more. If they are joined and there
-    /// is a `next` letter, it is pushed and the result is true.
+    /// Joins the two literals on top of the stack once no repetition can apply to the first. If they were joined and
+    /// `next` is given, pushes `next` and returns true.
     fn join_literals(&mut self, next: Option<(u32, bool)>) -> bool {
         let [.., Entry::Node(first), Entry::Node(second)] = self.stack.as_mut_slice() else { return false };
         let (Op::Literal { runes: a, fold: f }, Op::Literal { runes: b, fold: g }) = (&mut first.op, &mut second.op)
@@ -480,7 +484,7 @@ impl<'a> Parser<'a> {
         false
     }
 
-    /// Takes the nodes above the last open parenthesis (or bar).
+    /// Pops the nodes above the last open parenthesis or bar.
     fn pop_nodes(&mut self) -> Vec<Node> {
         let start = self.stack.iter().rposition(|e| !matches!(e, Entry::Node(_))).map_or(0, |i| i + 1);
         self.stack.drain(start..).filter_map(|e| if let Entry::Node(node) = e { Some(node) } else { None }).collect()
@@ -525,7 +529,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The alternative on top of the stack goes below the bar, merged with the one there if both are classes.
+    /// Moves the alternative on top of the stack below the bar; merges it with the alternative there if both are
+    /// classes.
     fn swap_bar(&mut self) -> bool {
         if !matches!(self.stack.as_slice(), [.., Entry::Bar, Entry::Node(_)]) {
             return false;
@@ -548,7 +553,7 @@ impl<'a> Parser<'a> {
         true
     }
 
-    /// Makes one node of all alternatives above the last open parenthesis.
+    /// Combines all alternatives above the last open parenthesis.
     fn close_alternatives(&mut self) -> Result<(), Limit> {
         self.concat()?;
         if self.swap_bar() {
@@ -565,7 +570,7 @@ impl<'a> Parser<'a> {
         self.push(node)
     }
 
-    // Limits.
+    // Limits
 
     pub(super) fn check_limits(&mut self, node: &mut Node) -> Result<(), Limit> {
         if self.runes > MAX_RUNES {
@@ -596,9 +601,9 @@ impl<'a> Parser<'a> {
         if node.is_some_and(|node| node.measure_size() > MAX_SIZE) { Err(Limit::Size) } else { Ok(()) }
     }
 
-    // Classes.
+    // Classes
 
-    /// `[…]` at a place.
+    /// Parses a bracketed class at an offset.
     fn class(&mut self, start: usize) -> Result<usize, Error> {
         let mut at = start + 1;
         let negated = self.byte(at) == Some(b'^');
@@ -621,7 +626,7 @@ impl<'a> Parser<'a> {
             }
             let (lo, mut end) = self.class_char(at, start)?;
             let mut hi = lo;
-            // `[a-]` is a or -.
+            // `[a-]` matches a and -.
             if self.byte(end) == Some(b'-') && !matches!(self.byte(end + 1), None | Some(b']')) {
                 (hi, end) = self.class_char(end + 1, start)?;
                 if hi < lo {
@@ -652,7 +657,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The letter of a class of one letter, or the smaller of a class of its two cases (then the answer is folded).
+/// The letter of a class of one letter, or the smaller letter of a class of two case variants; the flag is true in the
+/// latter case.
 fn single(ranges: &[(u32, u32)]) -> Option<(u32, bool)> {
     let (lo, hi) = match ranges {
         [(lo, hi)] if lo == hi => return Some((*lo, false)),

@@ -1,20 +1,20 @@
-//! Replacement texts: `$1`, `$name`, `${name}`, `$$`.
+//! Expands replacement templates: `$1`, `$name`, `${name}` and `$$`.
 
 use crate::value::unicode as tables;
 
-/// A replacement text, read once.
+/// A parsed replacement template.
 pub struct Template<'a> {
     parts: Vec<Part<'a>>,
 }
 
 enum Part<'a> {
     Text(&'a str),
-    /// The groups of that number or name; the first that took part is used.
+    /// The groups with this number or name, of which the first that participated in the match is used.
     Groups(Vec<usize>),
 }
 
 impl<'a> Template<'a> {
-    /// Parses a template; an unknown name is replaced by nothing, a `$` without a name is literal.
+    /// Parses a template. An unknown name expands to nothing, and a `$` without a name is literal.
     pub fn new(mut template: &'a str, names: &[String]) -> Self {
         let mut parts = Vec::new();
         while let Some((before, rest)) = template.split_once('$') {
@@ -34,12 +34,12 @@ impl<'a> Template<'a> {
         Self { parts }
     }
 
-    /// Whether any group is needed.
+    /// Returns true if the template refers to any group.
     pub fn has_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Groups(groups) if !groups.is_empty()))
     }
 
-    /// Appends the replacement for one match.
+    /// Appends the replacement of one match.
     pub fn expand(&self, out: &mut String, text: &str, slots: &[Option<usize>]) {
         for part in &self.parts {
             match part {
@@ -53,7 +53,8 @@ impl<'a> Template<'a> {
     }
 }
 
-/// The name after a `$` and the rest: the longest run of letters, digits and `_`, or such a run in braces.
+/// Parses the name after a `$`: the longest sequence of letters, digits and `_`, optionally in braces. Returns the name
+/// and the rest.
 fn reference(rest: &str) -> Option<(&str, &str)> {
     let (braces, body) = rest.strip_prefix('{').map_or((false, rest), |body| (true, body));
     let end = body.find(|c: char| c != '_' && !tables::is_letter(c) && !tables::is_digit(c)).unwrap_or(body.len());

@@ -5,41 +5,41 @@ use crate::value::unicode::Ranges;
 /// A node.
 #[derive(Debug)]
 pub struct Node {
-    /// What it is.
+    /// The operation.
     pub op: Op,
-    /// Levels of the tree below and including it; 0 until measured.
+    /// The number of levels including this node; 0 if not computed yet.
     height: u32,
-    /// Instructions it compiles to, about; 0 until measured.
+    /// The approximate number of instructions; 0 if not computed yet.
     size: i64,
 }
 
-/// What a node is.
+/// The operation of a node.
 #[derive(Debug)]
 pub enum Op {
-    /// Nothing matches.
+    /// Matches nothing.
     NoMatch,
-    /// The empty text.
+    /// Matches the empty string.
     Empty,
-    /// These code points; surrogates are possible and match nothing.
+    /// A sequence of code points. It may contain surrogates, which match nothing.
     Literal {
-        /// The code points, the smallest of each orbit when folded.
+        /// The code points; if `fold`, the smallest one of each folding orbit.
         runes: Vec<u32>,
-        /// Case does not count.
+        /// True if matching is case-insensitive.
         fold: bool,
     },
     /// One code point of a class.
     Class(Ranges),
-    /// Any code point but a newline.
+    /// Any code point except a newline.
     AnyNotNewline,
     /// Any code point.
     Any,
-    /// A place in the text.
+    /// An assertion about the position.
     Look(Look),
     /// `(…)`
     Capture {
-        /// From 1 on.
+        /// The number of the group, starting at 1.
         index: usize,
-        /// What is captured.
+        /// The content of the group.
         sub: Box<Node>,
     },
     /// `x*`
@@ -50,22 +50,22 @@ pub enum Op {
     Quest(Box<Node>, Greed),
     /// `x{min,max}`
     Repeat {
-        /// At least.
+        /// The minimum count.
         min: u32,
-        /// At most; `None` for no limit.
+        /// The maximum count; `None` if unbounded.
         max: Option<u32>,
-        /// Which length is tried first.
+        /// The greediness.
         greed: Greed,
-        /// What is repeated.
+        /// The repeated node.
         sub: Box<Node>,
     },
-    /// One after the other.
+    /// A concatenation.
     Concat(Vec<Node>),
-    /// The first that matches.
+    /// Alternatives in order of preference.
     Alternate(Vec<Node>),
 }
 
-/// A place in the text.
+/// An assertion about the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// `(?m)^`
@@ -82,22 +82,22 @@ pub enum Look {
     NotWord,
 }
 
-/// Which length a repetition tries first.
+/// The greediness of a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greed {
-    /// The longest.
+    /// Prefers the longest match.
     Greedy,
-    /// The shortest.
+    /// Prefers the shortest match.
     Lazy,
 }
 
 impl Node {
-    /// A node not yet measured.
+    /// Creates a node without measures.
     pub fn new(op: Op) -> Self {
         Self { op, height: 0, size: 0 }
     }
 
-    /// Forgets its measures; children keep theirs.
+    /// Resets the measures of this node; those of its children are kept.
     pub fn changed(&mut self) {
         self.height = 0;
     }
@@ -114,14 +114,14 @@ impl Node {
         }
     }
 
-    /// Measures the height anew; children that were measured before are not looked at again.
+    /// Computes the height; measures of children are reused.
     pub fn measure_height(&mut self) -> u32 {
         let below = self.children().iter_mut().map(Node::height).max().unwrap_or(0);
         self.height = below + 1;
         self.height
     }
 
-    /// The height.
+    /// The height, computed on first use.
     pub fn height(&mut self) -> u32 {
         if self.height == 0 { self.measure_height() } else { self.height }
     }
@@ -130,7 +130,7 @@ impl Node {
         if self.size == 0 { self.measure_size() } else { self.size }
     }
 
-    /// Measures the size anew; children that were measured before are not looked at again.
+    /// Computes the size; measures of children are reused.
     pub fn measure_size(&mut self) -> i64 {
         let size = match &mut self.op {
             Op::Literal { runes, .. } => runes.len() as i64,
@@ -152,7 +152,7 @@ impl Node {
         self.size
     }
 
-    /// A single code point or a class of them.
+    /// Returns true for a single code point or a class.
     pub fn is_class(&self) -> bool {
         match &self.op {
             Op::Literal { runes, .. } => runes.len() == 1,
@@ -161,7 +161,8 @@ impl Node {
         }
     }
 
-    /// The same class, or the same count of the same class: what Go takes for a common first piece of alternatives.
+    /// Returns true if both nodes are the same class, or the same repetition of the same class, which Go treats as a
+    /// common prefix of alternatives.
     pub fn same_class(&self, other: &Self) -> bool {
         match (&self.op, &other.op) {
             (Op::Literal { runes: a, fold: f }, Op::Literal { runes: b, fold: g }) => a.len() == 1 && a == b && f == g,
@@ -174,7 +175,7 @@ impl Node {
         }
     }
 
-    /// `n` and its greed of `x{n}` where x is a class.
+    /// The count `n` and the greediness of `x{n}`, if x is a class.
     fn fixed_count(&self) -> Option<(u32, Greed)> {
         match &self.op {
             Op::Repeat { min, max, greed, sub } if Some(*min) == *max && sub.is_class() => Some((*min, *greed)),
@@ -182,7 +183,7 @@ impl Node {
         }
     }
 
-    /// Whether nested counts multiply to at most `limit` copies of anything.
+    /// Returns true if nested repetitions make at most `limit` copies.
     pub fn repeats_within(&self, limit: u32) -> bool {
         match &self.op {
             Op::Repeat { min, max, sub, .. } => {

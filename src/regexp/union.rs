@@ -1,10 +1,10 @@
-//! Unions of single characters and classes, which the parser builds from alternatives.
+//! Unions of single characters and classes, which the parser creates from alternatives.
 
 use super::class;
 use super::tree::{Node, Op};
 use crate::value::unicode::{MAX, Ranges};
 
-/// `into` becomes the union of two classes.
+/// Sets `into` to the union of two classes.
 pub(super) fn merge_classes(into: &mut Node, other: &mut Node) {
     if rank(other) > rank(into) {
         std::mem::swap(into, other);
@@ -51,7 +51,7 @@ fn add(ranges: &mut Ranges, node: &Node) {
     }
 }
 
-/// Simple to complex.
+/// Ranks classes from simple to complex.
 fn rank(node: &Node) -> u8 {
     match node.op {
         Op::Class(_) => 1,
@@ -61,7 +61,7 @@ fn rank(node: &Node) -> u8 {
     }
 }
 
-/// Sorts and merges a class's ranges; a class of everything becomes `.`.
+/// Sorts and merges the ranges of a class; a class that contains every code point becomes `.`.
 pub(super) fn clean_class(node: &mut Node) {
     if let Op::Class(ranges) = &mut node.op {
         class::clean(ranges);

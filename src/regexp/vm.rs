@@ -1,14 +1,15 @@
-//! A small engine for large patterns: one instruction per code point, all threads in step, time linear in text and pattern.
+//! A backtracking-free virtual machine (Pike VM) for large patterns: one instruction per code point, all threads in
+//! lockstep, and time linear in the length of text and pattern.
 //!
-//! It takes what the automaton refuses for its size (`\pL{1000}` is 1000 instructions here and megabytes of states there)
-//! and what nests too deeply for it.
+//! It executes patterns that are too large for the automaton (`\pL{1000}` is 1000 instructions here but megabytes of
+//! states there) or nested too deeply for it.
 
 use super::class;
 use super::tree::{Greed, Look, Node, Op};
 use crate::value::unicode::{MAX, Ranges};
 use std::sync::Arc;
 
-/// A compiled pattern.
+/// A compiled program.
 #[derive(Debug)]
 pub struct Program {
     code: Vec<Inst>,
@@ -16,11 +17,11 @@ pub struct Program {
 
 #[derive(Clone, Debug)]
 enum Inst {
-    /// One code point of the class.
+    /// Matches a code point of the class.
     Class(Arc<Ranges>),
-    /// One code point.
+    /// Matches this code point.
     Char(u32),
-    /// Goes on at the first, then at the second.
+    /// Continues at the first target, then at the second.
     Split(usize, usize),
     Jump(usize),
     Save(usize),
@@ -31,7 +32,7 @@ enum Inst {
 
 /// Threads by priority, each with its group boundaries.
 struct Threads {
-    /// Position in `list` of each instruction; only valid if it points back.
+    /// The position in `list` of each instruction; valid only if the entry there points back.
     place: Vec<usize>,
     list: Vec<usize>,
     slots: Vec<Option<usize>>,
@@ -42,7 +43,7 @@ impl Threads {
     fn new(size: usize, width: usize) -> Self {
         Self { place: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
     }
-    /// Adds an instruction unless it is in the set.
+    /// Adds an instruction unless it is already in the set.
     fn insert(&mut self, pc: usize) -> bool {
         let Some(place) = self.place.get_mut(pc) else { return false };
         if self.list.get(*place) == Some(&pc) {
@@ -96,7 +97,7 @@ impl Program {
         self.set(at, inst);
     }
 
-    /// A place for an instruction that is known later.
+    /// Reserves an instruction that is set later.
     fn reserve(&mut self) -> usize {
         self.code.push(Inst::Fail);
         self.code.len() - 1
@@ -121,7 +122,7 @@ impl Program {
 
     fn star(&mut self, sub: &Node, greed: Greed) {
         if can_be_empty(sub) {
-            // `(x+)?`, so that an empty first choice is not tried again and again.
+            // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
             self.quest(greed, |program| program.plus(sub, greed));
             return;
         }
@@ -183,7 +184,7 @@ impl Program {
     }
 
     fn repeat(&mut self, min: u32, max: Option<u32>, greed: Greed, sub: &Node) {
-        // The copies share their classes: all but the first are the first's instructions, moved.
+        // Copies share their classes: they are the instructions of the first copy with shifted targets.
         let mut copy: Option<(usize, usize)> = None;
         let mut body = |program: &mut Self| match copy {
             None => {
@@ -229,7 +230,7 @@ impl Program {
         }
     }
 
-    /// Looks for the first match at or after `start`; `slots` gets the group boundaries it has room for.
+    /// Finds the first match at or after `start`, and stores as many group boundaries as `slots` has room for.
     pub fn run(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
         let width = slots.len();
         let mut now = Threads::new(self.code.len(), width);
@@ -279,7 +280,7 @@ impl Program {
         }
     }
 
-    /// Adds a thread and all that it leads to without reading, by priority.
+    /// Adds a thread and, by priority, all threads reachable from it without consuming input.
     #[expect(clippy::too_many_arguments)]
     fn follow(
         &self,

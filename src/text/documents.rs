@@ -1,50 +1,52 @@
-//! A stream of documents, as kubectl splits it (`YAMLOrJSONDecoder` of `k8s.io/apimachinery/pkg/util/yaml`).
+//! Splits a stream into documents like kubectl (`YAMLOrJSONDecoder` in `k8s.io/apimachinery/pkg/util/yaml`).
 //!
-//! A stream that begins with `{` is read as JSON values one after another. Where that fails before the third value, the
-//! rest is read as YAML, whose documents are separated by lines that begin with `---`. What surprises: such a line may
-//! hold nothing else but a comment, wherever it stands (`--- x` and `-----BEGIN` are errors even inside a text), and of
-//! what `...` ends nothing more is read.
+//! A stream that begins with `{` is decoded as a sequence of JSON values. If this fails before the third value, the
+//! rest is decoded as YAML, whose documents are separated by lines that begin with `---`. kubectl has some
+//! peculiarities: a separator line may contain only a comment after `---`, wherever it is (`--- x` and `-----BEGIN` are
+//! errors even inside a block scalar), and the rest of a chunk after `...` is ignored.
 //!
-//! Where kubectl gives up, this goes on: what is wrong is one [`Chunk`] with an error, the others still come.
+//! Unlike kubectl, reading continues after an error: an invalid document is a [`Chunk`] with an error, and the
+//! following documents are returned, too.
 
 use super::yaml::Duplicate;
 use super::{Error, Position, Syntax, json, looks_like_json, yaml};
 use crate::value::Value;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// How far a stream is looked into for its first `{`.
+/// The number of bytes in which the first `{` is searched for.
 const PEEK: usize = 4096;
-/// A stream with more JSON values than this stays JSON.
+/// A stream with more JSON values than this is not decoded as YAML after an error.
 const AMBIGUOUS: usize = 1;
 
-/// The largest document that is read, in bytes. A `List` of a whole cluster fits; an endless stream does not fill the memory.
+/// The maximum size of a document in bytes. A `List` of a whole cluster fits, and an endless stream does not exhaust
+/// the memory.
 pub const MAX_DOCUMENT: usize = 256 << 20;
-/// Of a document that is too large this much is kept, to show its first line.
+/// The number of bytes kept of a document that is too large, to show its first line.
 const KEPT: usize = 1024;
-/// How much of an overlong line is read at once while looking for its end.
+/// The number of bytes read at a time while searching for the end of an overlong line.
 const PIECE: u64 = 1 << 16;
 
-/// The text of one document and where it begins.
+/// The text of one document and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunk {
     /// The text, with `\n` for `\r\n`.
     pub text: Vec<u8>,
-    /// The position of the text in its source.
+    /// The position of the text in the source.
     pub start: Position,
-    /// What it is read as.
+    /// The syntax of the text.
     pub syntax: Syntax,
-    /// The error to report if the text is no YAML either, because JSON was tried first.
+    /// The error of an earlier attempt to decode JSON, which is reported if the text is not valid YAML either.
     fallback: Option<Error>,
-    /// Why the text cannot be a document.
+    /// The reason why the text cannot be a document.
     broken: Option<Broken>,
 }
 
-/// Why a text cannot be a document.
+/// The reason why a text cannot be a document.
 #[derive(Clone, Debug, PartialEq)]
 enum Broken {
-    /// It has an invalid separator, or the JSON values before it ended in something else.
+    /// An invalid separator, or an error after preceding JSON values.
     Syntax(Error),
-    /// It has more bytes than a document may have.
+    /// The document is larger than the maximum.
     TooLarge(Error),
 }
 
@@ -55,30 +57,33 @@ impl Broken {
     }
 }
 
-/// What a document holds. Places are those of the source.
+/// The content of a document. Positions refer to the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
-    /// Its value.
+    /// The decoded value.
     pub value: Value,
-    /// Keys that are there twice in one mapping: the last one counts, silently.
+    /// Duplicate keys; the last occurrence is used without an error.
     pub duplicates: Vec<Duplicate>,
-    /// Where another document begins in the same chunk, which is ignored.
+    /// The position of another document in the same chunk, which is ignored.
     pub rest: Option<Position>,
 }
 
 impl Chunk {
-    /// A chunk of its own.
+    /// Creates a chunk.
     pub fn new(text: Vec<u8>, start: Position, syntax: Syntax) -> Self {
         Self { text, start, syntax, fallback: None, broken: None }
     }
 
-    /// Whether it has more bytes than a document may have; only its beginning is here then.
+    /// Returns true if the document is larger than the maximum; only its beginning is available then.
     pub fn is_too_large(&self) -> bool {
         matches!(self.broken, Some(Broken::TooLarge(_)))
     }
 
-    /// Reads the document. Errors have the words of kubectl (`error converting YAML to JSON: yaml: line 2: …`), whose line
-    /// numbers count from the begin of the document, and their place in the source.
+    /// Decodes the document.
+    ///
+    /// # Errors
+    /// Returns kubectl's message (`error converting YAML to JSON: yaml: line 2: …`), whose line numbers are relative to
+    /// the document, with the position in the source.
     pub fn read(&self) -> Result<Contents, Error> {
         if let Some(broken) = &self.broken {
             return Err(broken.error().clone());
@@ -111,10 +116,10 @@ impl Chunk {
     }
 }
 
-/// Splits a stream into chunks; holds one at a time, and at most [`MAX_DOCUMENT`] bytes of it.
+/// Splits a stream into chunks. Holds one chunk at a time, of at most [`MAX_DOCUMENT`] bytes.
 pub struct Chunks<R> {
     input: Pushback<R>,
-    /// The largest document, in bytes.
+    /// The maximum size of a document in bytes.
     limit: usize,
     /// The position of the next byte.
     place: Position,
@@ -123,7 +128,7 @@ pub struct Chunks<R> {
     values: usize,
     /// The offset of the next byte.
     offset: usize,
-    /// The error that ended the JSON values.
+    /// The error that ended the sequence of JSON values.
     fallback: Option<Error>,
     /// The first invalid separator of the current document.
     broken: Option<Error>,
@@ -134,9 +139,9 @@ enum Mode {
     Unknown,
     Json,
     Yaml,
-    /// Looks for the end of a JSON value that is too large.
+    /// Skipping the rest of a JSON value that is too large.
     SkipJson(JsonScanner),
-    /// Looks for the separator behind a YAML document that is too large; whether at the beginning of a line.
+    /// Skipping the rest of a YAML document that is too large. The flag is true at the beginning of a line.
     SkipYaml {
         line_start: bool,
     },
@@ -144,7 +149,7 @@ enum Mode {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Splits the bytes of `reader`.
+    /// Creates a splitter for a reader.
     pub fn new(reader: R) -> Self {
         Self::with_limit(reader, MAX_DOCUMENT)
     }
@@ -170,14 +175,14 @@ impl<R: Read> Chunks<R> {
         Ok(())
     }
 
-    /// Goes over `bytes`.
+    /// Advances the position and offset by `bytes`.
     fn pass(&mut self, bytes: &[u8]) {
         let end = Position::of(bytes, bytes.len());
         self.place = end.within(self.place);
         self.offset += bytes.len();
     }
 
-    /// The next JSON value. `None`: there is none, or the rest is YAML.
+    /// The next JSON value; `None` if there is none, or if the rest is YAML.
     fn next_json(&mut self) -> io::Result<Option<Chunk>> {
         let mut taken = Vec::new();
         let mut scanner = JsonScanner::default();
@@ -197,7 +202,7 @@ impl<R: Read> Chunks<R> {
         }
         let start = Position::of(before, before.len()).within(self.place);
         let error = match json::read(value) {
-            // A number out of range is told when the document is read.
+            // A number out of range is reported when the document is decoded.
             Err(e) if !complete || !e.message.starts_with("json: ") => e,
             _ => {
                 let chunk = Chunk::new(value.to_vec(), start, Syntax::Json);
@@ -216,7 +221,7 @@ impl<R: Read> Chunks<R> {
         let error = Error::new(message, Some(position.within(start)));
         self.mode = Mode::Yaml;
         let certain = self.values > AMBIGUOUS;
-        // White space up to the end of the line belongs to the value before.
+        // White space up to the end of the line belongs to the preceding value.
         let line_end = before.iter().position(|c| *c == b'\n').map_or(space, |at| at + 1);
         let (passed, rest) = taken.split_at_checked(line_end).unwrap_or((&taken, &[]));
         self.pass(passed);
@@ -253,7 +258,7 @@ impl<R: Read> Chunks<R> {
                 self.broken = None;
                 return Ok(Some(self.too_large(text, start, Syntax::Yaml)));
             }
-            // Go's line reader: each line ends with `\n`, the last one too.
+            // Like Go's line reader: every line ends with `\n`, including the last one.
             if text.ends_with(b"\n") {
                 text.pop();
                 if text.last() == Some(&b'\r') {
@@ -285,7 +290,7 @@ impl<R: Read> Chunks<R> {
         Chunk { text, start, syntax: Syntax::Yaml, fallback, broken }
     }
 
-    /// A document over the limit, of which only the beginning is kept.
+    /// A chunk for a document that is too large; only its beginning is kept.
     fn too_large(&mut self, mut text: Vec<u8>, start: Position, syntax: Syntax) -> Chunk {
         text.truncate(KEPT);
         text.shrink_to_fit();
@@ -294,7 +299,7 @@ impl<R: Read> Chunks<R> {
         Chunk { text, start, syntax, fallback: None, broken: Some(Broken::TooLarge(error)) }
     }
 
-    /// Goes on behind the JSON value that was too large.
+    /// Continues after a JSON value that is too large.
     fn skip_json(&mut self, mut scanner: JsonScanner) -> io::Result<Option<Chunk>> {
         let (place, offset) = (&mut self.place, &mut self.offset);
         let end = scanner.read(&mut self.input, self.limit, |bytes| {
@@ -306,7 +311,7 @@ impl<R: Read> Chunks<R> {
         Ok(end.is_none().then(|| self.without_end(Syntax::Json)))
     }
 
-    /// Goes on behind the separator after the YAML document that was too large.
+    /// Continues after a YAML document that is too large.
     fn skip_yaml(&mut self, mut line_start: bool) -> io::Result<Option<Chunk>> {
         let mut piece = Vec::new();
         let mut left = self.limit;
@@ -335,7 +340,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// The rest of a stream in which no end of a document was found.
+    /// A chunk for the rest of a stream in which no end of a document was found.
     fn without_end(&self, syntax: Syntax) -> Chunk {
         let message = format!("the document does not end within another {}: the rest is not read", size(self.limit));
         let mut chunk = Chunk::new(Vec::new(), self.place, syntax);
@@ -369,13 +374,13 @@ impl<R: Read> Iterator for Chunks<R> {
     }
 }
 
-/// Whether a line separates two documents: `---`, and nothing but a comment behind it.
+/// Returns true if a line separates two documents: `---`, followed by nothing but a comment.
 fn is_separator(line: &[u8]) -> bool {
     let behind = line.strip_prefix(b"---").map(<[u8]>::trim_ascii);
     behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(b"#"))
 }
 
-/// A size in bytes, as a person writes it.
+/// Formats a size in bytes for humans.
 fn size(bytes: usize) -> String {
     match bytes >> 20 {
         0 => format!("{bytes} bytes"),
@@ -383,7 +388,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Finds the end of one JSON value, white space before it included.
+/// Finds the end of a JSON value, including preceding white space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct JsonScanner {
     depth: usize,
@@ -394,8 +399,8 @@ struct JsonScanner {
 }
 
 impl JsonScanner {
-    /// Hands the bytes of the value to `take`, at most `limit`. Whether the value is complete, or `None` when the limit was
-    /// reached before its end.
+    /// Passes the bytes of the value to `take`, at most `limit` bytes. Returns true if the value is complete, and
+    /// `None` if the limit was reached before its end.
     fn read(
         &mut self,
         input: &mut impl BufRead,
@@ -460,7 +465,7 @@ impl JsonScanner {
     }
 }
 
-/// A reader to which bytes can be given back.
+/// A reader with a pushback buffer.
 struct Pushback<R> {
     pushed: Vec<u8>,
     at: usize,
@@ -468,7 +473,7 @@ struct Pushback<R> {
 }
 
 impl<R: Read> Pushback<R> {
-    /// `bytes` come next.
+    /// Pushes back `bytes`, which are read next.
     fn push_back(&mut self, mut bytes: Vec<u8>) {
         bytes.extend_from_slice(self.pushed.get(self.at..).unwrap_or_default());
         self.pushed = bytes;
@@ -511,7 +516,7 @@ mod tests {
     use super::*;
     use crate::value::json::to_string;
 
-    /// One line per chunk: its place, and its value or error.
+    /// One line per chunk: its position, and its value or error.
     fn split(text: &str) -> Vec<String> {
         let show = |chunk: io::Result<Chunk>| {
             let chunk = chunk.unwrap();
@@ -549,7 +554,7 @@ mod tests {
         assert_eq!(split("a: \u{1}\n---\nb: 2")[1], "3:1 {\"b\":2}");
     }
 
-    /// As [`split`], with a limit of 40 bytes.
+    /// Like [`split`], with a limit of 40 bytes.
     fn split_small(text: &str) -> Vec<String> {
         let show = |chunk: io::Result<Chunk>| {
             let chunk = chunk.unwrap();
@@ -583,7 +588,7 @@ mod tests {
             split_small(&format!("{{\"a\": 1}}\n{{\"a\": \"{long}\"}}\n{{\"b\": 2}}")),
             ["1:1 {\"a\":1}".to_owned(), format!("2:1 {too_large}"), "3:1 {\"b\":2}".to_owned()]
         );
-        // Exactly the limit is read.
+        // A document of exactly the maximum size is decoded.
         assert_eq!(split_small(&format!("a: {}\n", "x".repeat(36))), [format!("1:1 {{\"a\":\"{}\"}}", "x".repeat(36))]);
     }
 

@@ -1,8 +1,8 @@
-//! JSON as the API server reads it (`sigs.k8s.io/json`, a fork of Go's `encoding/json`): int64 and float64 kept apart,
-//! last of equal keys wins, depth at most 10,000, Go's error texts.
+//! Decodes JSON like the API server (`sigs.k8s.io/json`, a fork of Go's `encoding/json`): int64 and float64 are
+//! distinct, the last of duplicate keys is used, the maximum depth is 10,000, and error messages are Go's.
 //!
-//! Surprises: invalid UTF-8 and lone surrogates become U+FFFD; a syntax error anywhere comes before any other; `1e3` is a
-//! float although it has no fraction, `1` with 400 zeros is an error.
+//! The decoder has some peculiarities: invalid UTF-8 and lone surrogates become U+FFFD; a syntax error anywhere takes
+//! precedence over other errors; `1e3` is a float although it is integral; `1` with 400 zeros is an error.
 
 pub mod cursor;
 pub mod write;
@@ -15,24 +15,24 @@ use std::fmt::Write as _;
 /// The maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// The maximum number of duplicates in one strict error.
+/// The maximum number of duplicate keys in a strict error.
 const MAX_DUPLICATES: usize = 100;
 
-/// The result of a strict reader.
+/// The result of strict decoding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strict {
-    /// The value; the last of equal keys won.
+    /// The value, with the last of duplicate keys.
     pub value: Value,
-    /// The server's messages: `duplicate field "spec.x"`.
+    /// The server's messages, such as `duplicate field "spec.x"`.
     pub errors: Vec<String>,
 }
 
-/// Reads one JSON text; nothing but white space may follow it.
+/// Decodes a JSON text; nothing but white space may follow the value.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
     Ok(read_strict(text)?.value)
 }
 
-/// Reads one JSON text and reports duplicate keys.
+/// Decodes a JSON text and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let mut reader = Reader::new(text, 0);
     let value = reader.value()?;
@@ -43,10 +43,10 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     reader.finish(value)
 }
 
-/// Checks the syntax of one JSON text (`checkValid` of `encoding/json`). Numbers may be of any size.
+/// Checks the syntax of a JSON text (`checkValid` in `encoding/json`). Numbers may be of any size.
 ///
 /// # Errors
-/// Go's text for the first syntax error.
+/// Returns Go's message for the first syntax error.
 pub fn check(text: &[u8]) -> Result<(), Error> {
     let mut reader = Reader { syntax_only: true, ..Reader::new(text, 0) };
     reader.value()?;
@@ -54,8 +54,8 @@ pub fn check(text: &[u8]) -> Result<(), Error> {
     reader.peek().map_or(Ok(()), |c| Err(reader.unexpected(c, "after top-level value")))
 }
 
-/// Reads the JSON value that begins at byte `start` of `text`; also returns the offset of its end (for a stream of values).
-/// `None` if only white space is left.
+/// Decodes the JSON value at byte offset `start`, for a stream of values; also returns the offset of its end. `None` if
+/// only white space is left.
 pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Error> {
     let mut reader = Reader::new(text, start);
     reader.skip_space();
@@ -67,7 +67,7 @@ pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Er
     Ok(Some((reader.finish(value)?.value, end)))
 }
 
-/// A container that is not complete yet. The explicit stack keeps hostile nesting off the call stack.
+/// An incomplete array or object. They are on an explicit stack, so that deep nesting cannot overflow the call stack.
 enum Open {
     Array(Vec<Value>),
     Object(Map, String),
@@ -77,11 +77,11 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     open: Vec<Open>,
-    /// The first number out of range; reported only if the syntax is right.
+    /// The first number out of range, which is reported only if the syntax is valid.
     out_of_range: Option<Error>,
     duplicates: Vec<String>,
     seen: BTreeSet<String>,
-    /// Values are not kept, and duplicates not looked for.
+    /// True to check only the syntax, without building values and finding duplicates.
     syntax_only: bool,
 }
 
@@ -108,18 +108,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `invalid character 'x' …` at the current byte.
+    /// The error `invalid character 'x' …` at the current byte.
     fn unexpected(&self, c: u8, context: &str) -> Error {
         let quoted = match c {
             b'\'' => "'\\''".to_owned(),
             b'"' => "'\"'".to_owned(),
-            // Go makes a character of the byte, not of the text.
+            // Go quotes the byte rather than the character.
             c => format!("'{}'", quote::go_quote(char::from(c).encode_utf8(&mut [0; 4])).trim_matches('"')),
         };
         Error::new(format!("invalid character {quoted} {context}"), Some(Position::of(self.text, self.at)))
     }
 
-    /// As [`Reader::end_or`], within a token that white space would break off: Go steps to a space at the end of the text.
+    /// Like [`Reader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
+    /// character.
     fn cut_or(&self, context: &str) -> Error {
         self.unexpected(self.peek().unwrap_or(b' '), context)
     }
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Result<Value, Error> {
         loop {
-            // Reads up to a complete value: containers are opened on the way.
+            // Reads up to a complete value, opening containers on the way.
             self.skip_space();
             let mut complete = match self.peek() {
                 Some(b'{') => {
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 _ => return Err(self.end_or("looking for beginning of value")),
             };
-            // Adds it to its container, and closes the containers that end after it.
+            // Adds the value to its container, and closes the containers that end after it.
             loop {
                 match self.open.last_mut() {
                     None => return Ok(complete),
@@ -219,7 +220,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads `"key":` into the innermost object.
+    /// Reads `"key":` of the innermost object.
     fn key(&mut self) -> Result<(), Error> {
         if self.peek() != Some(b'"') {
             return Err(self.end_or("looking for beginning of object key string"));
@@ -248,7 +249,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `a.b[2].key`, from what is open now.
+    /// The path of `key` in the open containers: `a.b[2].key`.
     fn path(&self, key: &str) -> String {
         let mut path = String::new();
         let outer = self.open.len().saturating_sub(1);
@@ -379,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text of a string literal whose escapes are known to be well formed.
+/// Unescapes a string literal whose escape sequences have been validated.
 fn unescape(body: &[u8]) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;
@@ -416,13 +417,14 @@ fn unescape(body: &[u8]) -> String {
     out
 }
 
-/// The four hexadecimal digits that `text` begins with.
+/// Parses four hexadecimal digits at the start of `text`.
 fn unit(text: &[u8]) -> u32 {
     let digits = text.get(..4).and_then(|d| std::str::from_utf8(d).ok());
     digits.and_then(|d| u32::from_str_radix(d, 16).ok()).unwrap_or(0)
 }
 
-/// The text of a body in `unrecognized` errors: 30 bytes of it, as they are if it begins with `{`, else in hex.
+/// The excerpt of a body in `unrecognized` errors: its first 30 bytes, as text if it begins with `{`, otherwise in
+/// hexadecimal.
 pub fn summary(bytes: &[u8]) -> String {
     const MOST: usize = 30;
     if bytes.is_empty() {
@@ -474,7 +476,7 @@ mod tests {
             got,
             Value::Array(vec!["😀\u{fffd}x\u{fffd}é/".into(), "a\n\u{fffd}\u{fffd}\u{fffd}\u{fffd}".into()])
         );
-        // A high surrogate before an escape that is not its pair leaves that escape alone.
+        // After a high surrogate, an escape sequence that is not its pair is decoded separately.
         assert_eq!(read(br#""\ud800\u0041\ud800\ud83d\ude00""#).unwrap(), "\u{fffd}A\u{fffd}😀".into());
     }
 

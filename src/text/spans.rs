@@ -1,7 +1,7 @@
-//! The positions of fields in the text of a document. Built only when an error is to be shown.
+//! Finds the positions of fields in the text of a document. Built only when an error is shown.
 //!
-//! The server's paths cannot be split without the object (in `spec.a.b`, `a.b` may be one key or two), so a
-//! path is matched against the tree: [`Spans::locate`].
+//! The server's paths cannot be split without the object (in `spec.a.b`, `a.b` may be one key or two), so paths are
+//! matched against the tree: [`Spans::locate`].
 
 mod members;
 pub(super) mod outline;
@@ -17,20 +17,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A range of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Where it begins.
+    /// The start position.
     pub start: Position,
-    /// Its bytes.
+    /// The byte range.
     pub range: Range<usize>,
 }
 
-/// The result of looking up a path.
+/// The result of locating a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The key, if the node is a member of an object.
+    /// The span of the key, if the node is a member of an object.
     pub key: Option<Span>,
-    /// The value.
+    /// The span of the value.
     pub value: Span,
-    /// Whether the whole path was found; otherwise this is the nearest ancestor.
+    /// True if the whole path was found; otherwise the result is the nearest ancestor.
     pub exact: bool,
 }
 
@@ -41,24 +41,24 @@ pub struct Spans<'a> {
     index: Arc<Index>,
 }
 
-/// A cache for one text, shared by the items of a list in it.
+/// A cache for one text, shared by the items of a list.
 #[derive(Debug, Default)]
 pub struct Cache(OnceLock<Arc<Index>>);
 
-/// The nodes of a text, and an index that converts offsets to positions without scanning from the start: a text may be one long
-/// line.
+/// The nodes of a text, and an index to convert offsets to positions without scanning from the start, because a text
+/// may be one long line.
 #[derive(Debug)]
 struct Index {
     outline: Outline,
-    /// The offsets at which lines begin.
+    /// The offsets of line starts.
     lines: Vec<usize>,
     /// The number of characters before each block of the text.
     characters: Vec<usize>,
-    /// The members by name of the mappings that were searched.
+    /// Indexes of the mappings searched so far, by node.
     members: Mutex<HashMap<usize, Arc<Members>>>,
 }
 
-/// The bytes of a block.
+/// The number of bytes in a block.
 const BLOCK: usize = 1024;
 
 fn characters(text: &[u8]) -> usize {
@@ -85,13 +85,13 @@ impl Index {
         Self { outline, lines: lines.collect(), characters: characters.collect(), members: Mutex::default() }
     }
 
-    /// The members of the mapping at `node`, including merged ones.
+    /// The index of the mapping at `node`, including merged members.
     fn members(&self, node: usize, members: &[(usize, usize)]) -> Arc<Members> {
         let mut known = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::of(&self.outline, members))))
     }
 
-    /// As [`Position::of`], without scanning from the start.
+    /// Like [`Position::of`], without scanning from the start.
     fn position(&self, text: &[u8], offset: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.lines.get(line).copied().unwrap_or_default();
@@ -117,18 +117,18 @@ impl Index {
 const BUDGET: usize = 10_000;
 
 impl<'a> Spans<'a> {
-    /// The positions in `text`; after a syntax error the tree ends there.
+    /// Determines the positions in `text`. After a syntax error, only the part before it is available.
     pub fn of(text: &'a [u8], syntax: Syntax) -> Self {
         Self { text, index: Arc::new(Index::of(text, syntax)) }
     }
 
-    /// As [`Spans::of`]; `cache` belongs to this text.
+    /// Like [`Spans::of`]; `cache` must belong to this text.
     pub fn cached(text: &'a [u8], syntax: Syntax, cache: &Cache) -> Self {
         Self { text, index: Arc::clone(cache.0.get_or_init(|| Arc::new(Index::of(text, syntax)))) }
     }
 
-    /// The node that a path of the server names (`spec.a[0].b`, `spec.map[a.b/c]`), or the nearest one around it.
-    /// Empty and `<nil>` are the whole document.
+    /// The node at a path of the server (`spec.a[0].b`, `spec.map[a.b/c]`), or its nearest ancestor. An empty path and
+    /// `<nil>` stand for the whole document.
     pub fn locate(&self, path: &str) -> Found {
         let mut best = Best { node: 0, key: None, left: usize::MAX };
         let mut budget = BUDGET;
@@ -141,13 +141,13 @@ impl<'a> Spans<'a> {
         }
     }
 
-    /// As [`Spans::locate`], for a path inside the node at `prefix` (`items[3]`).
+    /// Like [`Spans::locate`], for a path relative to the node at `prefix` (`items[3]`).
     pub fn locate_in(&self, prefix: &str, path: &str) -> Found {
         let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
         self.locate(&format!("{prefix}{dot}{path}"))
     }
 
-    /// Finds the positions of duplicates that are known only by message (`duplicate field "spec.x"`).
+    /// Finds the positions of duplicate keys given only as messages (`duplicate field "spec.x"`).
     pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
         let mut found = self.index.outline.repeated().into_iter();
         let place = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
@@ -163,7 +163,7 @@ impl<'a> Spans<'a> {
         Some(Span { start: self.index.position(self.text, node.range.start), range: node.range.clone() })
     }
 
-    /// Searches `rest` below `node`; true once all of it is found.
+    /// Searches for `rest` below `node`; returns true if all of it was found.
     fn search(&self, node: usize, key: Option<usize>, rest: &str, best: &mut Best, budget: &mut usize) -> bool {
         if rest.len() < best.left {
             *best = Best { node, key, left: rest.len() };
@@ -195,7 +195,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// The best node so far.
+/// The best node found so far.
 struct Best {
     node: usize,
     key: Option<usize>,

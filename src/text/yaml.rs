@@ -1,8 +1,8 @@
-//! YAML as kubectl and the API server read it: `sigs.k8s.io/yaml` 1.6 over `go.yaml.in/yaml/v2`, which is YAML 1.1.
+//! Decodes YAML like kubectl and the API server: `sigs.k8s.io/yaml` 1.6 with `go.yaml.in/yaml/v2`, which is YAML 1.1.
 //!
-//! Stages: [`source`] (characters that are not allowed) -> [`scanner`] (tokens) -> [`parser`] (events) ->
-//! [`tree`] (nodes with positions) -> [`decode`] (the value). All but the first document of a text are ignored, as in
-//! Go; [`super::documents`] splits streams.
+//! Stages: [`source`] (invalid characters) -> [`scanner`] (tokens) -> [`parser`] (events) -> [`tree`] (nodes with
+//! positions) -> [`decode`] (value). As in Go, all documents except the first one are ignored; [`super::documents`]
+//! splits streams.
 
 mod decode;
 mod parser;
@@ -23,14 +23,14 @@ use std::borrow::Cow;
 
 const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
-/// The result of a strict reader.
+/// The result of strict decoding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strict {
-    /// The value; the last of equal keys won.
+    /// The value, with the last of duplicate keys.
     pub value: Value,
     /// Duplicate keys, in the server's order.
     pub duplicates: Vec<Duplicate>,
-    /// The start of another document, which is ignored.
+    /// The position of another document, which is ignored.
     pub rest: Option<Position>,
 }
 
@@ -39,51 +39,54 @@ pub struct Strict {
 pub struct Duplicate {
     /// The server's message: `line 7: key "num" already set in map`.
     pub message: String,
-    /// The first occurrence.
+    /// The position of the first occurrence.
     pub first: Position,
-    /// The repeated occurrence.
+    /// The position of the duplicate.
     pub second: Position,
 }
 
 impl Duplicate {
-    /// The places as those of the source in which the text begins at `start`.
+    /// Converts positions relative to a text that begins at `start` to positions in the source.
     pub(super) fn within(self, start: Position) -> Self {
         Self { message: self.message, first: self.first.within(start), second: self.second.within(start) }
     }
 }
 
 impl Strict {
-    /// The strict decoding error of the server, if there is one: its first line and one line per duplicate.
+    /// The server's strict decoding error, if there are duplicates: a header line and one line per duplicate.
     pub fn error(&self) -> Option<String> {
         let lines: Vec<&str> = self.duplicates.iter().map(|d| d.message.as_str()).collect();
         (!lines.is_empty()).then(|| format!("yaml: unmarshal errors:\n  {}", lines.join("\n  ")))
     }
 }
 
-/// Reads the first document of `text`. Error texts are those of `yaml.YAMLToJSON` (`yaml: line 3: …`), without kubectl's
-/// `error converting YAML to JSON: `.
+/// Decodes the first document of `text`.
+///
+/// # Errors
+/// Returns the message of `yaml.YAMLToJSON` (`yaml: line 3: …`), without kubectl's prefix `error converting YAML to
+/// JSON: `.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
     let source = Source::new(text);
     let tree = tree::parse(&source)?;
     Ok(decode::decode(&tree, &source.text, false)?.value)
 }
 
-/// Reads the first document of `text` and reports duplicate keys.
+/// Decodes the first document of `text` and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let source = Source::new(text);
     let tree = tree::parse(&source)?;
     let found = decode::decode(&tree, &source.text, false)?;
-    // Only what a key replaced can be a duplicate, so nearly all texts are done here.
+    // Duplicates are possible only if a key was replaced, so most texts are decoded only once.
     let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
     let rest = tree.rest.map(|mark| Position::of(source.text.as_bytes(), mark.at as usize));
     Ok(Strict { value: found.value, duplicates, rest })
 }
 
-/// The positions of the nodes of the first document; empty if it cannot be read.
+/// The positions of the nodes of the first document; empty if it cannot be decoded.
 pub(super) fn outline(text: &[u8]) -> Outline {
     let source = Source::new(text);
     match tree::parse(&source) {
-        // Places in UTF-16 would be those of another text.
+        // Offsets in UTF-16 text would differ from those in the converted text.
         Ok(tree) if matches!(source.text, Cow::Borrowed(_)) => decode::outline(&tree),
         _ => Outline::default(),
     }

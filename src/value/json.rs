@@ -1,16 +1,16 @@
-//! JSON text as Go's `encoding/json` writes it: sorted keys, `<`, `>`, `&`, U+2028 and U+2029 escaped.
+//! Writes JSON like Go's `encoding/json`: sorted keys; `<`, `>`, `&`, U+2028 and U+2029 are escaped.
 
 use super::{Value, number};
 use std::fmt::Write as _;
 
-/// Compact JSON, as `json.Marshal`.
+/// Formats a value as compact JSON, like `json.Marshal`.
 pub fn to_string(v: &Value) -> String {
     let mut out = String::new();
     write_compact(&mut out, v);
     out
 }
 
-/// Appends `v` as compact JSON. Recurses as deep as the value, which readers keep below 10,000.
+/// Appends `v` as compact JSON. The recursion is bounded by the depth of the value, which decoders limit to 10,000.
 pub fn write_compact(out: &mut String, v: &Value) {
     match v {
         Value::Null => out.push_str("null"),
@@ -45,7 +45,7 @@ pub fn write_compact(out: &mut String, v: &Value) {
     }
 }
 
-/// Whether the compact JSON of `v` has more than `limit` bytes; stops once it knows.
+/// Returns true if the compact JSON of `v` has more than `limit` bytes; stops as soon as this is known.
 pub fn is_longer_than(v: &Value, limit: usize) -> bool {
     fn rest(v: &Value, left: Option<usize>) -> Option<usize> {
         let text = |s: &str, left: usize| {
@@ -79,8 +79,8 @@ pub fn is_longer_than(v: &Value, limit: usize) -> bool {
     !is_surely_within(v, &mut left) && rest(v, Some(limit)).is_none()
 }
 
-/// Whether the compact JSON of `v` cannot have more than `left` bytes, estimated by the longest form of every text and number.
-/// Subtracts the estimate from `left`.
+/// Returns true if the compact JSON of `v` cannot have more than `left` bytes, by an upper bound for every string and
+/// number. Subtracts the bound from `left`.
 fn is_surely_within(v: &Value, left: &mut usize) -> bool {
     const NUMBER: usize = 32;
     const ESCAPE: usize = 6;

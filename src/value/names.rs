@@ -1,5 +1,5 @@
-//! Rules for names, with the server's messages
-//! (`k8s.io/apimachinery/pkg/api/validate/content`). Each function returns the messages for a name; none means it is valid.
+//! Validation of names, with the server's messages (`k8s.io/apimachinery/pkg/api/validate/content`). Each function
+//! returns the error messages for a name; the list is empty for a valid name.
 
 use crate::release::{Release, V1_35};
 
@@ -15,8 +15,9 @@ fn too_long(max: usize, unit: &str) -> String {
     format!("must be no more than {max} {unit}")
 }
 
-/// The unit of label keys and values. Names say `characters`; so do labels before 1.35, which moved them to another package
-/// (`k8s.io/apimachinery/pkg/api/validate/content`). All count bytes.
+/// The unit of length in messages about label keys and values. Messages about names have `characters`, and so did those
+/// about labels before 1.35, which moved them to another package (`k8s.io/apimachinery/pkg/api/validate/content`). All
+/// lengths are in bytes.
 fn label_unit(release: Release) -> &'static str {
     if release.since(V1_35) { "bytes" } else { "characters" }
 }
@@ -41,7 +42,7 @@ fn lower_or_digit(b: u8) -> bool {
     b.is_ascii_lowercase() || b.is_ascii_digit()
 }
 
-/// Not empty, starts and ends with `edge`, and holds only `inner` between.
+/// Returns true if the name is not empty, its first and last bytes satisfy `edge`, and all others satisfy `inner`.
 fn framed(name: &[u8], edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     let ends = name.first().is_some_and(|b| edge(*b)) && name.last().is_some_and(|b| edge(*b));
     ends && name.iter().all(|b| inner(*b))
@@ -106,7 +107,7 @@ pub fn dns1035_label(name: &[u8]) -> Vec<String> {
     complaints
 }
 
-/// `IsLabelKey` since 1.35, `IsQualifiedName` before
+/// `IsLabelKey` since 1.35, `IsQualifiedName` before.
 pub fn qualified_name(value: &str, release: Release) -> Vec<String> {
     let unit = label_unit(release);
     let mut complaints = Vec::new();
@@ -153,7 +154,7 @@ pub fn label_value(value: &str, release: Release) -> Vec<String> {
     complaints
 }
 
-/// `IsPathSegmentPrefix` when `prefix`, else `IsPathSegmentName`
+/// `IsPathSegmentPrefix` if `prefix`, otherwise `IsPathSegmentName`.
 pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     if !prefix && matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
@@ -161,7 +162,7 @@ pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     ['/', '%'].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
 }
 
-/// `NameIsDNSSubdomain`: in a prefix a trailing dash is allowed, and the character before it is not checked.
+/// `NameIsDNSSubdomain`. A prefix may end with a dash, and the character before that dash is not checked.
 pub fn name_is_subdomain(name: &str, prefix: bool) -> Vec<String> {
     let bytes = name.as_bytes();
     match bytes {

@@ -1,9 +1,10 @@
-//! Numbers as Go prints them.
+//! Formats numbers like Go.
 
 use super::Value;
 use std::fmt::Write as _;
 
-/// The shortest digits that read back as `x`, and the decimal exponent of the first digit; `x` is finite.
+/// The sign of `x`, the shortest digits that parse to `x`, and the decimal exponent of the first digit; `x` must be
+/// finite.
 fn shortest(x: f64) -> (bool, String, i32) {
     let text = format!("{:e}", x.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -14,7 +15,8 @@ fn shortest(x: f64) -> (bool, String, i32) {
     (x.is_sign_negative(), digits, exponent.parse().unwrap_or(0))
 }
 
-/// Where two shortest texts are equally near, Go takes the one with the even last digit and Rust the larger one.
+/// If two shortest representations are equally near, Go chooses the one with the even last digit, and Rust the larger
+/// one.
 fn settle_tie(x: f64, digits: &mut String) {
     let exact = format!("{:.*e}", digits.len() + 20, x);
     let exact: String = exact.split('e').next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
@@ -26,7 +28,7 @@ fn settle_tie(x: f64, digits: &mut String) {
     }
 }
 
-/// The digits around their point, without an exponent.
+/// Formats digits in decimal notation without exponent.
 fn plain_form(negative: bool, digits: &str, exponent: i32) -> String {
     let mut out = String::new();
     if negative {
@@ -81,7 +83,8 @@ pub fn format_v(x: f64) -> String {
     format_g(x)
 }
 
-/// `strconv.FormatFloat(x, 'g', -1, 64)`: the shortest text, with an exponent below 1e-4 and from 1e6 on (`1e+06`, `1e-05`).
+/// `strconv.FormatFloat(x, 'g', -1, 64)`: the shortest representation, with an exponent below 1e-4 and from 1e6
+/// (`1e+06`, `1e-05`).
 pub fn format_g(x: f64) -> String {
     if let Some(text) = special(x) {
         return text.to_owned();
@@ -94,7 +97,7 @@ pub fn format_g(x: f64) -> String {
     }
 }
 
-/// A float as `encoding/json` writes it: with an exponent below 1e-6 and from 1e21 on (`1e-7`, `1e+21`).
+/// Formats a float like `encoding/json`: with an exponent below 1e-6 and from 1e21 (`1e-7`, `1e+21`).
 pub fn format_json(x: f64) -> String {
     let magnitude = x.abs();
     let (negative, digits, exponent) = shortest(x);
@@ -105,10 +108,10 @@ pub fn format_json(x: f64) -> String {
     }
 }
 
-/// The value that JSON text gives back for a float: an integer if it is written as one.
+/// The value of a float after a round trip through JSON: an integer if it is written as one.
 pub fn to_value(x: f64) -> Value {
     if x.fract() == 0.0 && x.abs() < 1e19 {
-        // Below 2^53 every integral float is written digit by digit.
+        // Below 2^53, every integral float is written without exponent.
         if x.abs() < 9_007_199_254_740_992.0 {
             return Value::Int(x as i64);
         }
@@ -119,7 +122,7 @@ pub fn to_value(x: f64) -> Value {
     Value::Float(x)
 }
 
-/// `int64(x)` on amd64: the fraction is dropped, what does not fit is the smallest integer.
+/// `int64(x)` on amd64: the fraction is dropped, and values out of range become the smallest integer.
 pub fn to_int64(x: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }

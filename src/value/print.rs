@@ -1,9 +1,9 @@
-//! Values as Go's `fmt` prints them: `%v`, `%#v` and `%T`.
+//! Formats values like Go's `fmt`: `%v`, `%#v` and `%T`.
 
 use super::{Value, number, quote};
 use std::fmt::Write as _;
 
-/// `%T` of the value as the server holds it.
+/// `%T` of the value in the server's representation.
 pub fn type_name(v: &Value) -> &'static str {
     match v {
         Value::Null => "<nil>",
@@ -16,7 +16,7 @@ pub fn type_name(v: &Value) -> &'static str {
     }
 }
 
-/// `%v`: `map[a:1 b:[x y]]`, strings without quotes.
+/// `%v`: `map[a:1 b:[x y]]`, with strings unquoted.
 pub fn format_v(v: &Value) -> String {
     let mut out = String::new();
     write_v(&mut out, v);

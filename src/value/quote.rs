@@ -1,4 +1,4 @@
-//! Text as Go quotes it.
+//! Quotes strings like Go.
 
 pub use super::unicode::is_print;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub fn go_quote(s: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '\u{b}' => out.push_str("\\v"),
-            // U+FFFD is printable to Go as well.
+            // Go treats U+FFFD as printable, too.
             c if is_print(c) => out.push(c),
             c => {
                 let code = c as u32;

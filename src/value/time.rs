@@ -1,21 +1,22 @@
-//! Points in time in RFC 3339 (and the dates and zoneless times of formats), as `time.Parse(time.RFC3339, …)` reads them, with its error texts, and as `metav1.Time` writes them.
+//! Timestamps in RFC 3339 format, and the dates and local times of string formats: parsed like
+//! `time.Parse(time.RFC3339, …)` with its error messages, and formatted like `metav1.Time`.
 //!
-//! Go's reader is looser than the standard: a one-digit hour and a comma before the fraction pass.
+//! Go's parser is more lenient than the standard: it accepts a one-digit hour, and a comma before the fraction.
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,
-    /// Nanoseconds of the second.
+    /// Nanoseconds within the second, 0 to 999,999,999.
     pub nanos: u32,
 }
 
-/// Year 1, Go's zero time.
+/// Go's zero time, at the beginning of year 1.
 const ZERO_SECONDS: i64 = -62_135_596_800;
 
 impl Timestamp {
-    /// Whether this is Go's zero time, 0001-01-01T00:00:00Z.
+    /// Returns true for Go's zero time, 0001-01-01T00:00:00Z.
     pub fn is_zero(self) -> bool {
         self.seconds == ZERO_SECONDS && self.nanos == 0
     }
@@ -47,7 +48,7 @@ impl Reader<'_> {
     fn digit(&self, at: usize) -> Option<i64> {
         self.byte(at).filter(u8::is_ascii_digit).map(|b| i64::from(b - b'0'))
     }
-    /// Moves on by bytes that are known to be ASCII.
+    /// Advances by a number of bytes that are known to be ASCII.
     fn advance(&mut self, bytes: usize) -> Result<(), String> {
         self.rest = self.rest.get(bytes..).ok_or_else(|| self.mismatch(""))?;
         Ok(())
@@ -57,7 +58,7 @@ impl Reader<'_> {
         self.rest = self.rest.strip_prefix(c).ok_or_else(|| self.mismatch(c.encode_utf8(&mut text)))?;
         Ok(())
     }
-    /// Two digits, or one when `loose`.
+    /// Parses two digits, or one if `loose`.
     fn number(&mut self, element: &str, loose: bool) -> Result<i64, String> {
         let (value, width) = match (self.digit(0), self.digit(1)) {
             (Some(tens), Some(ones)) => (tens * 10 + ones, 2),
@@ -85,7 +86,7 @@ impl Reader<'_> {
         self.advance(digits + 1)?;
         Ok(nanos)
     }
-    /// A separator and six digits, the first of which may be a sign: Go reads them with `atoi`.
+    /// Parses a separator and six digits, the first of which may be a sign because Go uses `atoi`.
     fn micros(&mut self) -> Result<u32, String> {
         const ELEMENT: &str = ".000000";
         let bytes = self.rest.as_bytes().get(..ELEMENT.len());
@@ -131,30 +132,42 @@ impl Reader<'_> {
     }
 }
 
-/// Reads RFC 3339; the error is Go's text.
+/// Parses RFC 3339.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn parse(text: &str) -> Result<Timestamp, String> {
     parse_with_offset(text).map(|(t, _)| t)
 }
 
-/// The same, with the seconds its zone is ahead of UTC.
+/// Like [`parse`], and also returns the UTC offset in seconds.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), String> {
     read(text, RFC3339)
 }
 
-/// Reads RFC 3339 with exactly six digits of a fraction, as `metav1.MicroTime` does.
+/// Parses RFC 3339 with exactly six fractional digits, like `metav1.MicroTime`.
 ///
 /// # Errors
-/// Go's text.
+/// Returns Go's message.
 pub fn parse_micro(text: &str) -> Result<Timestamp, String> {
     read(text, MICRO).map(|(t, _)| t)
 }
 
-/// Reads `2006-01-02T15:04:05`, without a zone.
+/// Parses `2006-01-02T15:04:05`, without time zone.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn parse_local(text: &str) -> Result<Timestamp, String> {
     read(text, LOCAL).map(|(t, _)| t)
 }
 
-/// Reads `2006-01-02`.
+/// Parses `2006-01-02`.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn parse_date(text: &str) -> Result<Timestamp, String> {
     read(text, DATE).map(|(t, _)| t)
 }
@@ -201,7 +214,7 @@ fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), String> {
     Ok((Timestamp { seconds, nanos }, offset as i32))
 }
 
-/// `2006-01-02T15:04:05Z`, without fraction.
+/// Formats a timestamp as `2006-01-02T15:04:05Z`, without fraction.
 pub fn format(t: Timestamp) -> String {
     let (year, month, day) = civil_from_days(t.seconds.div_euclid(86_400));
     let second = t.seconds.rem_euclid(86_400);
@@ -210,7 +223,7 @@ pub fn format(t: Timestamp) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 UTC`, as Go writes RFC 1123 and HTTP headers hold it.
+/// Formats a timestamp as `Sun, 06 Nov 1994 08:49:37 UTC`, which is RFC 1123 in Go and the format of HTTP headers.
 pub fn rfc_1123(seconds: i64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -229,7 +242,7 @@ pub fn rfc_1123(seconds: i64) -> String {
     )
 }
 
-/// The days of a month.
+/// The number of days in a month.
 pub fn days_in(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -239,7 +252,8 @@ pub fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March, which puts the leap day last.
+/// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so that the leap
+/// day is the last day.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -248,7 +262,7 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// The year, month and day that many days after 1970-01-01.
+/// The year, month and day at a number of days after 1970-01-01.
 pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -261,7 +275,7 @@ pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day_of_year - (153 * shifted + 2) / 5 + 1)
 }
 
-/// Package time's own quoting: bytes that are not ASCII, and control characters, as `\xNN`.
+/// The quoting of Go's package `time`: bytes that are not ASCII, and control characters, are written as `\xNN`.
 fn quote(s: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::from('"');

@@ -1,13 +1,13 @@
 //! Go's Unicode tables: categories, scripts and simple case folding.
 //!
-//! Rust's and the regular expression engine's own tables are of other Unicode versions, so neither a letter nor `\p{Lu}` would
-//! mean the same. `unicode.txt` is printed from Go's package `unicode` by `tests/apiserver/facts/unicode_tables.go` and read on
-//! first use.
+//! The tables of Rust and of the regular expression engine are from other Unicode versions, so that letters and
+//! `\p{Lu}` differ. `unicode.txt` is generated from Go's package `unicode` by `tests/apiserver/facts/unicode_tables.go`
+//! and parsed on first use.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Code point ranges, both ends included.
+/// Inclusive ranges of code points.
 pub type Ranges = Vec<(u32, u32)>;
 
 /// The largest code point.
@@ -58,17 +58,17 @@ fn ranges(data: &str) -> Ranges {
         .collect()
 }
 
-/// A class named in `\p{…}`.
+/// A class that `\p{…}` can name.
 pub struct Named {
-    /// Its code points.
+    /// The code points of the class.
     pub ranges: Ranges,
-    /// The characters that case folding adds; `None` if there are none.
+    /// The characters added by case folding; `None` if there are none.
     pub fold: Option<Ranges>,
-    /// The class is the complement of `ranges`.
+    /// True if the class is the complement of `ranges`.
     pub negated: bool,
 }
 
-/// Spaces, underscores, dashes and case do not count in names.
+/// Normalizes a class name: case, spaces, underscores and dashes are ignored.
 fn canonical(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')) {
@@ -77,7 +77,7 @@ fn canonical(name: &str) -> String {
     out
 }
 
-/// The class `\p{name}`: a category, a script, a category's long name, or one of the three special names.
+/// The class `\p{name}`: a category, a script, the long name of a category, or one of three special names.
 pub fn named(name: &str) -> Option<Named> {
     let name = canonical(name);
     let plain = |ranges: Ranges, fold: Option<Ranges>| Some(Named { ranges, fold, negated: false });
@@ -91,12 +91,12 @@ pub fn named(name: &str) -> Option<Named> {
         "Assigned" => stored("Cn").map(|n| Named { fold: Some(n.ranges.clone()), negated: true, ..n }),
         "Ascii" => plain(vec![(0, 0x7F)], Some(vec![(0, 0x7F), (0x17F, 0x17F), (0x212A, 0x212A)])),
         "Lc" => stored("LC"),
-        // `LC` itself is not canonical, so only the name above finds it; the same goes for scripts with an underscore.
+        // `LC` is not in normalized form, so the lookup above does not find it, nor scripts with an underscore.
         _ => stored(&name).or_else(|| stored(index.aliases.get(&name)?)),
     }
 }
 
-/// Every code point with a case variant and the next one of its orbit, sorted.
+/// Every code point with a case variant, and the next code point of its folding orbit, sorted.
 fn folds() -> &'static [(u32, u32)] {
     static FOLDS: OnceLock<Vec<(u32, u32)>> = OnceLock::new();
     FOLDS.get_or_init(|| {
@@ -125,20 +125,20 @@ fn folds() -> &'static [(u32, u32)] {
     })
 }
 
-/// `unicode.SimpleFold`: the next code point of the orbit, `c` itself if it has no case variant.
+/// `unicode.SimpleFold`: the next code point of the folding orbit, or `c` itself if it has no case variant.
 pub fn simple_fold(c: u32) -> u32 {
     let folds = folds();
     folds.binary_search_by_key(&c, |f| f.0).ok().and_then(|i| folds.get(i)).map_or(c, |f| f.1)
 }
 
-/// The code points of `lo..=hi` that have case variants.
+/// The code points from `lo` to `hi`, inclusive, that have case variants.
 pub fn foldable(lo: u32, hi: u32) -> impl Iterator<Item = u32> {
     let folds = folds();
     let start = folds.partition_point(|f| f.0 < lo);
     folds.iter().skip(start).map(|f| f.0).take_while(move |c| *c <= hi)
 }
 
-/// The smallest code point of the orbit of `c`.
+/// The smallest code point of the folding orbit of `c`.
 pub fn min_fold(c: u32) -> u32 {
     let mut min = c;
     let mut at = simple_fold(c);
@@ -149,7 +149,7 @@ pub fn min_fold(c: u32) -> u32 {
     min
 }
 
-/// Whether a category contains `c`.
+/// Returns true if one of the categories contains `c`.
 fn in_categories(ranges: &'static OnceLock<Ranges>, names: &[&str], c: char) -> bool {
     let ranges = ranges.get_or_init(|| {
         let mut ranges: Ranges = names.iter().filter_map(|name| named(name)).flat_map(|n| n.ranges).collect();

@@ -1,17 +1,17 @@
-//! URLs as Go's `net/url` reads them, with its errors.
+//! Parses URLs like Go's `net/url`, with its error messages.
 
 use super::quote::go_quote;
 
-/// A URL, as far as anybody here asks about it.
+/// A parsed URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
     /// The scheme, in lower case.
     pub scheme: String,
-    /// The part after a scheme that is not followed by slashes.
+    /// The opaque part of a URL whose scheme is not followed by a slash.
     pub opaque: String,
-    /// User and password, as written.
+    /// The user info, as written.
     pub user: Option<String>,
-    /// Host and port, unescaped.
+    /// The host and port, unescaped.
     pub host: String,
     /// The path, unescaped.
     pub path: Vec<u8>,
@@ -22,7 +22,10 @@ pub struct Url {
 }
 
 impl Url {
-    /// `url.Parse`; the error is Go's text.
+    /// `url.Parse`.
+    ///
+    /// # Errors
+    /// Returns Go's message.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
         let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
@@ -33,7 +36,10 @@ impl Url {
         Ok(url)
     }
 
-    /// `url.ParseRequestURI`: an absolute URI or an absolute path, without fragment; the error is Go's text.
+    /// `url.ParseRequestURI`: an absolute URI or an absolute path, without fragment.
+    ///
+    /// # Errors
+    /// Returns Go's message.
     pub fn parse_request_uri(text: &str) -> Result<Self, String> {
         parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)))
     }
@@ -142,13 +148,13 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// Path, user, password or fragment: any escape is fine.
+    /// Path, user info or fragment: any escape sequence is allowed.
     Path,
     Host,
     Zone,
 }
 
-/// Whether a host may contain the byte unescaped.
+/// Returns true if a host may contain the byte unescaped.
 fn is_host_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&b)
 }

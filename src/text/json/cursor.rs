@@ -1,6 +1,6 @@
-//! A walk over the members and items of a JSON text in their order, duplicates included, without building values.
+//! A cursor over the members and items of a JSON text in document order, including duplicates, without building values.
 //!
-//! The text must have passed [`check`](super::check). On other text a walk ends early; it never panics.
+//! The text must have passed [`check`](super::check). On invalid text, iteration ends early; it never panics.
 
 use super::unescape;
 use crate::text::lossy;
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What `encoding/json` calls it.
+    /// The name of the type in error messages of `encoding/json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Object => "object",
@@ -45,7 +45,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the value that `text` is.
+    /// Creates a cursor at the value in `text`.
     pub fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }
@@ -77,12 +77,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves into the object or array at the cursor.
+    /// Enters the object or array at the cursor.
     pub fn enter(&mut self) {
         self.at += 1;
     }
 
-    /// Moves to the value of the next member of an object and returns its key; at the end, moves behind the object.
+    /// Moves to the value of the next member of an object and returns its key; at the end, moves past the object.
     pub fn next_member(&mut self) -> Option<Cow<'a, str>> {
         if !self.next_item() {
             return None;
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         Some(key)
     }
 
-    /// Moves to the next item of an array; at the end, moves behind the array and returns false.
+    /// Moves to the next item of an array; at the end, moves past the array and returns false.
     pub fn next_item(&mut self) -> bool {
         self.skip(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n' | b','));
         if matches!(self.peek(), None | Some(b']' | b'}')) {
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Moves behind the value at the cursor and returns its text.
+    /// Moves past the value at the cursor and returns its text.
     pub fn literal(&mut self) -> &'a [u8] {
         self.skip_space();
         let start = self.at;
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// Moves behind the string at the cursor and returns it; invalid UTF-8 becomes U+FFFD, as in Go.
+    /// Moves past the string at the cursor and returns it; invalid UTF-8 becomes U+FFFD, as in Go.
     pub fn string(&mut self) -> Cow<'a, str> {
         self.skip_space();
         let (body, escaped) = self.string_body();
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The text between quotes, and whether it has escapes.
+    /// The text between the quotes; the flag is true if it contains escape sequences.
     fn string_body(&mut self) -> (&'a [u8], bool) {
         self.at += 1;
         let start = self.at;

@@ -1,8 +1,8 @@
-//! Indented JSON, as `kubectl -o json` prints it (`json.MarshalIndent` with four spaces) and as the server answers `?pretty=1`.
+//! Writes indented JSON, like `kubectl -o json` (`json.MarshalIndent` with four spaces) and the server's `?pretty=1`.
 
 use crate::value::{Value, json};
 
-/// `kubectl -o json`: four spaces, and a final line break.
+/// The output of `kubectl -o json`: four spaces, and a final line break.
 pub fn kubectl(v: &Value) -> String {
     let mut out = indented(v, "    ");
     out.push('\n');

@@ -1,21 +1,21 @@
-//! The members of one mapping, to be found by the beginning of a path.
+//! An index of the members of a mapping, for finding a member at the beginning of a path.
 
 use super::outline::Outline;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The members of a mapping, sorted by the length of their names, the longest first, then by name; of equal names the last,
-/// which is the one in effect, is first.
+/// The members of a mapping, sorted by length of name (longest first), then by name. Of duplicate names, the last one,
+/// which is in effect, comes first.
 #[derive(Debug)]
 pub struct Members {
-    /// The nodes of key and value.
+    /// The nodes of keys and values.
     sorted: Vec<(usize, usize)>,
-    /// Where in `sorted` the names of each length are, in bytes.
+    /// The range in `sorted` of the names of each length, in bytes.
     lengths: Vec<(usize, Range<usize>)>,
 }
 
 impl Members {
-    /// The members of a mapping and those merged into it.
+    /// Indexes the members of a mapping and the members merged into it.
     pub fn of(outline: &Outline, members: &[(usize, usize)]) -> Self {
         let mut sorted = outline.members(members);
         sorted.retain(|(key, _)| text(outline, *key).is_some());
@@ -32,8 +32,8 @@ impl Members {
         Self { sorted, lengths }
     }
 
-    /// The members that `path` may begin with, written `.name`, `name` or `[name]`: the nodes of key and value, and the rest
-    /// of the path. The longest name comes first: `a.b` before `a`.
+    /// The members whose names `path` may begin with, as `.name`, `name` or `[name]`: the nodes of key and value, and
+    /// the rest of the path. Longer names come first: `a.b` before `a`.
     pub fn fitting<'p>(&self, outline: &Outline, path: &'p str) -> impl Iterator<Item = (usize, usize, &'p str)> {
         self.lengths.iter().flat_map(move |(length, range)| {
             let found = split(path, *length).map(|(name, rest)| {
@@ -58,7 +58,7 @@ fn order(outline: &Outline, key: usize) -> (Reverse<usize>, &str) {
     (Reverse(name.len()), name)
 }
 
-/// The name of `length` bytes that a path begins with, and the rest behind it.
+/// Splits off a name of `length` bytes at the beginning of a path; returns the name and the rest.
 fn split(path: &str, length: usize) -> Option<(&str, &str)> {
     if let Some(inner) = path.strip_prefix('[') {
         let (name, rest) = inner.split_at_checked(length)?;

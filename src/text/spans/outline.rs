@@ -1,12 +1,12 @@
-//! A document as a tree of positions, which the readers do not keep.
+//! The tree of node positions in a document, which decoders do not keep.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Merges could be endless.
+/// The maximum number of members after merging, because merges may be recursive.
 const MAX_MERGED: usize = 10_000;
 
-/// A document; the first node is its root.
+/// The nodes of a document; the first node is the root.
 #[derive(Debug, Default)]
 pub struct Outline {
     /// The nodes.
@@ -16,24 +16,24 @@ pub struct Outline {
 /// A node.
 #[derive(Debug)]
 pub struct Place {
-    /// Its bytes in the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// What it is.
+    /// The kind of the node.
     pub shape: Shape,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub enum Shape {
     /// A scalar, with its text if it is a key.
     Scalar(Option<String>),
-    /// The items.
+    /// A sequence with its items.
     Sequence(Vec<usize>),
-    /// Keys and values.
+    /// A mapping with its keys and values.
     Mapping(Vec<(usize, usize)>),
     /// An alias of another node.
     Alias(usize),
-    /// The key `<<`: what its value holds belongs to the object around it.
+    /// The merge key `<<`, whose value is merged into the enclosing object.
     Merge,
 }
 
@@ -45,7 +45,7 @@ impl Shape {
 }
 
 impl Outline {
-    /// The members of an object, then those merged into it (one level of `<<` lists and aliases at a time).
+    /// The members of an object, then the members merged into it (one level of `<<` lists and aliases at a time).
     pub fn members(&self, members: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut all = members.to_vec();
         let mut at = 0;
@@ -67,7 +67,7 @@ impl Outline {
         all
     }
 
-    /// The node that `index` refers to, aliases resolved.
+    /// The node at `index`, with an alias resolved.
     pub fn resolve(&self, index: usize) -> usize {
         match self.nodes.get(index).map(|n| &n.shape) {
             Some(Shape::Alias(target)) => *target,
@@ -75,7 +75,7 @@ impl Outline {
         }
     }
 
-    /// Keys that repeat an earlier one of the same object, and that one, in the order of the text.
+    /// Pairs of a duplicate key and the first key of the same name in its object, in document order.
     pub fn repeated(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for place in &self.nodes {
@@ -97,11 +97,11 @@ impl Outline {
     }
 }
 
-/// The outline of a JSON text that could be read; of any other text, something.
+/// The outline of a valid JSON text; unspecified but safe for any other text.
 pub fn json(text: &[u8]) -> Outline {
     let mut outline = Outline::default();
     let mut open: Vec<usize> = Vec::new();
-    // The key whose value comes next, per open container.
+    // The key whose value comes next, for each open container.
     let mut keys: Vec<Option<usize>> = Vec::new();
     let mut at = 0;
     while let Some(c) = text.get(at) {

@@ -1,10 +1,11 @@
-//! Converts the tree to a value: resolves aliases and merges and converts keys to strings (`decode.go`, then `YAMLToJSON`).
+//! Converts the tree to a value: resolves aliases and merges, and converts keys to strings (`decode.go`, then
+//! `YAMLToJSON`).
 //!
-//! Surprises: merges (`<<`) are applied in order, so a later one overrides an earlier key; keys become strings only
-//! at the end, so `1` and `"1"` are not duplicates although one replaces the other; `1.0` becomes the integer 1, because the
-//! value goes through JSON text.
+//! The Go libraries have some peculiarities: merges (`<<`) are applied in order, so that a later merge overrides an
+//! earlier key; keys are converted to strings at the end, so `1` and `"1"` are not duplicates although one replaces the
+//! other; `1.0` becomes the integer 1, because the value passes through JSON text.
 //!
-//! Nesting and aliases are followed with an explicit stack.
+//! Nesting and aliases are processed with an explicit stack.
 
 use super::Duplicate;
 use super::resolve::Scalar;
@@ -18,17 +19,17 @@ use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The result.
+/// The result of decoding.
 pub struct Decoded {
     /// The value.
     pub value: Value,
-    /// Whether any key was repeated (perhaps only after conversion to a string).
+    /// True if any key was repeated, possibly only after conversion to a string.
     pub repeated: bool,
-    /// The duplicates, if they were asked for.
+    /// The duplicate keys, if requested.
     pub duplicates: Vec<Duplicate>,
 }
 
-/// Reads the value of `tree`, whose text is `text`.
+/// Decodes the value of `tree`; `text` is its source.
 pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, Error> {
     if tree.nodes.is_empty() {
         return Ok(Decoded { value: Value::Null, repeated: false, duplicates: Vec::new() });
@@ -38,7 +39,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         text,
         frames: Vec::new(),
         depth: 0,
-        // The document itself counts.
+        // The document itself counts as one node.
         decoded: 1,
         aliased: 0,
         active: BTreeSet::new(),
@@ -60,10 +61,10 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
     Ok(Decoded { value, repeated: decoder.repeated, duplicates: decoder.duplicates })
 }
 
-/// The places of the nodes, keys as the text they become.
+/// The positions of the nodes, with the text of keys.
 pub fn outline(tree: &Tree<'_>) -> Outline {
     let mut places: Vec<Place> = Vec::with_capacity(tree.nodes.len());
-    // A mapping comes before its keys.
+    // A mapping precedes its keys in document order.
     let mut is_key = vec![false; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
         let children = || {
@@ -100,7 +101,7 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
     Outline { nodes: places }
 }
 
-/// The key text of a scalar; `None` if it cannot be a key.
+/// The text of a scalar used as a key; `None` if it cannot be a key.
 fn key_text(scalar: &Scalar<'_>) -> Option<String> {
     Some(match scalar {
         Scalar::Text(text) => text.clone().into_owned(),
@@ -111,7 +112,7 @@ fn key_text(scalar: &Scalar<'_>) -> Option<String> {
     })
 }
 
-/// A float key is written with the precision of a float32.
+/// Formats a float key with the precision of a float32.
 fn float_key(x: f64) -> String {
     let single = x as f32;
     if single.is_nan() {
@@ -119,12 +120,12 @@ fn float_key(x: f64) -> String {
     } else if single.is_infinite() {
         if single > 0.0 { ".inf" } else { "-.inf" }.to_owned()
     } else {
-        // The shortest digits of the float32, in the form of the float64 that has them.
+        // The shortest digits of the float32, formatted like the float64 with these digits.
         number::format_g(format!("{single:e}").parse().unwrap_or(x))
     }
 }
 
-/// The first infinity or NaN in the order in which Go writes JSON.
+/// The first infinity or NaN, in the order in which Go writes JSON.
 fn first_infinite(value: &Value) -> Option<f64> {
     let mut rest = vec![value];
     while let Some(value) = rest.pop() {
@@ -138,21 +139,21 @@ fn first_infinite(value: &Value) -> Option<f64> {
     None
 }
 
-/// A collection that is being built.
+/// A collection that is being decoded.
 enum Frame {
-    /// An array: its items so far, and the nodes still to read.
+    /// An array: its items so far, and the range of nodes still to decode.
     Sequence { items: Vec<Value>, at: usize, end: usize },
-    /// An object; [`Frame::Pairs`] above it fill it.
+    /// An object, filled by the [`Frame::Pairs`] above it.
     Mapping { members: Map },
-    /// Keys and values of one mapping, for the object in frame `object`.
+    /// The keys and values of a mapping, for the object in frame `object`.
     Pairs { object: usize, at: usize, end: usize, key: Option<Pending> },
-    /// Mappings merged into the object in frame `object`, last first.
+    /// The mappings to merge into the object in frame `object`, last first.
     Merges { object: usize, items: Vec<usize> },
-    /// An alias is being followed.
+    /// An alias that is being followed.
     Alias { node: usize },
 }
 
-/// A key whose value is being read.
+/// A key whose value is being decoded.
 struct Pending {
     text: String,
     identity: Option<Identity>,
@@ -160,7 +161,7 @@ struct Pending {
     value: usize,
 }
 
-/// A key as Go compares keys: by type, then value.
+/// The identity of a key in Go: its type and value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Null,
@@ -184,7 +185,7 @@ impl Identity {
     }
 }
 
-/// The identity of a key; NaN has none.
+/// The identity of a key; `None` for NaN, which never equals itself.
 fn identity(scalar: Scalar<'_>) -> Option<Identity> {
     Some(match scalar {
         Scalar::Null => Identity::Null,
@@ -192,7 +193,7 @@ fn identity(scalar: Scalar<'_>) -> Option<Identity> {
         Scalar::Int(i) => Identity::Int(i),
         Scalar::Uint(u) => Identity::Uint(u),
         Scalar::Float(x) if x.is_nan() => return None,
-        // Adding zero makes one zero of both.
+        // Adding zero converts -0 to +0.
         Scalar::Float(x) => Identity::Float((x + 0.0).to_bits()),
         Scalar::Text(text) => Identity::Text(text.into_owned()),
     })
@@ -204,16 +205,16 @@ struct Decoder<'t, 'a> {
     frames: Vec<Frame>,
     /// The number of open arrays and objects.
     depth: usize,
-    /// The number of nodes read, and of those inside aliases.
+    /// The number of nodes decoded, and of those inside aliases.
     decoded: u64,
     aliased: u64,
     /// The aliases being followed.
     active: BTreeSet<usize>,
-    /// The first key that cannot be one in JSON; other errors come first.
+    /// The error of the first key that JSON does not allow; other errors take precedence.
     key_error: Option<Error>,
     infinite: bool,
     repeated: bool,
-    /// Per open object, its keys and where they are first; only when duplicates are asked for.
+    /// The keys of each open object with their first positions; only if duplicates are requested.
     seen: Option<Vec<BTreeMap<Identity, usize>>>,
     duplicates: Vec<Duplicate>,
 }
@@ -285,7 +286,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
                         }
                     }
                 }
-                // Both are popped together with the frame above them.
+                // These frames are popped together with the frame above them.
                 Some(Frame::Mapping { .. } | Frame::Alias { .. }) => {
                     self.frames.pop();
                 }
@@ -293,7 +294,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
     }
 
-    /// Counts a node, and refuses documents that are mostly aliases.
+    /// Counts a node, and rejects documents that consist mostly of aliases.
     fn count(&mut self, index: usize) -> Result<(), Error> {
         self.decoded += 1;
         if !self.active.is_empty() {
@@ -312,7 +313,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         Ok(())
     }
 
-    /// Starts a node: a scalar returns its value, a collection pushes a frame.
+    /// Starts decoding a node: a scalar returns its value, a collection pushes a frame.
     fn start(&mut self, index: usize) -> Result<Option<Value>, Error> {
         self.count(index)?;
         let node = self.node(index)?;
@@ -350,7 +351,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
     fn enter(&mut self, node: &Node<'_>, index: usize) -> Result<(), Error> {
         self.depth += 1;
         if self.depth > json::MAX_DEPTH {
-            // The JSON text in between could not be read.
+            // The error that Go reports when it reads the intermediate JSON text.
             let c = if matches!(node.kind, NodeKind::Sequence) { '[' } else { '{' };
             return Err(self.error(format!("invalid character '{c}' exceeded max depth"), index));
         }
@@ -369,7 +370,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         Ok(())
     }
 
-    /// Leaves the aliases whose node is complete.
+    /// Removes the aliases whose node has been decoded.
     fn end_aliases(&mut self) {
         while let Some(Frame::Alias { node }) = self.frames.last() {
             self.active.remove(node);
@@ -391,7 +392,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
     }
 
-    /// A collection is complete: gives it if it is the document, else puts it where it belongs.
+    /// Completes a collection: returns it if it is the root, otherwise adds it to its parent.
     fn complete(&mut self, value: Value) -> Option<Value> {
         self.end_aliases();
         if self.frames.is_empty() {
@@ -401,7 +402,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         None
     }
 
-    /// Puts a value into the innermost collection.
+    /// Adds a value to the innermost collection.
     fn attach(&mut self, value: Value) {
         match self.frames.last_mut() {
             Some(Frame::Sequence { items, .. }) => items.push(value),
@@ -419,7 +420,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
     }
 
-    /// Records a duplicate key. Its value has been read already, so duplicates inside the value are reported first.
+    /// Records a duplicate key. Its value has been decoded already, so duplicates inside the value are reported first.
     fn look_for_duplicate(&mut self, identity: Option<Identity>, key: usize, value: usize) {
         let Some(identity) = identity else { return };
         let Some(keys) = self.seen.as_mut().and_then(|seen| seen.last_mut()) else { return };
@@ -437,7 +438,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         self.duplicates.push(Duplicate { message, first, second });
     }
 
-    /// Reads a key and begins its value.
+    /// Decodes a key and starts decoding its value.
     fn pair(&mut self, key_index: usize, value_index: usize, object: usize) -> Result<(), Error> {
         let key_node = self.node(key_index)?;
         if is_merge(key_node) {
@@ -462,7 +463,8 @@ impl<'t, 'a> Decoder<'t, 'a> {
             let key = syntax::show_scalar(&scalar);
             if let Ok(value) = syntax::show(self.tree, value_index) {
                 let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
-                // The last of equal keys is in effect; of several errors Go reports any.
+                // Of duplicate keys the last one is used; if there are errors for several keys, Go reports an arbitrary
+                // one.
                 let same = |e: &Error| e.message.contains(&format!(" key: {key}, "));
                 if self.key_error.as_ref().is_none_or(same) {
                     self.key_error = Some(self.error(message, key_index));
@@ -497,7 +499,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         }
     }
 
-    /// Merges one mapping, or the alias of one, into an object.
+    /// Merges a mapping, or an alias of one, into an object.
     fn merge_one(&mut self, index: usize, object: usize) -> Result<(), Error> {
         let mut mapping = index;
         if let NodeKind::Alias { target, .. } = self.node(index)?.kind {

@@ -1,7 +1,7 @@
-//! Tokens to events: the grammar of YAML 1.1 as a machine with an explicit stack (`parserc.go`), so that nesting costs no
-//! call stack.
+//! Parses tokens into events: the grammar of YAML 1.1 as a state machine with an explicit stack (`parserc.go`), so that
+//! nesting cannot overflow the call stack.
 //!
-//! Surprises: errors name the line *before* the one they are on, as Go's do; `[? , a]` swallows the comma.
+//! As in Go, errors name the line before the actual one, and `[? , a]` drops the comma.
 
 use super::scanner::Scanner;
 use super::source::Source;
@@ -9,14 +9,14 @@ use super::token::{Kind, Mark, Style, Tag, TagDirective};
 use crate::text::{Error, Position};
 use std::borrow::Cow;
 
-/// An event of a document.
+/// A parser event.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Nothing (more) to read.
+    /// The end of the stream.
     StreamEnd,
-    /// A document begins.
+    /// The start of a document.
     DocumentStart,
-    /// A document ends.
+    /// The end of a document.
     DocumentEnd,
     /// `*name`
     Alias(&'a str),
@@ -24,18 +24,18 @@ pub enum Event<'a> {
     Scalar {
         /// Its text.
         value: Cow<'a, str>,
-        /// Its tag, handle replaced.
+        /// The tag with its handle resolved.
         tag: Option<Box<str>>,
-        /// Whether its type is determined from its text.
+        /// True if the type is determined from the text.
         implicit: bool,
     },
-    /// A sequence begins.
+    /// The start of a sequence.
     SequenceStart,
-    /// A sequence ends.
+    /// The end of a sequence.
     SequenceEnd,
-    /// A mapping begins; keys and values follow in turn.
+    /// The start of a mapping; keys and values alternate.
     MappingStart,
-    /// A mapping ends.
+    /// The end of a mapping.
     MappingEnd,
 }
 
@@ -44,11 +44,11 @@ pub enum Event<'a> {
 pub struct Located<'a> {
     /// The event.
     pub event: Event<'a>,
-    /// `&name` before it.
+    /// The anchor `&name` before the event.
     pub anchor: Option<&'a str>,
-    /// Where it begins (its tag or anchor included).
+    /// The start, including tag and anchor.
     pub start: Mark,
-    /// Where it ends.
+    /// The end.
     pub end: Mark,
 }
 
@@ -80,9 +80,9 @@ enum State {
 enum Context {
     /// Inside `[]` or `{}`.
     Flow,
-    /// By indentation.
+    /// In a block collection.
     Block,
-    /// As `Block`, and a sequence need not be indented (the value of a key).
+    /// Like `Block`, but a sequence need not be indented, as in the value of a key.
     BlockOrIndentless,
 }
 
@@ -96,7 +96,7 @@ pub struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// A parser at the start of `source`.
+    /// Creates a parser at the start of `source`.
     pub fn new(source: &'a Source<'a>) -> Self {
         let (state, states) = (State::FirstDocument, Vec::new());
         Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: Vec::new() }
@@ -145,17 +145,17 @@ impl<'a> Parser<'a> {
         Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
     }
 
-    /// Goes back to the state of the enclosing node.
+    /// Returns to the state of the enclosing node.
     fn leave(&mut self) {
         self.state = self.states.pop().unwrap_or(State::End);
     }
 
-    /// Takes the token just seen and gives its end.
+    /// Consumes the current token and returns its end.
     fn take(&mut self) -> Mark {
         self.scanner.take().map_or(Mark::default(), |t| t.end)
     }
 
-    /// Reads a node and continues in state `then`.
+    /// Parses a node and continues in state `then`.
     fn node_then(&mut self, context: Context, then: State) -> Result<Located<'a>, Error> {
         self.states.push(then);
         self.node(context)
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         empty(at)
     }
 
-    /// Ends the innermost collection with the token just seen.
+    /// Ends the innermost collection at the current token.
     fn end_collection(&mut self, event: Event<'a>) -> Located<'a> {
         self.leave();
         let (start, end) = self.scanner.take().map_or_else(Default::default, |t| (t.start, t.end));
@@ -283,7 +283,7 @@ impl<'a> Parser<'a> {
             self.leave();
             return Ok(located(Event::Alias(name), start, end));
         }
-        // An anchor and a tag, in either order.
+        // Anchor and tag may be in either order.
         let mut anchor = None;
         let mut tag: Option<(Box<Tag>, Mark)> = None;
         loop {
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         self.block_mapping_node(at, State::BlockMappingKey)
     }
 
-    /// The node after `?` or `:`, or an empty one.
+    /// Parses the node after `?` or `:`, which may be empty.
     fn block_mapping_node(&mut self, at: Mark, then: State) -> Result<Located<'a>, Error> {
         match self.scanner.peek()?.kind {
             Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_then(at, then)),
@@ -423,7 +423,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The `,` between two entries of a flow collection.
+    /// Parses the `,` between two entries of a flow collection.
     fn flow_entry(&mut self, first: bool, problem: &str) -> Result<(), Error> {
         if first {
             return Ok(());
@@ -526,7 +526,7 @@ fn located(event: Event<'_>, start: Mark, end: Mark) -> Located<'_> {
     Located { event, anchor: None, start, end }
 }
 
-/// An empty value.
+/// The event of an empty scalar.
 fn empty<'a>(at: Mark) -> Located<'a> {
     located(Event::Scalar { value: Cow::Borrowed(""), tag: None, implicit: true }, at, at)
 }

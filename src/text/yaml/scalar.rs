@@ -1,4 +1,4 @@
-//! Scalars of the tree as values, and the key of a merge.
+//! Converts scalar nodes to values, and detects merge keys.
 
 use super::TAG_PREFIX;
 use super::resolve::{self, Scalar};
@@ -6,13 +6,13 @@ use super::tree::{Node, NodeKind};
 use crate::text::Error;
 use std::borrow::Cow;
 
-/// `<<` written bare.
+/// Returns true for an unquoted `<<`.
 pub(super) fn is_merge(node: &Node<'_>) -> bool {
     matches!(&node.kind, NodeKind::Scalar { value, tag, implicit } if value == "<<"
         && (*implicit || tag.as_deref().and_then(|t| t.strip_prefix(TAG_PREFIX)) == Some("merge")))
 }
 
-/// The scalar's value.
+/// The value of a scalar node.
 pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> Result<Scalar<'n>, Error> {
     match tag {
         None if implicit => Ok(resolve::plain(value)),

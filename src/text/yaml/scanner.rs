@@ -1,9 +1,9 @@
-//! Text to tokens: indentation, and keys that are recognized only by the `:` after them ("simple keys").
+//! Scans text into tokens, including indentation and keys that are recognized by the `:` after them ("simple keys").
 //!
-//! Follows `scannerc.go`. Surprises: tokens are fetched only as needed, which decides which of two errors is
-//! reported; a simple key ends with its line and after 1,024 characters, and where one is *required*
-//! (at the indentation of the mapping) its absence is `could not find expected ':'`; tabs may not indent, but may
-//! follow `key:`; the line of an error is missing on the first line.
+//! Follows `scannerc.go`, with its peculiarities: tokens are scanned only on demand, which determines which of two
+//! errors is reported; a simple key ends with its line and after 1,024 characters, and if a required one (at the
+//! indentation of the mapping) is missing, the error is `could not find expected ':'`; tabs may not indent, but may
+//! follow `key:`; errors on the first line have no line number.
 
 mod directive;
 mod scalar;
@@ -22,7 +22,7 @@ const MAX_KEY: usize = 1024;
 static END: Token<'static> =
     Token { kind: Kind::StreamEnd, start: Mark { at: 0, line: 0 }, end: Mark { at: 0, line: 0 } };
 
-/// A position where a simple key (without `?`) may begin.
+/// A position at which a simple key (without `?`) may start.
 #[derive(Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
@@ -34,23 +34,24 @@ struct SimpleKey {
     column: i32,
 }
 
-/// The scanner. [`Scanner::peek`] and [`Scanner::next`] give tokens one by one.
+/// The scanner. [`Scanner::peek`] and [`Scanner::take`] return tokens one by one.
 pub struct Scanner<'a> {
     source: &'a Source<'a>,
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Bytes before `at` that do not begin a character; `at - extra` counts characters.
+    /// The number of UTF-8 continuation bytes before `at`; `at - extra` is a number of characters.
     extra: usize,
     line: u32,
-    /// The count of characters before this line.
+    /// The number of characters before this line.
     line_index: usize,
-    /// The end of the text that Go's reader would have decoded, and the start of its buffer; tracked only if the source is careful.
+    /// The end of the text that Go's reader would have decoded, and the start of its buffer; maintained only for
+    /// [`Source::careful`].
     decoded: usize,
     buffer: usize,
 
     tokens: VecDeque<Token<'a>>,
-    /// The number of tokens that were taken.
+    /// The number of tokens taken.
     taken: usize,
     ready: bool,
     started: bool,
@@ -59,14 +60,14 @@ pub struct Scanner<'a> {
     indent: i32,
     indents: Vec<i32>,
     key_allowed: bool,
-    /// One per flow level, the innermost last.
+    /// The possible simple keys, one per flow level, innermost last.
     keys: Vec<SimpleKey>,
-    /// Token number to index in `keys`, ordered by token number.
+    /// Maps token numbers to indexes in `keys`, ordered by token number.
     keys_by_token: VecDeque<(usize, usize)>,
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner at the start of `source`.
+    /// Creates a scanner at the start of `source`.
     pub fn new(source: &'a Source<'a>) -> Self {
         Self {
             source,
@@ -91,17 +92,17 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next token.
+    /// The next token, without taking it.
     pub fn peek(&mut self) -> Result<&Token<'a>, Error> {
         if !self.ready {
             self.fetch_more()?;
             self.ready = true;
         }
-        // The queue holds a token now.
+        // The queue is not empty here.
         Ok(self.tokens.front().unwrap_or(&END))
     }
 
-    /// Takes the token last seen by [`Scanner::peek`].
+    /// Takes the token returned by [`Scanner::peek`].
     pub fn take(&mut self) -> Option<Token<'a>> {
         self.ready = false;
         self.taken += 1;
@@ -143,12 +144,12 @@ impl<'a> Scanner<'a> {
         matches!(self.byte(ahead), b' ' | b'\t')
     }
 
-    /// Blank, line break or end.
+    /// Returns true for a blank, a line break or the end.
     fn is_blankz(&self, ahead: usize) -> bool {
         matches!(self.byte(ahead), b' ' | b'\t' | b'\n' | b'\r' | 0) || self.line_break(ahead) > 0
     }
 
-    /// `---` or `...` alone at the start of a line.
+    /// Returns true for `---` or `...` alone at the start of a line.
     fn at_document_indicator(&self) -> bool {
         matches!(self.byte(0), b'-' | b'.')
             && self.column() == 0
@@ -157,7 +158,7 @@ impl<'a> Scanner<'a> {
             && self.is_blankz(3)
     }
 
-    /// Advances by one character that is not a line break.
+    /// Advances by one character, which must not be a line break.
     fn skip(&mut self) {
         let width = match self.byte(0) {
             0..=0xbf => 1,
@@ -169,7 +170,7 @@ impl<'a> Scanner<'a> {
         self.extra += width - 1;
     }
 
-    /// Skips a line break of `width` bytes and returns its text in a scalar.
+    /// Skips a line break of `width` bytes and returns its character in a scalar.
     fn skip_break(&mut self, width: usize) -> char {
         let lead = self.byte(0);
         let meaning = match (lead, self.byte(2)) {
@@ -178,7 +179,7 @@ impl<'a> Scanner<'a> {
             _ => '\n',
         };
         self.at += width;
-        // `\r\n` are two characters, the others one.
+        // `\r\n` counts as two characters, other line breaks as one.
         if lead >= 0x80 {
             self.extra += width - 1;
         }
@@ -187,7 +188,10 @@ impl<'a> Scanner<'a> {
         meaning
     }
 
-    /// Asks the reader for `count` characters, as Go's scanner does; an error if they hold one that is not allowed.
+    /// Requests `count` characters from the reader, like Go's scanner.
+    ///
+    /// # Errors
+    /// Returns an error if they contain an invalid character.
     #[inline]
     fn demand(&mut self, count: usize) -> Result<(), Error> {
         if self.source.careful { self.demand_carefully(count) } else { Ok(()) }
@@ -209,7 +213,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A scanner error here.
+    /// Creates a scanner error at the current position.
     #[cold]
     fn error(&self, problem: &str) -> Error {
         let place = if self.line > 0 { format!("line {}: ", self.line + 1) } else { String::new() };
@@ -223,7 +227,7 @@ impl<'a> Scanner<'a> {
         self.tokens.push_back(Token { kind, start, end });
     }
 
-    /// Inserts a token without text before token `number`, or at the end if that token was taken already.
+    /// Inserts a token without text before token `number`, or at the end if that token was already taken.
     fn insert(&mut self, kind: Kind<'a>, number: usize, mark: Mark) {
         let token = Token { kind, start: mark, end: mark };
         match number.checked_sub(self.taken) {
@@ -235,7 +239,7 @@ impl<'a> Scanner<'a> {
     fn fetch_more(&mut self) -> Result<(), Error> {
         loop {
             if !self.tokens.is_empty() {
-                // If the first token may begin a simple key, the scanner must look for its `:`.
+                // If a simple key may start at the first token, the scanner must find out whether a `:` follows.
                 while self.keys_by_token.front().is_some_and(|(token, _)| *token < self.taken) {
                     self.keys_by_token.pop_front();
                 }
@@ -334,7 +338,7 @@ impl<'a> Scanner<'a> {
         loop {
             self.demand(1)?;
             if self.source.careful && self.column() == 0 && self.source.has_bom(self.buffer) {
-                // Go looks at the start of its buffer, not at the current character.
+                // Go checks the start of its buffer instead of the current character.
                 if self.at < self.bytes.len() {
                     self.skip();
                 }
@@ -392,7 +396,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// Records that a simple key may begin here, if one is allowed.
+    /// Records that a simple key may start here, if one is allowed.
     fn save_key(&mut self) -> Result<(), Error> {
         if !self.key_allowed {
             return Ok(());
@@ -433,7 +437,7 @@ impl<'a> Scanner<'a> {
 
     // Indentation
 
-    /// Increases the indentation to `column`, if that is deeper, and inserts `kind` before token `number`.
+    /// Increases the indentation to `column` if that is deeper, and inserts `kind` before token `number`.
     fn roll_indent(&mut self, column: i32, number: usize, kind: Kind<'a>, mark: Mark) -> Result<(), Error> {
         if self.flow_level > 0 || self.indent >= column {
             return Ok(());
@@ -483,8 +487,8 @@ impl<'a> Scanner<'a> {
 
     fn fetch_flow_start(&mut self, kind: Kind<'a>) -> Result<(), Error> {
         self.save_key()?;
-        // The key of the new level has the number of this token, so that leaving the level discards the key that
-        // the collection itself may be. Go does this too; `[]: x` depends on it.
+        // The key of the new level has the number of this token, so that leaving the level discards the key that the
+        // collection itself may be. This follows Go; `[]: x` depends on it.
         let token = self.last_number();
         self.keys.push(SimpleKey { token, ..SimpleKey::default() });
         self.flow_level += 1;

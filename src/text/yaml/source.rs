@@ -1,8 +1,8 @@
-//! The text that is scanned, and the place where Go's reader would reject it.
+//! The text to scan, and the first character that Go's reader would reject.
 //!
-//! Go decodes 512 bytes at a time, when the scanner needs more characters. So a control character is an error before
-//! the scanner reaches it, and whether it or an error of the scanner is reported depends on where those 512 bytes end.
-//! Texts without such characters (nearly all) skip all this: [`Source::careful`] is false.
+//! Go decodes 512 bytes at a time, on demand of the scanner. An invalid character is therefore an error before the
+//! scanner reaches it, and whether this error or a scanner error is reported depends on the chunk boundaries. For texts
+//! without such characters (nearly all) this is not relevant, and [`Source::careful`] is false.
 
 use crate::text::{Error, Position};
 use std::borrow::Cow;
@@ -10,17 +10,17 @@ use std::borrow::Cow;
 const CHUNK: usize = 512;
 const BOM: &str = "\u{feff}";
 
-/// A text after a first pass.
+/// A text after the check for invalid characters.
 pub struct Source<'a> {
     /// The text up to the first character that Go's reader rejects.
     pub text: Cow<'a, str>,
     /// The offset of its start, after a byte order mark.
     pub start: usize,
-    /// Whether the scanner must follow the reader's chunks.
+    /// True if the scanner must emulate the chunks of Go's reader.
     pub careful: bool,
     /// The rejected character after `text`, if there is one.
     trouble: Option<Trouble>,
-    /// Length of all of the input.
+    /// The length of the whole input in bytes.
     len: usize,
 }
 
@@ -85,14 +85,17 @@ impl<'a> Source<'a> {
         Self { careful: trouble.is_some(), text: Cow::Owned(text), start: 0, trouble, len }
     }
 
-    /// The error for the character after the text.
+    /// The error for the rejected character after the text.
     pub fn error(&self) -> Option<Error> {
         let trouble = self.trouble.as_ref()?;
         let position = Position::of(self.text.as_bytes(), self.text.len());
         Some(Error::new(format!("yaml: {}", trouble.message), Some(position)))
     }
 
-    /// The end of the chunk that begins at `from`, or the error in it.
+    /// The end of the chunk that begins at `from`.
+    ///
+    /// # Errors
+    /// Returns the error for a rejected character in the chunk.
     pub fn chunk(&self, from: usize) -> Result<usize, Error> {
         let end = (from + CHUNK).min(self.len);
         if let Some(trouble) = &self.trouble {
@@ -105,7 +108,7 @@ impl<'a> Source<'a> {
         Ok(end.max(from))
     }
 
-    /// Whether there is a byte order mark at `at`.
+    /// Returns true if there is a byte order mark at `at`.
     pub fn has_bom(&self, at: usize) -> bool {
         self.text.get(at..).is_some_and(|rest| rest.starts_with(BOM))
     }
@@ -151,7 +154,7 @@ fn refused(text: &str) -> Option<usize> {
     }
 }
 
-/// Bytes that are, or may begin, a character that is not allowed.
+/// The bytes that are, or may start, a character that is not allowed.
 static SUSPECT: [bool; 256] = {
     let mut table = [false; 256];
     let mut i = 0;

@@ -1,4 +1,4 @@
-//! Values as Go prints them with `%#v`, for the few error texts that show keys.
+//! Formats values like Go's `%#v`, for error messages that contain keys.
 
 use super::resolve::Scalar;
 use super::scalar::{is_merge, scalar};
@@ -7,15 +7,15 @@ use crate::value::{number, quote};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The error for a merge of anything else.
+/// The error for merging a value that is not a mapping.
 pub const NOT_A_MAP: &str = "yaml: map merge requires map or sequence of maps as the value";
 
-/// The maximum depth of printed values; deeper ones are cut.
+/// The maximum depth of formatted values; deeper values are truncated.
 const MAX_DEPTH: usize = 100;
-/// The maximum length of an error, which aliases could otherwise make endless.
+/// The maximum length of an error message, which aliases could otherwise make arbitrarily long.
 const MAX_LENGTH: usize = 1 << 20;
 
-/// A scalar: `"a"`, `1`, `0x8000000000000000` for what only fits uint64, `<nil>`.
+/// Formats a scalar: `"a"`, `1`, `0x8000000000000000` for a uint64 out of the int64 range, `<nil>`.
 pub fn show_scalar(scalar: &Scalar<'_>) -> String {
     match scalar {
         Scalar::Null => "<nil>".to_owned(),
@@ -27,21 +27,24 @@ pub fn show_scalar(scalar: &Scalar<'_>) -> String {
     }
 }
 
-/// The node `index`; `Err` is the error its reading meets.
+/// Formats the node `index`.
+///
+/// # Errors
+/// Returns the error that decoding the node would report.
 pub fn show(tree: &Tree<'_>, index: usize) -> Result<String, String> {
     let mut out = String::new();
     Printer { tree, active: Vec::new() }.write(&mut out, index, 0)?;
     Ok(out)
 }
 
-/// A key of a printed map, in the order in which Go sorts keys of several types.
+/// A key of a formatted map, in the order in which Go sorts keys of different types.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Null,
     Uint(u64),
     Text(String),
     Int(i64),
-    /// The bits of the float, turned so that they sort as floats do.
+    /// The bits of the float, transformed so that they sort like floats.
     Float(i64),
     Bool(bool),
 }
@@ -131,7 +134,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         Ok(())
     }
 
-    /// The pairs of one mapping or of a list of them, last first.
+    /// Collects the pairs of a mapping or of a list of mappings, last first.
     fn merge(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
         let node = self.node(index)?;
         if !matches!(node.kind, NodeKind::Sequence) {
@@ -146,7 +149,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         items.into_iter().rev().try_for_each(|item| self.collect(item, depth, pairs))
     }
 
-    /// The pairs of a mapping, merged ones too; later ones replace earlier ones.
+    /// Collects the pairs of a mapping, including merged ones; later pairs replace earlier ones.
     fn collect(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
         let node = self.node(index)?;
         if depth > MAX_DEPTH {

@@ -1,8 +1,8 @@
-//! Tokens, from the scanner to the parser.
+//! Tokens, which the scanner passes to the parser.
 
 use std::borrow::Cow;
 
-/// A place in the text: byte offset and line, both from 0.
+/// A position in the text: byte offset and line, both starting at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Byte offset.
@@ -14,16 +14,16 @@ pub struct Mark {
 /// A token and its position.
 #[derive(Debug)]
 pub struct Token<'a> {
-    /// What it is.
+    /// The kind of token.
     pub kind: Kind<'a>,
-    /// Where it begins.
+    /// The start position.
     pub start: Mark,
-    /// Where it ends.
+    /// The end position.
     pub end: Mark,
 }
 
-/// The tokens of YAML 1.1. Those without text of their own (`BlockMappingStart`, `BlockEnd`, most `Key`s) mark changes of
-/// indentation and keys recognized by the `:` after them.
+/// The tokens of YAML 1.1. Tokens without text (`BlockMappingStart`, `BlockEnd`, most `Key`s) represent changes of
+/// indentation, and keys recognized by the `:` after them.
 #[derive(Debug, PartialEq)]
 pub enum Kind<'a> {
     /// The start of the stream.
@@ -38,11 +38,11 @@ pub enum Kind<'a> {
     DocumentStart,
     /// `...`
     DocumentEnd,
-    /// Indentation grew before a `-`.
+    /// The indentation increased before a `-`.
     BlockSequenceStart,
-    /// Indentation grew before a key.
+    /// The indentation increased before a key.
     BlockMappingStart,
-    /// Indentation shrank.
+    /// The indentation decreased.
     BlockEnd,
     /// `[`
     FlowSequenceStart,
@@ -66,7 +66,7 @@ pub enum Kind<'a> {
     Anchor(&'a str),
     /// `!handle!suffix`
     Tag(Box<Tag>),
-    /// Text.
+    /// A scalar.
     Scalar(Cow<'a, str>, Style),
 }
 
@@ -75,24 +75,24 @@ pub enum Kind<'a> {
 pub struct TagDirective {
     /// `!name!`
     pub handle: String,
-    /// Its prefix.
+    /// The prefix that replaces the handle.
     pub prefix: String,
 }
 
-/// A tag as written; its handle is not resolved yet.
+/// A tag as written, with an unresolved handle.
 #[derive(Debug, PartialEq)]
 pub struct Tag {
-    /// `!`, `!!`, `!name!`, or nothing for `!<…>` and the bare `!`.
+    /// `!`, `!!` or `!name!`; empty for `!<…>` and a lone `!`.
     pub handle: String,
-    /// The rest.
+    /// The rest of the tag.
     pub suffix: String,
 }
 
 /// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Plain.
+    /// A plain scalar.
     Plain,
-    /// In quotes of either kind, or a block.
+    /// A quoted or block scalar.
     Quoted,
 }

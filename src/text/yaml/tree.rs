@@ -10,46 +10,46 @@ use std::collections::HashMap;
 /// A document.
 #[derive(Debug, Default)]
 pub struct Tree<'a> {
-    /// Its nodes; the first is the root. Empty for a text without a document.
+    /// The nodes; the first is the root. Empty for a text without a document.
     pub nodes: Vec<Node<'a>>,
-    /// The start of text after the document, which readers of one document ignore.
+    /// The start of text after the document, which single-document decoders ignore.
     pub rest: Option<Mark>,
 }
 
 /// A node.
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// What it is.
+    /// The kind of the node.
     pub kind: NodeKind<'a>,
-    /// Where it begins.
+    /// The start position.
     pub start: Mark,
-    /// Where it ends.
+    /// The end position.
     pub end: Mark,
     /// The index of the node after its subtree.
     pub next: usize,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub enum NodeKind<'a> {
-    /// Text.
+    /// A scalar.
     Scalar {
         /// The text.
         value: Cow<'a, str>,
         /// The tag, if there is one.
         tag: Option<Box<str>>,
-        /// Whether the type is determined from the text.
+        /// True if the type is determined from the text.
         implicit: bool,
     },
-    /// Items follow.
+    /// A sequence, followed by its items.
     Sequence,
-    /// Keys and values follow in turn.
+    /// A mapping, followed by keys and values alternately.
     Mapping,
     /// An alias of another node.
     Alias {
         /// The name of its anchor.
         name: &'a str,
-        /// Its index.
+        /// The index of the node that the alias refers to.
         target: usize,
     },
 }
@@ -60,7 +60,7 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
         return Err(Error::new("yaml: the document is larger than 4 GiB", None));
     }
     let mut parser = Parser::new(source);
-    // A guess: short keys and values.
+    // An estimate for short keys and values.
     let mut tree = Tree { nodes: Vec::with_capacity(source.text.len() / 14), rest: None };
     let mut open: Vec<usize> = Vec::new();
     let mut anchors: HashMap<&str, usize> = HashMap::new();
@@ -71,7 +71,7 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
             Event::StreamEnd => return Ok(tree),
             Event::DocumentStart => continue,
             Event::DocumentEnd => {
-                // Anything but white space and `...` after it is another document.
+                // Anything except white space and `...` after it is another document.
                 let more = (found.start.at as usize) < source.text.len()
                     && !matches!(parser.next(), Ok(next) if matches!(next.event, Event::StreamEnd));
                 tree.rest = more.then_some(found.start);

@@ -1,9 +1,9 @@
-//! YAML as `kubectl -o yaml` prints it (`sigs.k8s.io/yaml` Marshal: JSON, read as YAML, written by yaml.v2).
+//! Writes YAML like `kubectl -o yaml` (`sigs.k8s.io/yaml` Marshal: JSON, parsed as YAML and written by yaml.v2).
 //!
-//! Surprises: lines are folded after 80 characters; keys are sorted so that `a2` comes before `a10`; sequences in
-//! mappings are not indented; characters beyond U+FFFF are escaped, and so is everything in a text that begins with a byte
-//! order mark; a key longer than 128 bytes is written with `?`; a text `<<` is not quoted. Text that kubectl fails to print
-//! (U+007F) or changes (U+0085) is written so that it can be read again.
+//! yaml.v2 has some peculiarities: lines are folded after 80 characters; keys are sorted so that `a2` precedes `a10`;
+//! sequences in mappings are not indented; characters beyond U+FFFF are escaped, and so is every character of a string
+//! that begins with a byte order mark; a key longer than 128 bytes is written with `?`; the string `<<` is not quoted.
+//! Strings that kubectl fails to print (U+007F) or changes (U+0085) are written so that they can be read back.
 
 mod order;
 mod style;
@@ -16,12 +16,12 @@ use style::{Analysis, is_break};
 
 /// The column after which a space may become a line break.
 const WIDTH: usize = 80;
-/// The columns per level.
+/// The number of columns per level.
 const INDENT: i32 = 2;
-/// The longest key, in bytes, that is written without `?`.
+/// The maximum length in bytes of a key that is written without `?`.
 const MAX_SIMPLE_KEY: usize = 128;
 
-/// The YAML text of `v`, with a final line break.
+/// Formats `v` as YAML, with a final line break.
 pub fn to_string(v: &Value) -> String {
     let mut writer = Writer { out: String::new(), column: 0, indent: -1, whitespace: true, indention: true };
     writer.node(v, Context::Root);
@@ -43,9 +43,9 @@ struct Writer {
     out: String,
     column: usize,
     indent: i32,
-    /// Whether white space was written last.
+    /// True if the last character written was white space.
     whitespace: bool,
-    /// Whether the line contains only indentation and indicators so far.
+    /// True if the line contains only indentation and indicators so far.
     indention: bool,
 }
 
@@ -60,7 +60,7 @@ impl Writer {
         self.column = 0;
     }
 
-    /// Copies a line break of the text.
+    /// Copies a line break of a string.
     fn copy_break(&mut self, c: char) {
         self.out.push(c);
         self.column = 0;
@@ -176,7 +176,7 @@ impl Writer {
         self.indention = false;
     }
 
-    /// The characters of a plain or single-quoted scalar.
+    /// Writes a plain or single-quoted scalar with folding.
     fn folded(&mut self, text: &str, fold: bool, quoted: bool) {
         let mut after_space = false;
         let mut after_break = false;
@@ -316,7 +316,7 @@ enum Wish {
 }
 
 impl Wish {
-    /// The nearest style in which the text can be written.
+    /// The closest style in which the string can be written.
     fn settle(self, can: Analysis, text: &str, key: bool) -> Self {
         let mut style = if key && can.multiline { Self::Double } else { self };
         if style == Self::Plain && (!can.plain || (text.is_empty() && key)) {
@@ -329,7 +329,7 @@ impl Wish {
     }
 }
 
-/// A float, which goes through JSON text before it is written.
+/// Formats a float after a round trip through JSON text.
 fn float_text(x: f64) -> Cow<'static, str> {
     let json = number::format_json(x);
     match resolve::plain(&json) {
@@ -340,7 +340,8 @@ fn float_text(x: f64) -> Cow<'static, str> {
     }
 }
 
-/// `190:20:30` and `1:30.5`: numbers of base 60 to other readers, so they are quoted.
+/// Returns true for texts such as `190:20:30` and `1:30.5`, which other parsers read as sexagesimal numbers, so they
+/// are quoted.
 fn is_base60(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let underscored = |part: &str| part.bytes().all(|c| c.is_ascii_digit() || c == b'_');

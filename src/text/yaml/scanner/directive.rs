@@ -1,10 +1,10 @@
-//! Directives, anchors, aliases and tags.
+//! Scans directives, anchors, aliases and tags.
 
 use super::Scanner;
 use crate::text::yaml::token::{Kind, Tag, TagDirective};
 use crate::text::{Error, lossy};
 
-/// A letter, digit, `_` or `-`.
+/// Returns true for a letter, digit, `_` or `-`.
 fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-')
 }
@@ -29,7 +29,7 @@ impl<'a> Scanner<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Blanks and a comment up to the end of the line, and that.
+    /// Skips blanks, a comment and the line break.
     pub(super) fn rest_of_line(&mut self) -> Result<(), Error> {
         self.skip_blanks()?;
         if self.byte(0) == b'#' {
@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
             if handle.len() > 1 && handle.ends_with('!') {
                 Tag { handle: handle.to_owned(), suffix: self.tag_uri("")? }
             } else {
-                // Not a handle, but the start of the tag.
+                // This is not a handle but the start of the tag.
                 let suffix = self.tag_uri(handle)?;
                 if suffix.is_empty() {
                     Tag { handle: suffix, suffix: "!".to_owned() }
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `!`, `!name` or `!name!`.
+    /// Scans `!`, `!name` or `!name!`.
     fn tag_handle(&mut self, directive: bool) -> Result<&'a str, Error> {
         self.demand(1)?;
         if self.byte(0) != b'!' {
@@ -164,7 +164,7 @@ impl<'a> Scanner<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// The rest of a tag after `head`, which was read already and whose first `!` is not part of the tag.
+    /// Scans the rest of a tag after `head`, which has been scanned and whose first `!` is not part of the tag.
     fn tag_uri(&mut self, head: &str) -> Result<String, Error> {
         let mut uri = head.as_bytes().get(1..).unwrap_or_default().to_vec();
         let mut found = !head.is_empty();
@@ -185,7 +185,7 @@ impl<'a> Scanner<'a> {
         if found { Ok(lossy(&uri)) } else { Err(self.error("did not find expected tag URI")) }
     }
 
-    /// One character written as `%C3%A9`.
+    /// Scans a character written as `%C3%A9`.
     fn tag_escape(&mut self, uri: &mut Vec<u8>) -> Result<(), Error> {
         let mut left = None;
         while left != Some(0) {

@@ -1,4 +1,4 @@
-//! Scalars: plain, quoted and blocks. One on a single line and without escapes is a slice of the text.
+//! Scans plain, quoted and block scalars. A single-line scalar without escape sequences is a slice of the text.
 
 use super::Scanner;
 use crate::text::Error;
@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// Line breaks between the lines of a scalar that have not been folded yet.
 #[derive(Default)]
 struct Breaks {
-    /// The first.
+    /// The first line break.
     first: Option<char>,
-    /// The following ones.
+    /// The following line breaks.
     more: String,
 }
 
@@ -20,7 +20,8 @@ impl Breaks {
         self.more.clear();
     }
 
-    /// One `\n` is a space, more are one less; line and paragraph separators stay.
+    /// Folds the line breaks: one `\n` becomes a space, several become one fewer; line and paragraph separators are
+    /// kept.
     fn fold(&mut self, out: &mut String) {
         match self.first {
             Some('\n') if self.more.is_empty() => out.push(' '),
@@ -45,7 +46,7 @@ impl<'a> Scanner<'a> {
         let start = self.mark();
         let mut end = start;
         let indent = self.indent + 1;
-        // Only a scalar of several lines is copied.
+        // The copy of a multi-line scalar.
         let mut copy: Option<String> = None;
         let mut breaks = Breaks::default();
         loop {
@@ -210,7 +211,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The length of a quoted scalar on one line without escapes, and the number of its continuation bytes.
+    /// The length of a quoted scalar on one line without escape sequences, and the number of its continuation bytes.
     fn simple_quoted(&self, quote: u8) -> Option<(usize, usize)> {
         let rest = self.bytes.get(self.at..)?;
         let mut extra = 0;
@@ -321,7 +322,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The header after `|` or `>`: `+` or `-`, and a digit, in either order.
+    /// Scans the header after `|` or `>`: `+` or `-` and a digit, in either order.
     fn block_header(&mut self) -> Result<(Chomp, i32), Error> {
         let mut chomp = Chomp::Clip;
         let mut increment = 0;
@@ -345,7 +346,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips empty lines and indentation; determines the indentation if it is not known yet (0).
+    /// Skips empty lines and indentation; if the indentation is not known (0), determines it.
     fn block_breaks(&mut self, indent: &mut i32, breaks: &mut String, end: &mut Mark) -> Result<(), Error> {
         *end = self.mark();
         let mut deepest = 0;
@@ -376,7 +377,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Bytes at which a plain scalar may end, and those that count for columns.
+/// The bytes at which a plain scalar may end, and those that affect columns.
 static SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let mut c = 0;
@@ -393,13 +394,13 @@ static SPECIAL: [bool; 256] = {
     table
 };
 
-/// The treatment of line breaks at the end of a block.
+/// The handling of line breaks at the end of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
-    /// `-`: none stays.
+    /// `-`: all are removed.
     Strip,
-    /// One stays.
+    /// One is kept.
     Clip,
-    /// `+`: all stay.
+    /// `+`: all are kept.
     Keep,
 }

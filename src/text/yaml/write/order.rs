@@ -1,11 +1,11 @@
-//! The order of keys: numbers in them count as numbers, letters come after everything else (`sorter.go`).
+//! The order of keys: digits are compared as numbers, and letters sort after all other characters (`sorter.go`).
 
 use crate::value::{Map, Value};
 
 /// The members in the order in which they are written.
 pub fn sorted(members: &Map) -> Vec<(&String, &Value)> {
     let mut list: Vec<Entry<'_>> = members.iter().map(|(k, v)| (k.chars().collect(), (k, v))).collect();
-    // The order is not transitive for all texts, which the standard sort may answer with a panic.
+    // The order is not transitive for all keys, which may make the standard sort panic.
     merge_sort(&mut list);
     list.into_iter().map(|(_, member)| member).collect()
 }
@@ -28,7 +28,7 @@ fn merge_sort(list: &mut Vec<Entry<'_>>) {
     list.extend(right);
 }
 
-/// The number that the digits from `at` on make, and where they end.
+/// Parses the digits at `at`; returns the number and the offset after it.
 fn number(text: &[char], at: usize, mut value: i64) -> (i64, usize) {
     let mut end = at;
     while let Some(digit) = text.get(end).and_then(|c| c.to_digit(10)) {
@@ -46,13 +46,13 @@ fn less(left: &[char], right: &[char]) -> bool {
         (false, false) => {}
         (_, y_is_letter) => return y_is_letter,
     }
-    // A zero after other digits is not a leading one.
+    // A zero after other digits is not a leading zero.
     let mut start = 0;
     if *x == '0' || *y == '0' {
         let digits = left.get(..at).unwrap_or_default().iter().rev().take_while(|c| c.is_ascii_digit());
         start = i64::from(digits.into_iter().any(|c| *c != '0'));
     }
-    // The value, then the count of digits, then the character.
+    // Compares by value, then number of digits, then character.
     (number(left, at, start), x) < (number(right, at, start), y)
 }
 

@@ -1,37 +1,37 @@
-//! The styles in which a text can be written (`yaml_emitter_analyze_scalar`).
+//! The styles in which a string can be written (`yaml_emitter_analyze_scalar`).
 
-/// The styles that a text allows.
+/// The styles that a string allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Analysis {
-    /// It holds line breaks.
+    /// True if it contains line breaks.
     pub multiline: bool,
-    /// It can be plain.
+    /// True if it can be written as a plain scalar.
     pub plain: bool,
-    /// It can be in single quotes.
+    /// True if it can be single-quoted.
     pub single: bool,
-    /// It can be a literal block.
+    /// True if it can be written as a literal block.
     pub block: bool,
 }
 
-/// Line breaks of YAML 1.1.
+/// Returns true for the line breaks of YAML 1.1.
 pub fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Characters written as they are. Those beyond U+FFFF are not.
+/// Returns true for characters that are written unescaped. Characters beyond U+FFFF are escaped.
 pub fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{fffd}') && c != '\u{feff}'
 }
 
 impl Analysis {
-    /// Looks at every character of `text`.
+    /// Analyzes every character of `text`.
     pub fn of(text: &str) -> Self {
         if text.is_empty() {
             return Self { multiline: false, plain: true, single: true, block: false };
         }
         let mut indicators = text.starts_with("---") || text.starts_with("...");
         let (mut breaks, mut special) = (false, false);
-        // A break before a space, and a space before a break.
+        // A line break before a space, and a space before a line break.
         let (mut break_space, mut space_break) = (false, false);
         let mut previous = None;
         let mut chars = text.chars().peekable();
