@@ -364,7 +364,7 @@ mod tests {
              "subresources": {"status": {}}}]}}"#;
 
     #[test]
-    fn reading_fills_defaults_and_hoists_what_versions_share() {
+    fn decoding_sets_defaults_and_hoists_shared_fields() {
         let decoded = decode(&read(GIZMO)).unwrap();
         assert_eq!(decoded.unknown, Vec::<String>::new());
         let spec = &decoded.crd.spec;
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_types_are_told_as_go_tells_them() {
+    fn wrong_types_have_gos_messages() {
         for (text, error) in [
             ("[]", "json: cannot unmarshal array into Go value of type v1.CustomResourceDefinition"),
             (
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_told_with_keys_and_indexes() {
+    fn unknown_fields_are_reported_with_keys_and_indexes() {
         let text = r#"{"spec": {"foo": 1, "versions": [{"x": 1, "schema": {"openAPIV3Schema": {"properties": {"a.b": {"y": 1}}, "items": {"z": 1}}}}]}}"#;
         let unknown = decode(&read(text)).unwrap().unknown;
         let expected = ["spec.foo", "spec.versions[0].schema.openAPIV3Schema.properties.a.b.y", "spec.versions[0].x"];
@@ -427,7 +427,7 @@ mod tests {
           "validation": {"openAPIV3Schema": {"properties": {"spec": {"properties": {"cronSpec": {"type": "string"}}}}}}}}"#;
 
     #[test]
-    fn v1beta1_becomes_v1_and_keeps_its_freedoms() {
+    fn v1beta1_is_converted_and_keeps_its_relaxations() {
         let decoded = decode(&read(TAB)).unwrap();
         assert_eq!(decoded.unknown, Vec::<String>::new());
         let mut crd = decoded.crd;

@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_print_as_the_server_prints_them() {
+    fn paths_are_formatted_like_the_server() {
         let spec = FieldPath::new("spec");
         let list = spec.child("list");
         let item = list.index(3);

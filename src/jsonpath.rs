@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_print_as_kubectl_prints() {
+    fn templates_are_formatted_like_kubectl() {
         for (template, text) in [
             ("{.items[*].name}", "a b c"),
             ("{range .items[*]}{.name}={.n}{\"\\n\"}{end}{.kind}", "a=1\nb=2\nc=3\nList"),

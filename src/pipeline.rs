@@ -179,13 +179,13 @@ impl ResourceVersion {
 
 /// Sets defaults and returns them. Does nothing if the object's group, kind or version is not that of `rv`.
 pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
-    let mut told = Vec::new();
+    let mut defaulted = Vec::new();
     if rv.matches_kind(object)
         && let Some(root) = rv.root_of(object)
     {
-        default::set_defaults(object, root, Some(&mut told));
+        default::set_defaults(object, root, Some(&mut defaulted));
     }
-    told
+    defaulted
 }
 
 /// Validates a new object: `strategy.Validate`, then the generic metadata validation if there was no error.
@@ -193,7 +193,7 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
         errors.extend(match metadata::read(object, rv.release) {
-            Ok(m) => metadata::told_once(
+            Ok(m) => metadata::without_duplicates(
                 metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA, rv.release),
                 rv.release,
             ),
@@ -312,7 +312,9 @@ fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorLi
 /// `validateObjectMetaUpdateDeclaratively`
 fn changed_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
     match metadata::read(object, rv.release).and_then(|new| Ok((new, metadata::read(old, rv.release)?))) {
-        Ok((new, old)) => metadata::told_once(metadata::validate_update(new, old, &METADATA, rv.release), rv.release),
+        Ok((new, old)) => {
+            metadata::without_duplicates(metadata::validate_update(new, old, &METADATA, rv.release), rv.release)
+        }
         Err(e) => vec![e],
     }
 }
@@ -399,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_kind_ends_the_validation_of_a_new_object() {
+    fn a_wrong_kind_ends_the_validation_of_a_create() {
         let rv = version(r#"{"type":"integer"}"#);
         let mut object = foo("{}");
         object.as_object_mut().unwrap().insert("kind".to_owned(), Value::from("Bar"));
@@ -408,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_label_is_told_three_times_on_update() {
+    fn a_bad_label_is_reported_three_times_on_update() {
         let rv = version(r#"{"type":"object"}"#);
         let old = foo("{}");
         let mut object = old.clone();
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_wait_for_a_valid_object() {
+    fn earlier_errors_block_rules() {
         let rv = version(
             r#"{"type":"object","required":["a"],"x-kubernetes-validations":[{"rule":"true"}],
             "properties":{"a":{"type":"integer","maximum":3,"x-kubernetes-validations":[{"rule":"self % 2 == 1","message":"odd"}]}}}"#,
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_update_did_not_change_is_forgiven() {
+    fn errors_in_unchanged_values_are_tolerated() {
         let rv = version(
             r#"{"type":"object","maxProperties":2,"properties":{
                 "a":{"type":"string","maxLength":1},
@@ -470,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn status_is_held_to_its_own_schema_from_an_empty_path() {
+    fn status_is_validated_by_its_schema_with_an_empty_path() {
         let rv = ResourceVersion::compile(
             Facts {
                 schema: Some(Arc::new(
@@ -499,11 +501,11 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_told() {
+    fn set_defaults_are_returned() {
         let rv = version(r#"{"type":"object","default":{},"properties":{"a":{"type":"string","default":"x"}}}"#);
         let mut object = json(r#"{"apiVersion":"example.com/v1","kind":"Foo"}"#);
-        let told: Vec<String> = default(&rv, &mut object).into_iter().map(|d| d.path).collect();
-        assert_eq!(told, ["spec", "spec.a"]);
+        let defaulted: Vec<String> = default(&rv, &mut object).into_iter().map(|d| d.path).collect();
+        assert_eq!(defaulted, ["spec", "spec.a"]);
         let mut other = json(r#"{"apiVersion":"example.com/v2","kind":"Foo"}"#);
         assert_eq!(default(&rv, &mut other), []);
     }

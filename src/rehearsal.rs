@@ -199,7 +199,8 @@ impl Plan {
         let version_tomorrow = pick(&stage.served_tomorrow);
         let path = self.path(&version_tomorrow, namespace, name);
         let after = read(&stage.tomorrow, &path, self.now).map_err(Trouble::Tomorrow)?;
-        let errors = stage.tomorrow.verdict_on(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
+        let errors =
+            stage.tomorrow.validate_object(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
         let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.tomorrow, &path, self.now) };
         let difference = match &before {

@@ -19,7 +19,7 @@ pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use self::http::selector::LabelSelector;
 pub use admission::UserInfo;
-pub use registry::journal::{Commit, DEFINITIONS, Journal, Kept};
+pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::Watch;
 pub use strategy::namespace::Namespaces;
@@ -207,7 +207,7 @@ pub struct Server {
     revision: Arc<store::Revision>,
     random: random::Random,
     published: openapi::Published,
-    keeping: Arc<journal::Keeping>,
+    storage_config: Arc<journal::StorageConfig>,
     namespaces: Option<Namespaces>,
     admission: admission::Chain,
     tracks_fields: bool,
@@ -217,27 +217,27 @@ impl Server {
     /// Creates an empty server for a release. UIDs and generated names depend only on `seed`; callers should pass a
     /// random seed.
     pub fn new(release: Release, seed: u64) -> Self {
-        Self::with_keeping(release, seed, journal::Keeping::default())
+        Self::with_storage_config(release, seed, journal::StorageConfig::default())
     }
 
     /// Creates a server for many objects. Objects not written recently are stored as compressed JSON, which takes a
     /// fraction of the memory and is parsed on each read.
     pub fn compact(release: Release, seed: u64) -> Self {
-        Self::with_keeping(release, seed, journal::Keeping::compact())
+        Self::with_storage_config(release, seed, journal::StorageConfig::compact())
     }
 
-    fn with_keeping(release: Release, seed: u64, keeping: journal::Keeping) -> Self {
-        let keeping = Arc::new(keeping);
+    fn with_storage_config(release: Release, seed: u64, storage_config: journal::StorageConfig) -> Self {
+        let storage_config = Arc::new(storage_config);
         let revision = Arc::new(store::Revision::default());
         Self {
             release,
-            definitions: definition::Definitions::new(&keeping, revision.current()),
+            definitions: definition::Definitions::new(&storage_config, revision.current()),
             controllers: controllers::Queue::default(),
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
             published: openapi::Published::default(),
-            keeping,
+            storage_config,
             namespaces: None,
             admission: admission::Chain::default(),
             tracks_fields: true,
@@ -346,7 +346,7 @@ mod tests {
     const FOO: &str = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"x":1}}"#;
 
     #[test]
-    fn an_object_is_pruned_defaulted_stored_and_gone() {
+    fn an_object_is_pruned_defaulted_stored_and_deleted() {
         let server = with_foos();
         let created = send(&server, Method::Post, FOOS, FOO);
         assert_eq!((created.code, created.warnings.as_slice()), (201, &["unknown field \"spec.x\"".to_owned()][..]));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_takes_its_objects_with_it() {
+    fn deleting_a_crd_deletes_its_objects() {
         let server = with_foos();
         send(&server, Method::Post, FOOS, FOO);
         let held = FOO.replace(r#""name":"a""#, r#""name":"b","finalizers":["x.y/z"]"#);

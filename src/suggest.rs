@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_different_word_has_none() {
+    fn an_unrelated_word_has_no_suggestion() {
         assert_eq!(closest("colour", ["image", "replicas"]), None);
         assert_eq!(closest("image", ["image"]), None);
     }

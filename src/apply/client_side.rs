@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_that_are_no_texts_are_sent_as_they_are() {
+    fn malformed_annotations_are_sent_unchanged() {
         let annotation = |annotations: &str| {
             let sent = with_last_applied(&read(&format!(r#"{{"metadata":{{"annotations":{annotations}}}}}"#)));
             sent.at(&["metadata", "annotations"]).unwrap().clone()
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn create_and_replace_write_an_existing_annotation_anew() {
+    fn create_and_replace_update_an_existing_annotation() {
         let with = |text: &str| {
             let annotations = crate::value::object([(LAST_APPLIED, Value::from(text))]);
             let metadata = crate::value::object([("annotations", annotations)]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_created_has_no_nulls() {
+    fn created_objects_have_no_nulls() {
         let sent = to_create(&read(r#"{"metadata":{"name":"a"},"spec":{"x":null,"l":[null,{"y":null,"z":1}]}}"#));
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"l":[null,{"z":1}]}"#);
         assert!(sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap().contains(r#""x":null"#));
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
     }
     #[test]
-    fn a_changed_integer_passes_through_a_float64() {
+    fn a_changed_integer_is_converted_to_float64() {
         let of = |spec: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#));
         let before = with_last_applied(&of(r#"{"x":1,"same":9007199254740993}"#));
         let after =

@@ -164,7 +164,7 @@ impl FieldManager<'_> {
         };
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind != self.kind {
-            return Err(format!("no corresponding type for {}, Kind={kind}", told(self.api_version)));
+            return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)));
         }
         let errors = validate(ty, value, allow_duplicates);
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
@@ -185,7 +185,10 @@ impl FieldManager<'_> {
         let api_version = patch.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
         if api_version != self.api_version || kind != self.kind {
-            return Err(Refusal::BadRequest(format!("invalid object type: {}, Kind={kind}", told(api_version))));
+            return Err(Refusal::BadRequest(format!(
+                "invalid object type: {}, Kind={kind}",
+                display_version(api_version)
+            )));
         }
         let managed = Managed::read(managed_fields(live))
             .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}")))?;
@@ -233,11 +236,12 @@ impl FieldManager<'_> {
         if managed_fields(patch).is_some_and(|m| !m.is_null()) {
             return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
-        let told = |o: &Value| self.told(o);
-        self.check(patch, false)
-            .map_err(|e| Refusal::Internal(format!("failed to create typed patch object ({}): {e}", told(patch))))?;
+        let described = |o: &Value| self.describe(o);
+        self.check(patch, false).map_err(|e| {
+            Refusal::Internal(format!("failed to create typed patch object ({}): {e}", described(patch)))
+        })?;
         self.check(&bare, true)
-            .map_err(|e| Refusal::Internal(format!("failed to create typed live object ({}): {e}", told(live))))?;
+            .map_err(|e| Refusal::Internal(format!("failed to create typed live object ({}): {e}", described(live))))?;
         let id = self.identity(manager, "Apply");
         let updater = Updater { versions: self.versions };
         let owners = std::mem::take(&mut managed.owners);
@@ -262,10 +266,10 @@ impl FieldManager<'_> {
     }
 
     /// Converts an object to the version of the request, as the server does; a Scale cannot be converted.
-    fn in_own_version(&self, object: &Value, which: &str, told: &Value) -> Result<Value, String> {
-        self.versions
-            .convert(object, self.api_version)
-            .map_err(|e| format!("failed to convert {which} object ({}) to proper version: {e}", self.told(told)))
+    fn in_own_version(&self, object: &Value, which: &str, described: &Value) -> Result<Value, String> {
+        self.versions.convert(object, self.api_version).map_err(|e| {
+            format!("failed to convert {which} object ({}) to proper version: {e}", self.describe(described))
+        })
     }
 
     /// Converts an object to the version of the request; `None` if it has that version.
@@ -277,9 +281,9 @@ impl FieldManager<'_> {
     }
 
     /// Describes an object in error messages.
-    fn told(&self, object: &Value) -> String {
+    fn describe(&self, object: &Value) -> String {
         let get = |name: &str| object.str_at(&["metadata", name]).unwrap_or_default();
-        format!("{}/{}; {}, Kind={}", get("namespace"), get("name"), told(self.api_version), self.kind)
+        format!("{}/{}; {}, Kind={}", get("namespace"), get("name"), display_version(self.api_version), self.kind)
     }
 
     /// The fields of the last-applied configuration whose values in `live` are unchanged.
@@ -299,7 +303,7 @@ impl FieldManager<'_> {
 }
 
 /// Formats an `apiVersion` for error messages: group and version, both empty if it is malformed.
-fn told(api_version: &str) -> String {
+fn display_version(api_version: &str) -> String {
     match api_version.matches('/').count() {
         0 => format!("/{api_version}"),
         1 => api_version.to_owned(),
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_applied_goes_away_unless_others_own_it() {
+    fn fields_no_longer_applied_are_removed_unless_others_own_them() {
         let versions = versions();
         let fields = manager(&versions);
         let mut live = object_with(r#"{"a":1}"#);
@@ -409,21 +413,21 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_is_told_as_the_server_tells_it() {
+    fn mismatches_have_the_servers_messages() {
         let versions = versions();
         let fields = manager(&versions);
         let live = object_with("{}");
         let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_| {});
-        let told = |spec: &str| match apply(spec) {
+        let described = |spec: &str| match apply(spec) {
             Err(Refusal::Internal(text)) => text,
             other => panic!("{other:?}"),
         };
         let head = "failed to create typed patch object (/a; x.io/v1, Kind=X): ";
-        assert_eq!(told(r#"{"zz":1}"#), format!("{head}.spec.zz: field not declared in schema"));
-        assert_eq!(told(r#"{"a":"x"}"#), format!("{head}.spec.a: expected numeric (int or float), got string"));
-        assert_eq!(told(r#"{"l":"x"}"#), format!("{head}.spec.l: expected list, got &{{x}}"));
+        assert_eq!(described(r#"{"zz":1}"#), format!("{head}.spec.zz: field not declared in schema"));
+        assert_eq!(described(r#"{"a":"x"}"#), format!("{head}.spec.a: expected numeric (int or float), got string"));
+        assert_eq!(described(r#"{"l":"x"}"#), format!("{head}.spec.l: expected list, got &{{x}}"));
         assert_eq!(
-            told(r#"{"l":[{"k":"a"},{"k":"a"}]}"#),
+            described(r#"{"l":[{"k":"a"},{"k":"a"}]}"#),
             format!("{head}.spec.l: duplicate entries for key [k=\"a\"]")
         );
     }

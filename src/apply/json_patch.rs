@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_compares_and_says_so() {
+    fn a_failed_test_operation_is_reported() {
         let mut document = read(br#"{"a":1}"#).unwrap();
         let test = |value: i64| Operation {
             op: "test".to_owned(),

@@ -41,9 +41,9 @@ pub fn to_parent(
         if let Some(path) = path.map(|p| replicas_path(&p)).filter(|p| owner.set.has(p))
             && scale.owners.remove(id).is_none()
         {
-            let mut stolen = Set::default();
-            stolen.insert(&path);
-            owner.set = owner.set.difference(&stolen);
+            let mut removed = Set::default();
+            removed.insert(&path);
+            owner.set = owner.set.difference(&removed);
         }
         if !owner.set.is_empty() {
             out.owners.insert(id.clone(), owner);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_differ_in_what_lies_below() {
+    fn recursive_difference_removes_members_below() {
         let set = Set::of_fields(&[&["a"], &["a", "b"], &["c"]]);
         let minus = Set::of_fields(&[&["a"]]);
         assert_eq!(set.difference(&minus), Set::of_fields(&[&["a", "b"], &["c"]]));

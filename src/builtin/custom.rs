@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn huge_quantities_are_answered_at_once() {
+    fn huge_quantities_are_fast() {
         let start = std::time::Instant::now();
         for text in ["\"1e2147483648\"", "1e2147483647", "\"-1e-2147483648\"", "\"1e9223372036854775807\""] {
             assert_eq!(Custom::Quantity.read(text.as_bytes()), Ok(()), "{text}");

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_all_cases_wins() {
+    fn the_last_key_matching_case_insensitively_is_used() {
         let kind = |text: &str| read(text.as_bytes()).map(|gvk| (gvk.api_version(), gvk.kind));
         let found = |api_version: &str, kind: &str| Ok((api_version.to_owned(), kind.to_owned()));
         assert_eq!(kind(r#"{"kind":"A","apiVersion":"g/v1"}"#), found("g/v1", "A"));

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_type_that_reads_itself_replaces_earlier_ones() {
+    fn an_error_of_a_custom_unmarshaler_replaces_earlier_errors() {
         let body = r#"{"name":1,"resources":{"limits":{"cpu":"x"}},"image":2}"#;
         let mistake = read_as("core/v1.Container", 37, body).unwrap_err();
         assert!(mistake.message.starts_with("quantities must match"), "{}", mistake.message);
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_schema_asks_for_more() {
+    fn violations_of_the_published_schema_are_reported() {
         let found = read_as("core/v1.Container", 37, r#"{"imagePullPolicy":"Sometimes","ports":[{}]}"#).unwrap();
         let policy = vec!["Always", "IfNotPresent", "Never"];
         assert_eq!(

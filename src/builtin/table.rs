@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_in_their_releases() {
+    fn lines_may_end_with_releases() {
         assert_eq!(split_releases("a string e @31-34", &(30..=37)), ("a string e", 31..=34));
         assert_eq!(split_releases("a @-34", &(30..=37)), ("a", 30..=34));
         assert_eq!(split_releases("a @31", &(30..=37)), ("a", 31..=37));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_found_by_release() {
+    fn kinds_depend_on_the_release() {
         let table = table();
         assert!(table.kind("apps/v1", "Deployment", 37).is_some_and(|row| row.served && !row.cluster));
         assert!(table.kind("v1", "Namespace", 30).is_some_and(|row| row.cluster));

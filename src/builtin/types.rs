@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_release_has_whole_types() {
+    fn every_release_has_complete_types() {
         for release in table().releases() {
             let types = Types::of(release);
             let mut seen = BTreeSet::new();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_printed_as_go_prints_them() {
+    fn types_are_formatted_like_go() {
         let types = Types::of(37);
         let id = types.id("core/v1.PodSpec").unwrap();
         let Some(Definition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };

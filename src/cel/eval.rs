@@ -1,12 +1,14 @@
-//! Running expressions: a checked tree is planned once into a [`Program`], which any number of threads run at the same time.
+//! Evaluates expressions: a checked expression is planned once into a [`Program`], which any number of threads can run
+//! concurrently.
 //!
-//! Follows cel-go's `interpreter` as Kubernetes sets it up: constant lists, maps and conversions are computed when the program is
-//! planned, constant patterns compiled, `in` a constant list is a set; `&&`, `||` and `?:` do not evaluate more than they need to; every
-//! step's cost is counted and the run ends once the limit is exceeded. Costs are the server's to the unit: what is counted where
-//! follows `interpreter/runtimecost.go`, with the prices in the library's table.
+//! Follows cel-go's `interpreter` with the options that Kubernetes sets: constant lists, maps and conversions are
+//! computed and constant patterns compiled when the program is planned; `in` with a constant list uses a set; `&&`,
+//! `||` and `?:` short-circuit; the cost of every step is counted, and evaluation stops once the limit is exceeded.
+//! Costs equal the server's exactly: the counting follows `interpreter/runtimecost.go`, with the prices of the library
+//! tables.
 //!
-//! Surprises: the branches of `?:` are not charged for the variable they begin with, `or()` and `orValue()` are free, and so is `in` a
-//! constant list.
+//! Anomalies of the server's runtime cost: a branch of `?:` is not charged for the variable it begins with, and `or()`,
+//! `orValue()` and `in` with a constant list are free.
 
 mod attribute;
 mod call;
@@ -26,47 +28,51 @@ use super::{
 use crate::release::Minor;
 use node::Node;
 
-/// The most a single evaluation may cost (`celconfig.PerCallLimit`).
+/// The maximum cost of a single evaluation (`celconfig.PerCallLimit`).
 pub const PER_CALL_LIMIT: u64 = 1_000_000;
 
-/// An expression ready to run.
+/// A planned expression.
 #[derive(Debug)]
 pub struct Program {
     root: Node,
-    /// Places for variables and what loops hold.
+    /// The number of slots for variables, loop variables and accumulators.
     slots: usize,
-    /// The version of the server, which decides costs.
+    /// The minor version of the server, which determines costs.
     server: Minor,
 }
 
 /// The result of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
-    /// The value, or why there is none.
+    /// The value, or the error.
     pub result: Result<Value<'a>, Error>,
     /// The runtime cost.
     pub cost: u64,
 }
 
-/// Computes the fields of an object when an expression selects them.
+/// A callback that computes the fields of an object when an expression selects them.
 pub trait Fields<'a> {
-    /// The value of a field; `None` if there is none of that name.
+    /// The value of a field; `None` if the object has no such field.
     fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>>;
 }
 
 impl Program {
-    /// Plans an expression checked in `env`. The error is what makes the server refuse to instantiate a program: a constant conversion
-    /// that fails, a constant pattern that is none.
+    /// Plans an expression that was checked in `env`.
+    ///
+    /// # Errors
+    /// Returns the message with which the server rejects the program: a constant conversion fails, or a constant
+    /// pattern is invalid.
     pub fn plan(checked: &CheckedAst, env: &Env) -> Result<Self, String> {
         plan::plan(checked, env)
     }
 
-    /// Runs with the values of the environment's variables, in their order; one that could not be read is an error where it is used.
+    /// Evaluates the program with the values of the environment's variables, in the order of [`Env::variables`]. A
+    /// variable given as an error causes this error where the expression uses it.
     pub fn run<'a>(&'a self, variables: Vec<Result<Value<'a>, Error>>, limit: u64) -> Outcome<'a> {
         run::run(self, variables, None, limit)
     }
 
-    /// The same with one who computes the fields of a variable that is [`super::value::Map::Lazy`].
+    /// Like [`Program::run`]; `fields` computes the fields of variables that are [`super::value::Map::Lazy`].
     pub fn run_with<'a>(
         &'a self,
         variables: Vec<Result<Value<'a>, Error>>,
@@ -99,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_ends_a_run_where_the_server_does() {
+    fn the_cost_limit_ends_a_run_like_on_the_server() {
         let exceeded = "operation cancelled: actual cost limit exceeded";
         assert_eq!(run("self.all(x, x.size() < 5)", 14), ("true".to_owned(), 14));
         assert_eq!(run("self.all(x, x.size() < 5)", 13), (exceeded.to_owned(), 14));
-        // Nothing absorbs it.
+        // No operator absorbs the cost limit error.
         assert_eq!(run("self.all(x, x.size() < 5) || true", 10).0, exceeded);
         assert_eq!(run("lists.range(1000000).size()", PER_CALL_LIMIT).0, exceeded);
         assert_eq!(
@@ -113,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_absorbed_where_something_else_decides() {
+    fn errors_are_absorbed_if_another_operand_is_decisive() {
         assert_eq!(run("1 / 0 == 1 || true", 100).0, "true");
         assert_eq!(run("1 / 0 == 1 && true", 100).0, "division by zero");
         assert_eq!(run("self.exists(x, self[x.size()] == 'é' || x == 'é')", 100).0, "true");
@@ -122,8 +128,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_looks_at_too_much_is_interrupted() {
-        // A list that holds itself twice, forty times over: cheap to make, too much to compare.
+    fn a_run_over_the_visit_limit_is_interrupted() {
+        // A list that contains itself twice, nested forty times: cheap to build, too large to compare.
         let twins = "[1]".to_owned() + &".map(x, [x, x])".repeat(40);
         let interrupted = Error::Interrupted.to_string();
         for source in [
@@ -141,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_nest_and_bind() {
+    fn ranges_nest() {
         assert_eq!(run("self.map(x, self.map(y, x + y))", 1000).0, r#"[["aa", "aé"], ["éa", "éé"]]"#);
         assert_eq!(run("self.sortBy(x, -x.size() - self.indexOf(x))", 1000).0, r#"["é", "a"]"#);
         assert_eq!(run("self.first().optMap(a, self.last().optMap(b, a + b).value()).value()", 1000).0, "\"aé\"");
@@ -189,7 +195,7 @@ mod tests {
                 .contains("expected type of field 'op' is 'string' but provided type is 'int'")
         );
         assert_eq!(evaluate_patch("type(Object{}) == Object").0, "reference to undefined type: Object");
-        // Other expressions know none of this.
+        // Expressions of other environments do not have these types.
         let env = Env::new(BaseEnv::for_stored(crate::release::Release::NEWEST));
         for source in ["Object{}", "Object.spec{}", "JSONPatch{}", "jsonpatch.escapeKey('a')"] {
             assert!(env.compile(source).unwrap_err().display().contains("undeclared reference"), "{source}");

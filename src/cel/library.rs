@@ -1,8 +1,8 @@
-//! The functions an expression may call: one file per library, one [`Overload`] per line of its table.
+//! The functions that expressions may call: one file per library, one [`Overload`] per row of its table.
 //!
-//! Each overload carries all that is known about it: its signature (read by the checker), the first Kubernetes version whose new
-//! expressions may use it, its price (read by the static estimate and by the run-time cost alike) and how it is computed.
-//! Ids are those of cel-go, because error texts, recorded facts and costs name them.
+//! Each overload has its signature (used by the checker), the Kubernetes version since which new expressions may use
+//! it, its price (used by both the static estimate and the runtime cost) and its implementation. Overload ids are
+//! cel-go's, because error messages and costs refer to them.
 
 mod arithmetic;
 mod authorization;
@@ -36,7 +36,7 @@ pub use comprehensions::insert;
 pub use conversion::is_conversion;
 pub use regex::{all_matches, first_match};
 
-/// Computes a call. The receiver of a member call is the first argument; no argument is an error.
+/// The implementation of an overload. The receiver of a member call is the first argument; arguments are never errors.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
 
 /// A [`Function`] that visits more values than its price accounts for.
@@ -67,33 +67,34 @@ impl Call {
 /// One overload of a function or operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Overload {
-    /// The function's name; operators under cel-go's (`_+_`, `@in`), namespaced functions in full (`sets.contains`).
+    /// The name of the function; operators have cel-go's names (`_+_`, `@in`), namespaced functions are qualified
+    /// (`sets.contains`).
     pub function: &'static str,
     /// cel-go's overload id.
     pub id: &'static str,
-    /// Called as `receiver.function(…)`.
+    /// True for a member function, called as `receiver.function(…)`.
     pub member: bool,
-    /// `(list(T), T) -> int`: the receiver comes first, one capital letter is a type parameter. The names are `dyn`, `bool`, `int`,
-    /// `uint`, `double`, `string`, `bytes`, `timestamp`, `duration`, `list(..)`, `map(.., ..)`, `optional(..)`, `type(..)`; any
-    /// name with a dot is an opaque type.
+    /// The signature, such as `(list(T), T) -> int`. The receiver comes first, and a single capital letter is a type
+    /// parameter. The type names are `dyn`, `bool`, `int`, `uint`, `double`, `string`, `bytes`, `timestamp`,
+    /// `duration`, `list(..)`, `map(.., ..)`, `optional(..)` and `type(..)`; any name with a dot is an opaque type.
     pub signature: &'static str,
-    /// The first minor version whose new-expression environment has it.
+    /// The first compatibility version whose environment for new expressions has the overload.
     pub introduced: Minor,
-    /// The servers that have this row: from the first version on, before the second. Rows of one id whose servers do not
-    /// overlap are the same overload, computed or priced differently.
+    /// The server versions to which this row applies: from the first inclusive to the second exclusive. Rows with the
+    /// same id and disjoint version ranges are the same overload with different implementations or prices.
     pub servers: (Minor, Minor),
     /// The cost of a call.
     pub price: Price,
-    /// The implementation; `None` for what the evaluator does itself (operators that do not evaluate all their arguments,
-    /// equality, indexing, patterns).
+    /// The implementation; `None` if the evaluator implements the overload (operators that do not evaluate all their
+    /// arguments, equality, indexing, regular expressions).
     pub call: Option<Call>,
-    /// The arguments are of the types of the signature by the time of the call. Operators see to that themselves: their error texts
-    /// differ.
+    /// True if argument types are checked against the signature before the call. Operators check their arguments
+    /// themselves, because their error messages differ.
     pub guarded: bool,
 }
 
 impl Overload {
-    /// An operator the evaluator computes itself.
+    /// An operator that the evaluator implements.
     pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
         Self {
             function,
@@ -108,7 +109,7 @@ impl Overload {
         }
     }
 
-    /// A function or operator of every release.
+    /// A global function or operator available in every release.
     pub const fn global(
         function: &'static str,
         id: &'static str,
@@ -119,7 +120,7 @@ impl Overload {
         Self { call: Some(Call::Plain(call)), guarded: true, ..Self::planned(function, id, signature, price) }
     }
 
-    /// A member function of every release.
+    /// A member function available in every release.
     pub const fn member(
         function: &'static str,
         id: &'static str,
@@ -137,93 +138,94 @@ impl Overload {
         self
     }
 
-    /// The same overload, introduced to new expressions by `minor`.
+    /// Limits the overload to compatibility version `minor` and later.
     pub const fn since(mut self, minor: Minor) -> Self {
         self.introduced = minor;
         self
     }
 
-    /// The same overload, as the servers of `minor` and later have it.
+    /// Limits the row to servers of version `minor` and later.
     pub const fn from_server(mut self, minor: Minor) -> Self {
         self.servers.0 = minor;
         self
     }
 
-    /// The same overload, as the servers before `minor` have it.
+    /// Limits the row to servers before version `minor`.
     pub const fn until_server(mut self, minor: Minor) -> Self {
         self.servers.1 = minor;
         self
     }
 
-    /// Whether a server of version `server` lets expressions limited to `version` use this row.
+    /// Returns true if this row applies on a server of version `server` to expressions with compatibility version
+    /// `version`.
     pub fn is_of(&self, server: Minor, version: Minor) -> bool {
         self.introduced <= version && self.servers.0 <= server && server < self.servers.1
     }
 
-    /// The same overload, called with arguments of any type.
+    /// Disables the check of argument types.
     pub const fn unguarded(mut self) -> Self {
         self.guarded = false;
         self
     }
 
-    /// The same overload as a member function.
+    /// Makes the overload a member function.
     pub const fn as_member(mut self) -> Self {
         self.member = true;
         self
     }
 }
 
-/// The cost of a call, at run time from the sizes of its arguments and result, and (as an interval) when estimated.
+/// The cost of a call: at run time computed from the sizes of its arguments and result, in estimates as an interval.
 ///
-/// `size` is the number of code points, bytes, elements or entries, 1 for what has none. Factors are cel-go's: reading text costs a
-/// tenth per code point, a regular expression a quarter per code point of its pattern.
+/// `size` is the number of code points, bytes, elements or entries; values without a size have size 1. The factors are
+/// cel-go's: 0.1 per code point for traversing a string, 0.25 per code point of a regular expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
-    /// 1.
+    /// 1
     One,
-    /// Logic and choice: nothing but their operands.
+    /// 0: logic and conditional operators cost only their operands.
     Free,
-    /// Reading one argument: ceil(size / 10).
+    /// Traversing the argument with this index: ceil(size / 10).
     Scan(u8),
-    /// `startsWith` and `endsWith` before cel-go 0.29: as `Scan(0)`, but estimated as `Scan(1)`.
+    /// `startsWith` and `endsWith` before cel-go 0.29: like `Scan(0)` at run time, but estimated like `Scan(1)`.
     Affix,
-    /// Reading argument 0 into a result of the same size: ceil(size / 10).
+    /// Traversing argument 0, with a result of the same size: ceil(size / 10).
     Transform,
-    /// Reading argument 0 twice: ceil(size / 5).
+    /// Traversing argument 0 twice: ceil(size / 5).
     ScanTwice,
-    /// `replace`: reading argument 0 and writing the result, ceil(size / 5).
+    /// `replace`: traversing argument 0 and writing the result, ceil(size / 5).
     Replace,
-    /// `split`: the same.
+    /// `split`: traversing argument 0 and writing the result, ceil(size / 5).
     Split,
     /// `join`: ceil(size of the result / 5).
     Join,
     /// `in` a list: the number of elements of argument 1.
     Search,
-    /// Comparing text, and equality: ceil(smaller size / 10). Kubernetes types cost 1.
+    /// Comparing strings, and equality: ceil(smaller size / 10). Kubernetes types cost 1.
     Compare,
-    /// Joining two texts: ceil((size + size) / 10).
+    /// Concatenating two strings: ceil((size + size) / 10).
     Concatenate,
-    /// `contains`: ceil(size / 10) of the one times that of the other.
+    /// `contains`: ceil(size / 10) of argument 0 times that of argument 1.
     Contains,
     /// `matches`: ceil((size + 1) / 10) * ceil(size of the pattern / 4).
     Match,
-    /// `find`, `findAll`: the same, but estimated with the size of the result.
+    /// `find`, `findAll`: like `Match`, but estimated with the size of the result.
     Find,
-    /// Visiting every leaf of argument 0: bytes / 10 for text, 1 for anything else that has no parts (Kubernetes lists, `indexOf`).
+    /// Visiting every leaf of argument 0: bytes / 10 for strings, 1 for any other leaf (Kubernetes lists, `indexOf`).
     Walk,
-    /// `containsIP`, comparing addresses; `parse` adds reading argument 1.
+    /// `containsIP`: comparing addresses; with `parse`, also traversing argument 1.
     ContainsIp {
-        /// Argument 1 is a string.
+        /// True if argument 1 is a string.
         parse: bool,
     },
-    /// `containsCIDR`, the same and masking.
+    /// `containsCIDR`: like `ContainsIp`, plus masking.
     ContainsCidr {
-        /// Argument 1 is a string.
+        /// True if argument 1 is a string.
         parse: bool,
     },
-    /// `format.validate`: as `Match`, with the longest pattern of the format.
+    /// `format.validate`: like `Match`, with the longest pattern of the format.
     Validate,
-    /// `sets.*`: 1 + product of the sizes * factor.
+    /// `sets.*`: 1 + product of the sizes * this factor.
     Sets(u8),
     /// `slice`: 11 + size of the result.
     Slice,
@@ -233,27 +235,27 @@ pub enum Price {
     Reverse,
     /// `flatten`: 11 + size of argument 0 * depth.
     Flatten,
-    /// `distinct`: 11 + size of argument 0 squared * 2 (2.1 for text).
+    /// `distinct`: 11 + size of argument 0 squared * 2 (2.1 for strings and bytes).
     Distinct,
-    /// `sort` by the argument: 11 + its size squared * 2 (2.1 for text).
+    /// `sort` by the argument with this index: 11 + its size squared * 2 (2.1 for strings and bytes).
     Sort(u8),
-    /// `authorizer` checks: 350,000. No value to call them on exists for a CRD.
+    /// `authorizer` checks: 350,000. CRD rules have no `authorizer` variable.
     Authorize,
-    /// A label or field selector: 10 + ceil(size / 10) + ceil(size / 2) * 50. As above.
+    /// A label or field selector of an `authorizer` check: 10 + ceil(size / 10) + ceil(size / 2) * 50.
     Selector,
 }
 
-/// Every overload there is, library by library. What of it an expression may use depends on the version ([`Overload::introduced`]).
+/// All overloads, library by library. Their availability depends on the version ([`Overload::introduced`]).
 pub fn overloads() -> impl Iterator<Item = &'static Overload> {
     LIBRARIES.iter().flat_map(|library| library.iter())
 }
 
-/// The overloads that only expressions of JSON patches may use.
+/// The overloads available only to JSON patch expressions of mutating admission policies.
 pub fn patch_overloads() -> impl Iterator<Item = &'static Overload> {
     json_patch::FUNCTIONS.iter()
 }
 
-/// The newest overload with cel-go's id `id`.
+/// The newest row of the overload with cel-go's id `id`.
 pub fn overload(id: &str) -> Option<&'static Overload> {
     overloads().find(|overload| overload.id == id && overload.servers.1 == Minor::NEVER)
 }
@@ -284,7 +286,8 @@ const LIBRARIES: &[&[Overload]] = &[
     authorization::FUNCTIONS,
 ];
 
-/// The error of an operator for an operand of an unsupported type. In cel-go, strings and times report it themselves, without the function's name.
+/// The error of an operator for an operand of an unsupported type. In cel-go, strings and timestamps report this error
+/// themselves, without the name of the function.
 fn unknown_operand(function: &str, operand: &Value<'_>) -> Error {
     match operand {
         Value::String(_) | Value::Timestamp(_) | Value::Duration(_) => Error::no_such_overload(),

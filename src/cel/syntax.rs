@@ -48,8 +48,8 @@ pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
     let mut builder = Builder::new(source, options);
     let expr = match parser::parse(&mut builder) {
         Ok(expr) => Some(expr),
-        Err(parser::GiveUp) if builder.too_large => None,
-        Err(parser::GiveUp) => {
+        Err(parser::InvalidSource) if builder.too_large => None,
+        Err(parser::InvalidSource) => {
             builder = Builder::new(source, options);
             let tree = recover::recover(&mut builder);
             tree.and_then(|tree| visit::visit(&mut builder, &tree)).ok()

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn version_3_says_all_and_version_2_what_kubectl_takes() {
+    fn openapi_v3_is_complete_and_v2_is_reduced_for_kubectl() {
         let crd = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
         assert_eq!(
             spec(&v3(&crd, "v1"), &["components", "schemas"]),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_the_paths_and_types_of_all() {
+    fn merged_documents_have_all_paths_and_types() {
         let first = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
         let other = WIDGET.replace("widget", "gadget").replace("Widget", "Gadget");
         let second = decode(&json::read(other.as_bytes()).unwrap()).unwrap().crd;

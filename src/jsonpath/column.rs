@@ -85,7 +85,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn cells_are_the_servers() {
+    fn cells_equal_the_servers() {
         let spec = object([
             ("text", Value::from("x")),
             ("int", Value::Int(3)),

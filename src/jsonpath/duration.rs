@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_as_kubectls() {
+    fn durations_are_formatted_like_kubectl() {
         for (seconds, text) in [
             (-2, "<invalid>"),
             (-1, "0s"),

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_types_are_errors_in_requests_and_vanish_from_storage() {
+    fn wrong_types_are_errors_in_requests_and_dropped_from_storage() {
         let kind = r#"{"m":{"k":{"kind":1}}}"#;
         assert_eq!(coerced(kind, false).0, Err("m[k].kind: Invalid value: 1: must be a string".to_owned()));
         assert_eq!(coerced(kind, true).0, Ok(json(r#"{"m":{"k":{}}}"#)));

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn subtrees_tell_what_they_contain() {
+    fn subtrees_record_their_features() {
         let set = object([("x-kubernetes-list-type", "set")]);
         let n = node(&object([(
             "properties",
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_count_only_where_the_server_knows_them() {
+    fn only_supported_formats_are_enforced() {
         let enforced = |t: &str, f: &str| !node(&object([("type", t), ("format", f)])).checks.format.is_empty();
         assert!(enforced("string", "date-time") && enforced("integer", "int32") && enforced("number", "double"));
         assert!(!enforced("string", "int32") && !enforced("integer", "date") && !enforced("object", "date"));

@@ -19,13 +19,13 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
     };
     let kind = text_member(members, "kind")?.unwrap_or_default().to_owned();
     let api_version = text_member(members, "apiVersion")?.unwrap_or_default().to_owned();
-    let mut told = Vec::new();
+    let mut dropped = Vec::new();
     let mut metadata = match members.remove("metadata") {
         None => None,
         Some(v) if source == Source::Storage => Some(object_meta::normalize_dropping(v).map_err(DecodeError)?),
         Some(v) => {
             let normal = object_meta::normalize(v).map_err(DecodeError)?;
-            told.extend(normal.unknown.into_iter().map(|field| format!("metadata.{field}")));
+            dropped.extend(normal.unknown.into_iter().map(|field| format!("metadata.{field}")));
             Some(normal.metadata)
         }
     };
@@ -36,7 +36,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         if !rv.facts.preserve_unknown_fields {
             let mut unknown = Unknown::new(wanted);
             prune::prune(&mut object, node, true, &mut unknown);
-            told.extend(unknown.sorted());
+            dropped.extend(unknown.sorted());
             if let Some(node) = node {
                 nulls::drop_nulls(&mut object, node);
             }
@@ -45,7 +45,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
             let mut unknown = Unknown::new(wanted);
             coerce::coerce(&mut object, node, false, source == Source::Storage, &ROOT, &mut unknown, rv.release)
                 .map_err(|e| DecodeError(e.to_string()))?;
-            told.extend(unknown.sorted());
+            dropped.extend(unknown.sorted());
         }
         if source == Source::Storage
             && let Some(metadata) = &mut metadata
@@ -58,9 +58,9 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
     if source != Source::Request {
-        told.clear();
+        dropped.clear();
     }
-    Ok(Decoded { object, unknown: told })
+    Ok(Decoded { object, unknown: dropped })
 }
 
 /// `unstructured.NestedString` for a single key.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_are_left_alone_and_other_versions_emptied() {
+    fn other_kinds_are_unchanged_and_other_versions_are_pruned_completely() {
         let rv = version(r#"{"type":"object"}"#);
         let decoded = |text| decode(&rv, json(text), Source::Request).map(|d| d.object).map_err(|e| e.0);
         let other = r#"{"apiVersion":"example.com/v1","kind":"Bar","spec":{"b":1}}"#;

@@ -7,22 +7,22 @@ use super::compiled::Node;
 use super::unknown::Unknown;
 use crate::value::Value;
 
-/// Sets defaults in `v`, and appends them to `told` if it is given.
-pub fn set_defaults(v: &mut Value, node: &Node, told: Option<&mut Vec<Defaulted>>) {
+/// Sets defaults in `v`, and appends them to `defaulted` if it is given.
+pub fn set_defaults(v: &mut Value, node: &Node, defaulted: Option<&mut Vec<Defaulted>>) {
     // The paths have the same form as those of unknown fields.
-    let mut walk = Walk { path: Unknown::new(told.is_some()), told };
+    let mut walk = Walk { path: Unknown::new(defaulted.is_some()), defaulted };
     walk.value(v, node);
 }
 
 struct Walk<'a> {
     path: Unknown,
-    told: Option<&'a mut Vec<Defaulted>>,
+    defaulted: Option<&'a mut Vec<Defaulted>>,
 }
 
 impl Walk<'_> {
-    fn tell(&mut self, value: &Value) {
-        if let Some(told) = &mut self.told {
-            told.push(Defaulted { path: self.path.here().to_owned(), value: value.clone() });
+    fn record(&mut self, value: &Value) {
+        if let Some(defaulted) = &mut self.defaulted {
+            defaulted.push(Defaulted { path: self.path.here().to_owned(), value: value.clone() });
         }
     }
 
@@ -42,7 +42,7 @@ impl Walk<'_> {
                         }
                     }
                     let before = self.path.enter_key(name);
-                    self.tell(default);
+                    self.record(default);
                     self.path.leave(before);
                 }
                 for (key, v) in members.iter_mut() {
@@ -79,7 +79,7 @@ impl Walk<'_> {
             && let Some(default) = &node.default
         {
             *v = default.clone();
-            self.tell(default);
+            self.record(default);
         }
         self.value(v, node);
     }
@@ -91,7 +91,7 @@ mod tests {
     use crate::pipeline::testing::{json, node};
 
     #[test]
-    fn defaults_reach_into_what_they_set() {
+    fn defaults_apply_inside_default_values() {
         let n = node(
             r#"{"properties":{"a":{"default":1},"b":{"default":2,"nullable":true},
                 "o":{"default":{},"properties":{"p":{"default":3}}},"q":{"properties":{"r":{"default":4}}},

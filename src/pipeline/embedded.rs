@@ -81,7 +81,7 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
             let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place, release);
-            errors.extend(metadata::told_once(found, release));
+            errors.extend(metadata::without_duplicates(found, release));
         }
     }
 }

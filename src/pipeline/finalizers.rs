@@ -35,7 +35,7 @@ mod tests {
     use crate::pipeline::testing::json;
 
     #[test]
-    fn new_plain_names_are_warned_about() {
+    fn new_unqualified_finalizers_cause_warnings() {
         let old = json(r#"{"metadata":{"finalizers":["old"]}}"#);
         let new = json(r#"{"metadata":{"finalizers":["old","orphan","plain","a.b","a.b/c"]}}"#);
         assert_eq!(

@@ -74,7 +74,7 @@ impl<'a> Metadata<'a> {
 
 /// Removes duplicate errors, as `ValidateObjectMetaDeclaratively` (since 1.37) does; the handwritten validation reports
 /// them twice.
-pub fn told_once(mut errors: ErrorList, release: Release) -> ErrorList {
+pub fn without_duplicates(mut errors: ErrorList, release: Release) -> ErrorList {
     if release.since(V1_37) && errors.len() > 1 {
         let mut seen = BTreeSet::new();
         errors.retain(|e| seen.insert(e.to_string()));
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_may_hold_so_much() {
+    fn the_total_size_of_annotations_is_limited() {
         let big = "x".repeat(MAX_ANNOTATIONS);
         assert_eq!(
             created(&format!(r#"{{"name":"a","annotations":{{"K":"{big}"}}}}"#), false),

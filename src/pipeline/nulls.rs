@@ -4,7 +4,7 @@
 use super::compiled::Node;
 use crate::value::Value;
 
-fn is_useless(null_at: &Node) -> bool {
+fn is_dropped(null_at: &Node) -> bool {
     !null_at.nullable && null_at.default.is_none()
 }
 
@@ -12,10 +12,10 @@ fn is_useless(null_at: &Node) -> bool {
 pub fn drop_nulls(v: &mut Value, node: &Node) {
     match v {
         Value::Object(members) => {
-            let mut useless = false;
+            let mut drops = false;
             for (key, v) in members.iter_mut() {
                 match v {
-                    Value::Null => useless |= node.member(key).is_some_and(is_useless),
+                    Value::Null => drops |= node.member(key).is_some_and(is_dropped),
                     Value::Object(_) | Value::Array(_) => {
                         if let Some(child) = node.member(key) {
                             drop_nulls(v, child);
@@ -24,8 +24,8 @@ pub fn drop_nulls(v: &mut Value, node: &Node) {
                     _ => {}
                 }
             }
-            if useless {
-                members.retain(|key, v| !v.is_null() || !node.member(key).is_some_and(is_useless));
+            if drops {
+                members.retain(|key, v| !v.is_null() || !node.member(key).is_some_and(is_dropped));
             }
         }
         Value::Array(items) => {
@@ -45,7 +45,7 @@ mod tests {
     use crate::pipeline::testing::{json, node};
 
     #[test]
-    fn only_useless_nulls_of_known_members_go() {
+    fn only_nulls_without_use_in_specified_members_are_dropped() {
         let n = node(
             r#"{"properties":{"a":{},"b":{"nullable":true},"c":{"default":1},"l":{"items":{}},
                 "m":{"additionalProperties":{}},"x":{"x-kubernetes-preserve-unknown-fields":true}}}"#,

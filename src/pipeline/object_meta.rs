@@ -292,7 +292,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn goes_through_the_type_and_back() {
+    fn metadata_survives_a_round_trip() {
         let v = object([
             ("name", Value::from("a")),
             ("Name", Value::from("b")),

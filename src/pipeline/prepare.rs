@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn generation_rises_with_anything_but_metadata() {
+    fn changes_except_metadata_increment_the_generation() {
         let mut rv = version("{}");
         let old = with_status(&foo(r#"{"a":1}"#), "{}");
         let generation = |rv: &ResourceVersion, new: Value| {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn status_updates_change_nothing_else() {
+    fn status_updates_change_only_the_status() {
         let rv = version("{}");
         let old = foo(r#"{"a":1}"#);
         let mut new = with_status(&foo(r#"{"a":2}"#), r#"{"x":1}"#);

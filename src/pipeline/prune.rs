@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schema_does_not_name_goes() {
+    fn unspecified_fields_are_pruned() {
         let schema = r#"{"properties":{"a":{},"l":{"items":{"properties":{"b":{}}}},
             "m":{"additionalProperties":{"properties":{"c":{}}}},"any":{"additionalProperties":true}}}"#;
         let v = r#"{"z":1,"a":{"x":1},"l":[{"b":1,"y":1},3],"m":{"k":{"c":1,"d":1}},"any":{"s":1,"o":{"p":1}}}"#;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn preserving_reaches_down_to_the_next_schema() {
+    fn preserving_applies_down_to_the_next_schema() {
         let schema = r#"{"x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"properties":{"b":{}}}},
             "items":{"properties":{"c":{"properties":{"d":{}}}}}}"#;
         let (v, unknown) = pruned(schema, r#"{"z":{"y":1},"a":{"b":1,"x":1}}"#, false);

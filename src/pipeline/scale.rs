@@ -68,7 +68,7 @@ mod tests {
     use crate::pipeline::testing::{json, texts};
 
     #[test]
-    fn paths_must_lead_to_replicas() {
+    fn scale_paths_must_have_integers() {
         let paths = ScalePaths {
             spec_replicas: ".spec.replicas".to_owned(),
             status_replicas: ".status.replicas".to_owned(),

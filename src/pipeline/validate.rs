@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_have_no_place_and_the_best_failure_speaks() {
+    fn errors_of_the_best_branch_are_reported_without_path() {
         assert_eq!(
             errors(r#"{"anyOf":[{"required":["x","y"]},{"properties":{"z":{"maximum":1}}}]}"#, r#"{"z":2}"#),
             [
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn places_below_a_bare_node_begin_with_a_dot() {
+    fn paths_below_additional_properties_of_the_root_begin_with_a_dot() {
         let n = node(r#"{"additionalProperties":{"type":"integer"}}"#);
         let errors = validate(&json(r#"{"k":""}"#), &n, &FieldPath::new("default"), Release::NEWEST);
         assert_eq!(

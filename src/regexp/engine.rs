@@ -23,7 +23,7 @@ pub enum Engine {
         regex: Box<Regex>,
         /// True if the first hit may not be a match: a `\B` inside a multi-byte character would hide the match that
         /// contains it.
-        looks_inside: bool,
+        may_hit_inside: bool,
     },
     /// A program for [`vm`](super::vm).
     Program(Program),
@@ -37,8 +37,8 @@ impl Engine {
             if let Some(tree) = translate(&pattern.tree)
                 && let Ok(regex) = Builder::new().configure(config).build_from_hir(&tree)
             {
-                let looks_inside = tree.properties().look_set().contains(hir::Look::WordAsciiNegate);
-                return Self::Automaton { regex: Box::new(regex), looks_inside };
+                let may_hit_inside = tree.properties().look_set().contains(hir::Look::WordAsciiNegate);
+                return Self::Automaton { regex: Box::new(regex), may_hit_inside };
             }
         }
         Self::Program(Program::new(&pattern.tree))
@@ -47,8 +47,8 @@ impl Engine {
     /// Returns true if the pattern matches anywhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
         match self {
-            Self::Automaton { regex, looks_inside: false } => regex.is_match(text),
-            Self::Automaton { regex, looks_inside: true } => regex.search(&Input::new(text)).is_some(),
+            Self::Automaton { regex, may_hit_inside: false } => regex.is_match(text),
+            Self::Automaton { regex, may_hit_inside: true } => regex.search(&Input::new(text)).is_some(),
             Self::Program(program) => program.run(text, 0, &mut []),
         }
     }

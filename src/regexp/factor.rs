@@ -130,11 +130,11 @@ impl Parser<'_> {
         let mut run: Vec<Node> = Vec::new();
         for node in nodes.into_iter().map(Some).chain([None]) {
             let first = run.first().and_then(leading_node);
-            let goes_on = match (first, node.as_ref().and_then(leading_node)) {
+            let continues = match (first, node.as_ref().and_then(leading_node)) {
                 (Some(first), Some(next)) => first.same_class(next),
                 _ => false,
             };
-            if !goes_on {
+            if !continues {
                 if run.len() < 2 {
                     out.append(&mut run);
                 } else {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_through_properties_and_maps() {
+    fn paths_resolve_through_properties_and_maps() {
         let schema = schema();
         let found = follow(".spec['a.b']", &schema, true).map_err(|e| panic!("{e}")).unwrap();
         assert_eq!((found.path.as_str(), found.root.as_str()), ("spec.a.b", "spec"));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_in_the_servers_words() {
+    fn errors_have_the_servers_messages() {
         let schema = schema();
         for (path, brackets, error) in [
             ("spec", true, "expected [ or . but got: spec"),

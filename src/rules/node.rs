@@ -161,7 +161,7 @@ mod tests {
     use crate::text::json::read;
 
     #[test]
-    fn paths_are_taken_apart() {
+    fn paths_are_parsed() {
         assert_eq!(steps("spec.ports[0].name").unwrap(), ["spec", "ports", "0", "name"]);
         assert_eq!(steps(".spec['a.b'][\"c]\"][d.e/f]").unwrap(), ["spec", "a.b", "c]", "d.e/f"]);
         assert_eq!(steps("").unwrap(), [""; 0]);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn items_pair_up_by_their_keys() {
+    fn items_are_correlated_by_key() {
         let schema = read(
             br#"{"type":"object","properties":{"l":{"type":"array","maxItems":4,"x-kubernetes-list-type":"map",
             "x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string"},

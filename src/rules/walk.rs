@@ -267,7 +267,7 @@ impl<'a> Walk<'a, '_> {
                 Ok(message) => detail = message,
                 Err(message) => {
                     let error = FieldError::invalid(path, site.node.type_.as_str(), message);
-                    self.tell(error, compiled, site.pairs);
+                    self.report(error, compiled, site.pairs);
                     return Err(Stop);
                 }
             }
@@ -291,7 +291,7 @@ impl<'a> Walk<'a, '_> {
             Some("FieldValueDuplicate") => FieldError::duplicate(path, value()),
             _ => FieldError::new(ErrorType::Invalid, path, value(), detail),
         };
-        self.tell(error, compiled, site.pairs);
+        self.report(error, compiled, site.pairs);
         Ok(())
     }
 
@@ -324,7 +324,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Adds an error, or a warning if the value is unchanged.
-    fn tell(&mut self, error: FieldError, compiled: &Compiled, pairs: Pairs) {
+    fn report(&mut self, error: FieldError, compiled: &Compiled, pairs: Pairs) {
         let pair = pairs.here.or(pairs.above).filter(|_| !compiled.uses_old_self);
         let unchanged = match (pair, &mut self.correlation) {
             (Some(pair), Some(correlation)) => correlation.is_equal(pair),

@@ -231,13 +231,13 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn nulls_and_empty_lists_vanish() {
+    fn nulls_and_empty_lists_are_omitted() {
         let v = object([("default", Value::Null), ("enum", Value::Array(vec![])), ("items", Value::Null)]);
         assert_eq!(Schema::from_value(&v), Ok(Schema::default()));
     }
 
     #[test]
-    fn wrong_types_are_told_with_their_place() {
+    fn wrong_types_are_reported_with_their_path() {
         let inner = object([("type", Value::Int(1))]);
         let v = object([("properties", object([("a", inner)]))]);
         assert_eq!(Schema::from_value(&v), Err(".properties[a].type must be a string".to_owned()));

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_written_as_the_storage_gives_them_back() {
+    fn values_are_encoded_like_after_storage() {
         let default = Value::Array(vec![Value::Float(1.0), Value::Float(-0.0), Value::Float(1e19), Value::Float(0.5)]);
         let schema = Schema { default: Some(default), minimum: Some(-0.0), maximum: Some(3.0), ..Schema::default() };
         let written = schema.to_value();

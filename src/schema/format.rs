@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_ignore_dashes_and_know_their_version() {
+    fn format_names_ignore_dashes_and_depend_on_the_version() {
         assert!(known("date-time", Minor::ALWAYS) && known("d-a-t-e", Minor::ALWAYS));
         assert!(known("k8s-short-name", Minor(34)) && !known("k8s-short-name", Minor(33)));
         assert!(!known("int32", Minor::NEVER) && !known("", Minor::NEVER) && !known("Date", Minor::NEVER));

@@ -79,7 +79,7 @@ impl State {
             _lock: lock,
         });
         let journal: Arc<dyn Journal> = Arc::clone(&state) as _;
-        let orphans = server.keep_in(journal, kept, index.revision(), now);
+        let orphans = server.restore_from(journal, kept, index.revision(), now);
         Ok((state, orphans))
     }
 

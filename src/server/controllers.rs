@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_taken_after_the_answer_and_seen_by_watches() {
+    fn controllers_run_after_the_response_and_watches_see_every_step() {
         let server = Server::new(crate::release::Release::NEWEST, 1);
         let now = Timestamp::default();
         assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_with_a_finalizer_of_its_own_stays_without_objects() {
+    fn a_crd_with_its_own_finalizer_is_kept_without_objects() {
         let server = Server::new(crate::release::Release::NEWEST, 1);
         let held = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
         let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_given_up_go_to_the_definition_that_waits() {
+    fn released_names_are_accepted_for_waiting_crds() {
         let server = Server::new(crate::release::Release::NEWEST, 1);
         let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
         assert_eq!(handle(Method::Post, CRDS, &definition("foos", "Foo")), 201);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_created_anew_begins_without_objects() {
+    fn a_recreated_crd_has_no_objects() {
         let server = Server::new(crate::release::Release::NEWEST, 1);
         let now = Timestamp::default();
         let (path, object) =

@@ -1,5 +1,5 @@
-//! Stores objects without validation, as if they had existed before: the current definition may refuse a stored object.
-//! Also validates an object as it is, without a request.
+//! Stores objects without validation, as if they had existed before the current CRD, which may reject them. Also
+//! validates an object without a write request.
 
 use crate::crd;
 use crate::pipeline::{self, Verdict};
@@ -13,11 +13,11 @@ use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 
 impl Server {
-    /// Stores `object` as an object of the definition called `definition` (`plural.group`), replacing an existing one.
-    /// It keeps its resourceVersion and gets one if it has none.
+    /// Stores `object` as a custom resource of the CRD named `definition` (`plural.group`), replacing any existing
+    /// object. Its resourceVersion is kept; if it has none, a new one is assigned.
     ///
     /// # Errors
-    /// Why it could not have been stored.
+    /// Returns a text that says why the object could not have been stored.
     pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), String> {
         let serving = self.serving_of(definition).ok_or_else(|| format!("there is no CRD {definition}"))?;
         let name = metadata::text(&object, "name").to_owned();
@@ -32,7 +32,7 @@ impl Server {
         Ok(())
     }
 
-    /// An object as it is stored, in the storage version.
+    /// Returns the stored object, in the storage version.
     pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
         let serving = self.serving_of(definition)?;
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
@@ -44,20 +44,20 @@ impl Server {
         Some(self.serving_of(name)?.crd.to_value())
     }
 
-    /// Removes an object from the store, if it exists.
+    /// Removes an object from the store if it exists.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
         let Some(serving) = self.serving_of(definition) else { return };
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         if let Some(stored) = serving.objects.get(&key) {
-            // An object that replaced it meanwhile stays.
+            // An object that was written in the meantime is kept.
             let _ = serving.objects.remove(&key, &stored, &self.revision);
         }
     }
 
-    /// Stores a CRD with its status, if it has one, and serves it.
+    /// Stores a CRD, with its status if it has one, and serves it.
     ///
     /// # Errors
-    /// If it cannot be decoded.
+    /// Returns a text if the CRD cannot be decoded.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), String> {
         let mut crd = crd::decode(definition)?.crd;
         if crd.status.stored_versions.is_empty() {
@@ -76,16 +76,16 @@ impl Server {
         Ok(())
     }
 
-    /// The validation errors of an object of `version`, including its status and without ratcheting; `None` if the
-    /// version does not exist.
-    pub fn verdict_on(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
+    /// Validates an object of `version`, including its status and without ratcheting. Returns `None` if the version
+    /// does not exist.
+    pub fn validate_object(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
         let serving = self.serving_of(definition)?;
         let version = Arc::clone(serving.version(version)?);
         Some(pipeline::validate_create(&version.stages, object))
     }
 }
 
-/// The object in the storage version, as etcd would hold it.
+/// Converts the object to the storage version, as etcd would store it.
 fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, String> {
     integral_floats(&mut object);
     metadata::set_text(&mut object, "namespace", namespace);
@@ -93,7 +93,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let own: Option<&Arc<Version>> = serving.version_of(&api_version);
     let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
     let storage = serving.storage().unwrap_or(own);
-    // Fails if the object cannot be read.
+    // Decoding fails for an object that the server could not read back.
     let read = serving.decode_stored(&object, storage).map_err(|refusal| refusal.message)?;
     Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
 }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_object_may_be_one_that_would_be_refused() {
+    fn seeded_objects_are_not_validated() {
         let server = Server::new(Release::NEWEST, 0);
         server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
         let old = read(
@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(code, 200);
         assert_eq!(seen.get("spec"), Some(&read(r#"{"colour":"red","length":"long"}"#)));
         assert_eq!(metadata::text(&seen, "resourceVersion"), "70");
-        let verdict = server.verdict_on("kites.toys.example.com", "v1", &seen).unwrap();
+        let verdict = server.validate_object("kites.toys.example.com", "v1", &seen).unwrap();
         assert_eq!(verdict.errors.len(), 1);
-        // An existing error is tolerated, a new one is not.
+        // An existing error is tolerated; a new error is not.
         let (code, seen) = send(&server, Method::Patch, read(r#"{"metadata":{"labels":{"a":"b"}}}"#));
         assert_eq!((code, metadata::text(&seen, "resourceVersion")), (200, "71"));
         assert_eq!(send(&server, Method::Patch, read(r#"{"spec":{"length":"longer"}}"#)).0, 422);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_have_been_stored_is_not() {
+    fn invalid_stored_objects_are_refused() {
         let server = Server::new(Release::NEWEST, 0);
         server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
         let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err();

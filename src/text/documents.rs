@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn other_documents_survive_a_bad_one() {
+    fn an_invalid_document_does_not_affect_the_others() {
         assert_eq!(
             split("a: 1\n---\n  b: {\n---\nc: 3\n--- d\n---\ne: 5"),
             [
@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn json_gives_way_to_yaml() {
+    fn invalid_json_is_decoded_as_yaml() {
         assert_eq!(split("{\"a\":1}\n---\n{b: 2}\n---\nc: 3"), ["1:1 {\"a\":1}", "2:1 {\"b\":2}", "5:1 {\"c\":3}"]);
         assert_eq!(split("{a: 1}\n---\nb: 2"), ["1:1 {\"a\":1}", "3:1 {\"b\":2}"]);
         assert_eq!(

@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_gos() {
+    fn error_messages_are_gos() {
         for (text, want) in [
             (&b"{\"a\": x}"[..], "1:7 invalid character 'x' looking for beginning of value"),
             (b"{\n\"a\" 1}", "2:5 invalid character '1' after object key"),

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_a_long_line() {
+    fn positions_in_a_long_line_are_found() {
         let text = format!("\u{feff}x: 1\né: [{}z]", "é, ".repeat(3000));
         let index = Index::of(text.as_bytes(), Syntax::Yaml);
         for (at, _) in text.char_indices().skip(1).step_by(97) {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_paths_end() {
+    fn searching_for_ambiguous_paths_terminates() {
         let text = "a: &a\n  a: &b\n    a: &c {a: 1, a.a: 2}\n    a.a: *c\n  a.a: *b\n";
         let path = vec!["a"; 3000].join(".");
         assert!(!Spans::of(text.as_bytes(), Syntax::Yaml).locate(&path).exact);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_told_in_the_servers_words() {
+    fn duplicates_have_the_servers_messages() {
         let want = concat!(
             "{\"a\":3,\"b\":{\"c\":2}} ",
             "2:5 3:3 line 3: key \"c\" already set in map\n",
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_their_true_place() {
+    fn errors_have_their_actual_position() {
         let error = read(b"a:\n  b: 1\n c: 2").unwrap_err();
         assert_eq!(error.message, "yaml: line 2: did not find expected key");
         assert_eq!(error.position, Some(Position { line: 3, column: 2 }));

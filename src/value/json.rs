@@ -132,7 +132,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn writes_as_go_does() {
+    fn json_is_written_like_go() {
         let v = object([
             ("b", Value::Array(vec![Value::Int(1), Value::Float(1.0), Value::Null])),
             ("a", Value::from("<\u{1}é\u{2028}")),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_those_of_the_server() {
+    fn messages_equal_the_servers() {
         assert_eq!(dns1123_label(b"a.b"), ["must not contain dots"]);
         assert_eq!(
             dns1123_subdomain(b"A"),

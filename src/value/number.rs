@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_print_as_in_go() {
+    fn floats_are_formatted_like_go() {
         for (x, v, json) in [
             (1.0, "1", "1"),
             (-0.0, "-0", "-0"),

@@ -101,7 +101,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn prints_as_percent_v() {
+    fn values_are_formatted_like_percent_v() {
         let v = object([
             ("b", Value::Array(vec![Value::Int(1), Value::Null, Value::from("x y")])),
             ("a", Value::Float(1e21)),

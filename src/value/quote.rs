@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_as_go_does() {
+    fn strings_are_quoted_like_go() {
         assert_eq!(
             go_quote("a\"\\\n\u{0}é\u{200b}\u{301}😀\u{a0}\u{7f}"),
             "\"a\\\"\\\\\\n\\x00é\\u200b\u{301}😀\\u00a0\\x7f\""

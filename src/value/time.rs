@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn micro_times_have_six_digits() {
+    fn micro_times_require_six_fractional_digits() {
         assert_eq!(parse_micro("1970-01-01T00:00:01.250000Z"), Ok(Timestamp { seconds: 1, nanos: 250_000_000 }));
         let layout = r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse"#;
         for (text, rest, element) in [
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_hold_times_in_words() {
+    fn http_dates_are_formatted() {
         assert_eq!(rfc_1123(784_111_777), "Sun, 06 Nov 1994 08:49:37 UTC");
         assert_eq!(rfc_1123(0), "Thu, 01 Jan 1970 00:00:00 UTC");
     }

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folds_as_go_does() {
+    fn case_folding_equals_go() {
         let orbit = |c: char| {
             let mut out = vec![c as u32];
             let mut at = simple_fold(c as u32);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_loose_but_scripts_keep_their_underscore() {
+    fn class_names_are_normalized_except_scripts_with_underscore() {
         assert_eq!(named("nd").unwrap().ranges.first(), Some(&(0x30, 0x39)));
         assert!(named("uppercase letter").is_some());
         assert!(named("LC").is_some());

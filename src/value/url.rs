@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_told_apart() {
+    fn url_parts_are_separated() {
         let url = Url::parse("HTTPS://u:p@example.com:80/a%20b?q=1#f").unwrap();
         assert_eq!(
             url,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_as_go_tells_them() {
+    fn errors_have_gos_messages() {
         for (text, error) in [
             (":x", "parse \":x\": missing protocol scheme"),
             ("a:b/c:d", ""),

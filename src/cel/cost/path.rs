@@ -85,7 +85,7 @@ mod tests {
     use super::Paths;
 
     #[test]
-    fn a_fourth_part_overwrites_its_sibling() {
+    fn appending_a_fourth_part_overwrites_the_siblings_part() {
         let mut paths = Paths::default();
         let variable = paths.of_variable("self");
         let list = paths.append(variable, "list");

@@ -1,4 +1,4 @@
-//! Which function a call runs.
+//! Resolves the function of a call.
 
 use super::guard::admits;
 use crate::cel::{
@@ -7,11 +7,12 @@ use crate::cel::{
     value::{Error, Fuel, Value},
 };
 
-/// The function that a call resolves to.
+/// The function of a call with its overloads.
 #[derive(Debug)]
 pub(super) struct Callee {
     pub function: &'static str,
-    /// The one overload the checker found, or all of the function's for values whose types show at run time.
+    /// The single overload that the checker chose, or all overloads of the function if the argument types are known
+    /// only at run time.
     pub overloads: Vec<Resolved>,
 }
 
@@ -22,7 +23,7 @@ pub(super) struct Resolved {
 }
 
 impl Callee {
-    /// The overload, if it is known.
+    /// The overload, if there is only one.
     pub fn single(&self) -> Option<&'static Overload> {
         match &*self.overloads {
             [only] => Some(only.overload),
@@ -30,8 +31,8 @@ impl Callee {
         }
     }
 
-    /// The price of a call. Without an overload the server falls back on the function's name, which only Kubernetes' functions have a
-    /// price for.
+    /// The price of a call. If the overload is unknown, the server determines the cost by the name of the function,
+    /// which it does only for Kubernetes' functions.
     pub fn price(&self) -> Price {
         if let Some(overload) = self.single() {
             return overload.price;
@@ -55,12 +56,12 @@ impl Callee {
         }
     }
 
-    /// Whether the overload is chosen at run time, by the types of the arguments.
+    /// Returns true if the overload is chosen at run time by the argument types.
     pub fn dispatches(&self) -> bool {
         self.overloads.len() > 1 && self.overloads.iter().all(|resolved| resolved.overload.guarded)
     }
 
-    /// Calls the overload the arguments fit.
+    /// Calls the overload that matches the arguments.
     pub fn invoke<'a>(&self, args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
         for Resolved { overload, params } in &self.overloads {
             let Some(call) = overload.call else { continue };

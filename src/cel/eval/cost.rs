@@ -1,4 +1,5 @@
-//! The runtime cost of a call: the prices of the library's table, applied to values (`CallCost` of cel-go and Kubernetes).
+//! The runtime cost of a call: the prices of the library tables applied to values (`CallCost` of cel-go and
+//! Kubernetes).
 
 use super::call::Callee;
 use crate::cel::{
@@ -7,14 +8,14 @@ use crate::cel::{
 };
 use crate::release::{Minor, V1_32, V1_33};
 
-/// An argument or result; `None` is an error.
+/// An argument or result of a call; `None` for an error.
 type Arg<'v, 'a> = Option<&'v Value<'a>>;
 
-/// Building a list.
+/// The cost of creating a list.
 pub(super) const NEW_LIST: u64 = 10;
-/// Building a message.
+/// The cost of creating a message.
 pub(super) const NEW_MESSAGE: u64 = 40;
-/// Building a map.
+/// The cost of creating a map.
 pub(super) const NEW_MAP: u64 = 30;
 
 fn size(arg: Arg<'_, '_>) -> u64 {
@@ -25,7 +26,7 @@ fn size_at(args: &[Arg<'_, '_>], index: usize) -> u64 {
     size(args.get(index).copied().flatten())
 }
 
-/// cel-go looks into an optional value (since 0.23, Kubernetes 1.33), Kubernetes' functions do not.
+/// The size of an argument. Since 0.23 (Kubernetes 1.33), cel-go unwraps optional values; Kubernetes' functions do not.
 fn size_inside(server: Minor, arg: Arg<'_, '_>) -> u64 {
     match arg {
         Some(Value::Optional(Some(inner))) if server >= V1_33 => size_inside(server, Some(inner)),
@@ -48,7 +49,8 @@ fn new_list(factor: f64, size: u64) -> u64 {
     ((size as f64 * factor) as u64).saturating_add(1 + NEW_LIST)
 }
 
-/// The cost as far as it is known before the call, so that a call that is too expensive is not made; `None` if it depends on the result.
+/// The part of the cost that is known before the call, so that a call that exceeds the limit is not executed. `None` if
+/// the cost depends on the result.
 pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel: &Fuel) -> Result<Option<u64>, Error> {
     let text = |index: usize| size_inside(server, args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
@@ -95,7 +97,7 @@ pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel:
     }))
 }
 
-/// The cost that depends on the result.
+/// The cost of a call whose price depends on the result.
 pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
     match callee.price() {
         Price::Join => scaled(size(result), 2.0 * TEXT),
@@ -106,7 +108,7 @@ pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
 
 fn compare(server: Minor, function: &str, args: &[Arg<'_, '_>]) -> u64 {
     match args {
-        // Kubernetes prices its types for `==` only, and only since 1.32.
+        // Kubernetes overrides the cost of its types only for `==`, and only since 1.32.
         [Some(Value::Opaque(_)), _] if function == "_==_" && server >= V1_32 => 1,
         [a, b] => scaled(size_inside(server, *a).min(size_inside(server, *b)), TEXT),
         _ => 1,
@@ -118,7 +120,7 @@ pub(super) fn equality(server: Minor, function: &str, a: Arg<'_, '_>, b: Arg<'_,
     compare(server, function, &[a, b])
 }
 
-/// The server's cost tracker takes the depth for an int and panics if it is none.
+/// The depth argument of `flatten`. The server's cost tracker asserts that it is an int and panics otherwise.
 fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
     match args {
         [_, Some(Value::Int(depth))] => Ok(*depth as f64),
@@ -130,7 +132,8 @@ fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
     }
 }
 
-/// Comparing all elements with each other. The server's cost tracker takes the argument for a list and panics if it is none.
+/// The cost of comparing all elements with each other. The server's cost tracker asserts that the argument is a list
+/// and panics otherwise.
 fn against_itself(list: Arg<'_, '_>) -> Result<u64, Error> {
     let Some(Value::List(list)) = list else {
         let (found, missing) = match list {
@@ -150,7 +153,7 @@ fn adds(value: &Value<'_>) -> bool {
     matches!(value, Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | Timestamp(_) | Duration(_))
 }
 
-/// The Go type of a value, which appears in some of the server's errors.
+/// The Go type of a value, for error messages of the server.
 pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",

@@ -67,17 +67,17 @@ impl<'a> Run<'a, '_> {
         if let (Some(slot), Some(second)) = (fold.second, second) {
             self.set(slot, Slot::Filled(second));
         }
-        if matches!(self.soft(&fold.condition)?, Ok(Value::Bool(false))) {
+        if matches!(self.exec_absorbable(&fold.condition)?, Ok(Value::Bool(false))) {
             return Ok(false);
         }
-        let step = self.soft(&fold.step)?;
+        let step = self.exec_absorbable(&fold.step)?;
         self.set(fold.accumulator, Slot::Filled(step));
         Ok(true)
     }
 
     /// Evaluates `accumulator + list` without copying the accumulator.
     pub(super) fn append(&mut self, slot: usize, list: &'a Node) -> Result<Value<'a>, Error> {
-        self.look_at(slot)?;
+        self.charge_read(slot)?;
         // Appends the usual `[element]` without creating a list for it.
         if let Node::List(elements) = list
             && let [element] = &**elements
@@ -93,7 +93,7 @@ impl<'a> Run<'a, '_> {
                 None => Ok(accumulator),
             };
         }
-        let list = self.soft(list)?;
+        let list = self.exec_absorbable(list)?;
         self.charge(1)?;
         let accumulator = self.take(slot)?;
         match list? {
@@ -105,12 +105,12 @@ impl<'a> Run<'a, '_> {
     /// Evaluates `cel.@mapInsert(accumulator, key, value)` without copying the accumulator.
     pub(super) fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
         let [key, value] = entry;
-        self.look_at(slot)?;
+        self.charge_read(slot)?;
         if let Some(error) = self.failure(slot) {
             return Err(error);
         }
         let key = self.exec(key)?;
-        let value = self.soft(value)?;
+        let value = self.exec_absorbable(value)?;
         self.charge(1)?;
         let value = value?;
         match self.take(slot)? {

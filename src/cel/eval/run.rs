@@ -1,4 +1,4 @@
-//! Executing the steps of a program and counting what they cost.
+//! Executes a program and counts its runtime cost.
 
 use super::{
     Fields, Outcome, Program,
@@ -16,25 +16,25 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A place for a variable.
+/// A slot for a variable.
 #[derive(Debug)]
 pub(super) enum Slot<'a> {
     Empty,
-    /// An accumulator that has not been evaluated.
+    /// An accumulator that has not been evaluated yet.
     Pending(&'a Node),
     Filled(Result<Value<'a>, Error>),
 }
 
-/// One evaluation.
+/// The state of one evaluation.
 pub(super) struct Run<'a, 'f> {
-    /// Computes the fields of [`Map::Lazy`].
+    /// Computes the fields of [`Map::Lazy`] values.
     pub(super) fields: Option<&'f dyn Fields<'a>>,
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
     fuel: Fuel,
     server: Minor,
-    /// The last pattern that was no constant: loops tend to use the same one again.
+    /// The last non-constant pattern, cached because loops often reuse it.
     compiled: Option<(Text<'a>, Regexp)>,
 }
 
@@ -57,17 +57,20 @@ pub(super) fn run<'a>(
     Outcome { result, cost: run.cost }
 }
 
-/// An error that `&&`, `||` and loops may absorb, apart from one that ends the run.
-type Soft<'a> = Result<Result<Value<'a>, Error>, Error>;
+/// The inner result may be an error that `&&`, `||` and loops absorb; the outer error ends the evaluation.
+type Absorbable<'a> = Result<Result<Value<'a>, Error>, Error>;
 
 impl<'a> Run<'a, '_> {
-    /// Adds to the cost; an error once that is too much.
+    /// Adds to the runtime cost.
+    ///
+    /// # Errors
+    /// Returns an error if the cost exceeds the limit.
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Error::CostLimitExceeded) } else { Ok(()) }
     }
 
-    /// The same after a step, unless that ended the run.
+    /// Charges a step after its evaluation, unless the step ended the evaluation.
     fn charged(&mut self, cost: u64, result: Result<Value<'a>, Error>) -> Result<Value<'a>, Error> {
         if !matches!(&result, Err(error) if error.is_fatal()) {
             self.charge(cost)?;
@@ -75,14 +78,14 @@ impl<'a> Run<'a, '_> {
         result
     }
 
-    pub(super) fn soft(&mut self, node: &'a Node) -> Soft<'a> {
+    pub(super) fn exec_absorbable(&mut self, node: &'a Node) -> Absorbable<'a> {
         match self.exec(node) {
             Err(error) if error.is_fatal() => Err(error),
             other => Ok(other),
         }
     }
 
-    /// The value of a variable.
+    /// The value of a variable. An accumulator is evaluated on first use.
     pub(super) fn read(&mut self, slot: usize) -> Result<Value<'a>, Error> {
         if let Some(Slot::Pending(init)) = self.slots.get(slot) {
             let init = *init;
@@ -95,8 +98,8 @@ impl<'a> Run<'a, '_> {
     }
 
     fn fill(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
-        let value = self.soft(init)?.map(|value| match value {
-            // The fold appends to it later, so it needs a list or map of its own.
+        let value = self.exec_absorbable(init)?.map(|value| match value {
+            // The fold later appends to it in place, so it needs an owned list or map.
             Value::List(list) if list.is_empty() => Value::list(Vec::new()),
             Value::Map(map) if map.is_empty() => Value::Map(Map::Shared(Arc::default())),
             other => other,
@@ -111,7 +114,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Takes the accumulator out, to be put back changed.
+    /// Takes the accumulator out of its slot, to be replaced by a modified value.
     pub(super) fn take(&mut self, slot: usize) -> Result<Value<'a>, Error> {
         match self.slots.get_mut(slot).map(|place| std::mem::replace(place, Slot::Empty)) {
             Some(Slot::Filled(value)) => value,
@@ -119,7 +122,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Why the accumulator has no value.
+    /// The error of the accumulator, if its evaluation failed.
     pub(super) fn failure(&self, slot: usize) -> Option<Error> {
         match self.slots.get(slot) {
             Some(Slot::Filled(Err(error))) => Some(error.clone()),
@@ -128,7 +131,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Evaluates the accumulator if necessary, and charges for reading it.
-    pub(super) fn look_at(&mut self, slot: usize) -> Result<(), Error> {
+    pub(super) fn charge_read(&mut self, slot: usize) -> Result<(), Error> {
         if let Some(Slot::Pending(init)) = self.slots.get(slot) {
             let init = *init;
             self.fill(slot, init)?;
@@ -149,7 +152,7 @@ impl<'a> Run<'a, '_> {
                     Value::Optional(found) => Value::Bool(found.is_some()),
                     other => other,
                 });
-                // A presence test is not charged where the attribute is a choice.
+                // A presence test is not charged if the attribute is a conditional.
                 if matches!(attribute.root, Root::Choice { .. }) {
                     self.cost = self.cost.wrapping_sub(1);
                 }
@@ -159,7 +162,7 @@ impl<'a> Run<'a, '_> {
             Node::Or(terms) => self.logic(terms, true),
             Node::Equal { sides, negated } => self.equality(sides, *negated),
             Node::NotStrictlyFalse(inner) => {
-                let value = self.soft(inner)?;
+                let value = self.exec_absorbable(inner)?;
                 self.charge(1)?;
                 Ok(Value::Bool(!matches!(value, Ok(Value::Bool(false)))))
             }
@@ -201,11 +204,11 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// `&&` and `||`: `decisive` ends the evaluation; an error is the result only if no term is decisive.
+    /// `&&` and `||`: a `decisive` operand ends the evaluation. The result is an error only if no operand is decisive.
     fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
         let mut failed = None;
         for term in terms {
-            match self.soft(term)? {
+            match self.exec_absorbable(term)? {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
                 Ok(Value::Bool(_)) => {}
                 Ok(_) => failed = failed.or_else(|| Some(Error::no_such_overload())),
@@ -217,19 +220,19 @@ impl<'a> Run<'a, '_> {
 
     fn equality(&mut self, sides: &'a [Node; 2], negated: bool) -> Result<Value<'a>, Error> {
         let [a, b] = sides;
-        let (a, b) = (self.soft(a)?, self.soft(b)?);
+        let (a, b) = (self.exec_absorbable(a)?, self.exec_absorbable(b)?);
         let function = if negated { "_!=_" } else { "_==_" };
         self.charge(cost::equality(self.server, function, a.as_ref().ok(), b.as_ref().ok()))?;
         let (a, b) = (a?, b?);
         match equal(&a, &b, &self.fuel) {
             Ok(same) => Ok(Value::Bool(same != negated)),
             Err(error) if error.is_fatal() || !negated => Err(error),
-            // Values that cannot be compared are not equal.
+            // Values that cannot be compared are unequal.
             Err(_) => Ok(Value::Bool(true)),
         }
     }
 
-    /// The element of a list literal; nothing for an optional one without a value.
+    /// Evaluates an element of a list literal; `None` for an optional element without a value.
     pub(super) fn element(&mut self, element: &'a Element) -> Result<Option<Value<'a>>, Error> {
         let value = self.exec(&element.node)?;
         match value {
@@ -288,15 +291,15 @@ impl<'a> Run<'a, '_> {
     fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
         match &*call.args {
             [a] => {
-                let a = self.soft(a)?;
+                let a = self.exec_absorbable(a)?;
                 self.finish(&call.callee, [a])
             }
             [a, b] => {
-                let a = self.soft(a)?;
+                let a = self.exec_absorbable(a)?;
                 if call.in_turn && a.is_err() {
                     return a;
                 }
-                let b = self.soft(b)?;
+                let b = self.exec_absorbable(b)?;
                 self.finish(&call.callee, [a, b])
             }
             [args @ .., last] => {
@@ -304,7 +307,7 @@ impl<'a> Run<'a, '_> {
                 for arg in args {
                     values.push(self.exec(arg)?);
                 }
-                match self.soft(last)? {
+                match self.exec_absorbable(last)? {
                     Ok(last) => values.push(last),
                     Err(error) => {
                         let mut known: Vec<_> = values.iter().map(Some).collect();
@@ -331,7 +334,7 @@ impl<'a> Run<'a, '_> {
         self.invoke(callee, &values)
     }
 
-    /// A call with an argument that failed is not made, but charged.
+    /// Charges a call that is not executed because an argument failed.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
         let cost = cost::before(self.server, callee, args, &self.fuel)?.unwrap_or_else(|| cost::after(callee, None));
         self.charge(cost)?;
@@ -355,7 +358,7 @@ impl<'a> Run<'a, '_> {
                 }
                 _ => callee.invoke(values, &self.fuel),
             };
-            // Where the server panics, it has not charged yet.
+            // If the server panics, it has not charged the call yet.
             if matches!(result, Err(Error::Internal(_))) {
                 self.cost = self.cost.saturating_sub(cost);
             }
@@ -392,7 +395,7 @@ impl<'a> Run<'a, '_> {
         let text = self.exec(&call.text)?;
         let limit = match &call.limit {
             None => Ok(Value::Int(-1)),
-            Some(node) => self.soft(node)?,
+            Some(node) => self.exec_absorbable(node)?,
         };
         let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)], &self.fuel)?;
         self.charge(cost.unwrap_or(0))?;

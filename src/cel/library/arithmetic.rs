@@ -47,7 +47,7 @@ fn uint<'a>(result: Option<u64>) -> Result<Value<'a>, Error> {
 
 /// The error for operands that cannot be combined: if the left operand has one of `types`, the right operand causes the
 /// error.
-fn knows(operand: &Value<'_>, function: &str, types: &[&str]) -> Error {
+fn operand_error(operand: &Value<'_>, function: &str, types: &[&str]) -> Error {
     if types.contains(&operand.type_name()) { Error::no_such_overload() } else { unknown_operand(function, operand) }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn add<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Duration(d), Value::Timestamp(t)] | [Value::Timestamp(t), Value::Duration(d)] => {
             t.plus(*d).map(Value::Timestamp)
         }
-        [a, _] => Err(knows(a, "_+_", &["int", "uint", "double", "bytes", "list"])),
+        [a, _] => Err(operand_error(a, "_+_", &["int", "uint", "double", "bytes", "list"])),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -83,7 +83,7 @@ fn subtract<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Duration(a), Value::Duration(b)] => a.minus(*b).map(Value::Duration),
         [Value::Timestamp(t), Value::Duration(d)] => t.minus(*d).map(Value::Timestamp),
         [Value::Timestamp(a), Value::Timestamp(b)] => a.since(b).map(Value::Duration),
-        [a, _] => Err(knows(a, "_-_", &["int", "uint", "double"])),
+        [a, _] => Err(operand_error(a, "_-_", &["int", "uint", "double"])),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -93,7 +93,7 @@ fn multiply<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(a), Value::Int(b)] => int(a.checked_mul(*b)),
         [Value::Uint(a), Value::Uint(b)] => uint(a.checked_mul(*b)),
         [Value::Double(a), Value::Double(b)] => Ok(Value::Double(a * b)),
-        [a, _] => Err(knows(a, "_*_", &["int", "uint", "double"])),
+        [a, _] => Err(operand_error(a, "_*_", &["int", "uint", "double"])),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -104,7 +104,7 @@ fn divide<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(a), Value::Int(b)] => int(a.checked_div(*b)),
         [Value::Uint(a), Value::Uint(b)] => uint(a.checked_div(*b)),
         [Value::Double(a), Value::Double(b)] => Ok(Value::Double(a / b)),
-        [a, _] => Err(knows(a, "_/_", &["int", "uint", "double"])),
+        [a, _] => Err(operand_error(a, "_/_", &["int", "uint", "double"])),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -114,7 +114,7 @@ fn modulo<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(_), Value::Int(0)] | [Value::Uint(_), Value::Uint(0)] => Err(Error::new("modulus by zero")),
         [Value::Int(a), Value::Int(b)] => int(a.checked_rem(*b)),
         [Value::Uint(a), Value::Uint(b)] => uint(a.checked_rem(*b)),
-        [a, _] => Err(knows(a, "_%_", &["int", "uint"])),
+        [a, _] => Err(operand_error(a, "_%_", &["int", "uint"])),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -124,7 +124,7 @@ fn negate<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(i)] => int(i.checked_neg()),
         [Value::Double(d)] => Ok(Value::Double(-d)),
         [Value::Duration(d)] => d.negate().map(Value::Duration),
-        [other] => Err(knows(other, "-_", &["bool"])),
+        [other] => Err(operand_error(other, "-_", &["bool"])),
         _ => Err(Error::no_such_overload()),
     }
 }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
     Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(V1_34),
-    // Lists that are flat already are let through at run time.
+    // At run time, a list that is already flat is accepted.
     Overload::planned("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten)
         .as_member()
         .fueled(flatten)
@@ -48,20 +48,20 @@ pub const FUNCTIONS: &[Overload] = &[
         .since(V1_34),
 ];
 
-/// `sort` of one type of elements.
+/// An overload of `sort` for one element type.
 const fn sorting(id: &'static str, signature: &'static str) -> Overload {
     Overload::member("sort", id, signature, Price::Sort(0), sort).since(V1_34).unguarded()
 }
 
-/// What `sortBy` becomes, for one type of keys.
+/// An overload of the expansion of `sortBy` for one key type.
 const fn sorting_by(id: &'static str, signature: &'static str) -> Overload {
     Overload::member("@sortByAssociatedKeys", id, signature, Price::Sort(1), sort_by_keys).since(V1_34).unguarded()
 }
 
-/// The longest `lists.range()`.
-const MOST_RANGE: i64 = 1_000_000;
-/// Results with more elements cost more than an expression may use.
-const MOST_ELEMENTS: usize = 4_000_000;
+/// The maximum length of `lists.range()`.
+const MAX_RANGE: i64 = 1_000_000;
+/// The maximum number of elements of a result; larger results would exceed the cost limit.
+const MAX_ELEMENTS: usize = 4_000_000;
 
 fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
@@ -77,7 +77,7 @@ fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     if list.len() < last {
         return fail(format!("list is length {}", list.len()));
     }
-    if last - first > MOST_ELEMENTS {
+    if last - first > MAX_ELEMENTS {
         return Err(Error::CostLimitExceeded);
     }
     (first..last).map_while(|i| list.get(i)).collect::<Result<_, _>>().map(Value::list)
@@ -105,7 +105,7 @@ fn flatten<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     Ok(Value::list(out))
 }
 
-/// The type of a value as a declaration spells it.
+/// The type of a value as written in declarations.
 fn declared_name<'v>(value: &'v Value<'_>) -> &'v str {
     match value {
         Value::List(_) => "list(dyn)",
@@ -115,7 +115,7 @@ fn declared_name<'v>(value: &'v Value<'_>) -> &'v str {
     }
 }
 
-/// Lists are as deep as the document or the expression, so this does not go deeper.
+/// The recursion is bounded by the nesting depth of the document or expression.
 fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel: &Fuel) -> Result<(), Error> {
     for item in list.iter() {
         fuel.visit()?;
@@ -123,7 +123,7 @@ fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel:
             Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
             item => out.push(item),
         }
-        if out.len() > MOST_ELEMENTS {
+        if out.len() > MAX_ELEMENTS {
             return Err(Error::CostLimitExceeded);
         }
     }
@@ -132,8 +132,8 @@ fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel:
 
 fn range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
-        [Value::Int(n)] if *n > MOST_RANGE => {
-            Err(Error::new(format!("lists.range: size {n} exceeds maximum allowed ({MOST_RANGE})")))
+        [Value::Int(n)] if *n > MAX_RANGE => {
+            Err(Error::new(format!("lists.range: size {n} exceeds maximum allowed ({MAX_RANGE})")))
         }
         [Value::Int(n)] => usize::try_from(*n)
             .map(|n| Value::List(List::Range(n)))
@@ -142,10 +142,10 @@ fn range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     }
 }
 
-/// Before cel-go 0.29, any size is allowed, and a negative one makes an empty list.
+/// `lists.range` before cel-go 0.29: any size is allowed, and a negative size gives an empty list.
 fn any_range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
-        [Value::Int(n)] if *n > MOST_RANGE => Err(Error::CostLimitExceeded),
+        [Value::Int(n)] if *n > MAX_RANGE => Err(Error::CostLimitExceeded),
         [Value::Int(n)] => Ok(Value::List(List::Range(usize::try_from(*n).unwrap_or(0)))),
         _ => Err(Error::no_such_overload()),
     }
@@ -153,7 +153,7 @@ fn any_range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 
 fn reverse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
-        [Value::List(list)] if list.len() > MOST_ELEMENTS => Err(Error::CostLimitExceeded),
+        [Value::List(list)] if list.len() > MAX_ELEMENTS => Err(Error::CostLimitExceeded),
         [Value::List(list)] => {
             let mut items = list.to_vec()?;
             items.reverse();

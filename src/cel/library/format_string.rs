@@ -339,11 +339,11 @@ fn literal(value: &Value<'_>) -> Result<String, String> {
 }
 
 /// The maximum length of a result in bytes; a longer result would exhaust the server's memory.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 const TOO_LONG: &str = "result too long";
 
 fn check_length(length: usize) -> Result<(), String> {
-    if length > MOST_BYTES { Err(TOO_LONG.to_owned()) } else { Ok(()) }
+    if length > MAX_BYTES { Err(TOO_LONG.to_owned()) } else { Ok(()) }
 }
 
 /// `format.format(arguments)`
@@ -379,7 +379,7 @@ fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> 
                 out.push_str(&text);
             }
         }
-        if out.len() > MOST_BYTES {
+        if out.len() > MAX_BYTES {
             return Err(Error::CostLimitExceeded);
         }
     }

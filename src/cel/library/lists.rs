@@ -64,7 +64,7 @@ fn comparable(value: Value<'_>) -> Result<Value<'_>, Error> {
     if value.is_comparable() { Ok(value) } else { Err(Error::no_such_overload()) }
 }
 
-/// Elements that cannot be compared count as sorted.
+/// `isSorted`. Elements that cannot be compared count as sorted.
 fn is_sorted<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let mut previous = None;
     for item in only(args)?.iter() {
@@ -127,7 +127,7 @@ fn last_index_of<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error
     position(args, fuel, |len, is_at| (0..len).rev().find(|index| is_at(*index)))
 }
 
-/// A list has the element; anything else is it.
+/// `includes`: true if a list contains the element, or if a value that is not a list equals it.
 fn includes<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
         [Value::List(list), item] => Ok(Value::Bool((0..list.len()).any(|index| is_at(list, index, item, fuel)))),

@@ -54,7 +54,7 @@ pub const FUNCTIONS: &[Overload] = &[
 ];
 
 /// The maximum length of a result in bytes; longer results would exceed the cost limit by far.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let [Value::String(text), Value::Int(index)] = args else {
@@ -95,9 +95,9 @@ fn replace<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let most = if old.is_empty() { text.len() + 1 } else { text.len() / old.len() };
-    if most.min(limit).saturating_mul(new.len()) > MOST_BYTES {
+    if most.min(limit).saturating_mul(new.len()) > MAX_BYTES {
         let matches = text.matches(&**old).take(limit).count();
-        if matches.saturating_mul(new.len()) > MOST_BYTES {
+        if matches.saturating_mul(new.len()) > MAX_BYTES {
             return Err(Error::CostLimitExceeded);
         }
     }
@@ -170,7 +170,7 @@ fn join<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
             Ok(other) => return Err(Error::new(format!("join: invalid input: {}", other.plain()))),
             Err(error) => return Err(Error::new(format!("join: invalid input: {error}"))),
         }
-        if out.len() > MOST_BYTES {
+        if out.len() > MAX_BYTES {
             return Err(Error::CostLimitExceeded);
         }
     }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_and_replaces_as_go_does() {
+    fn split_and_replace_equal_go() {
         for (text, separator, limit, parts) in [
             ("a,b,c", ",", -1, r#"["a", "b", "c"]"#),
             ("a,b,c", ",", 2, r#"["a", "b,c"]"#),

@@ -12,9 +12,9 @@ use crate::cel::ast::{Expr, ExprKind, MapEntry, StructField};
 pub(super) const MAX_DEPTH: u32 = 250;
 
 /// The source is invalid or nested too deeply.
-pub(super) struct GiveUp;
+pub(super) struct InvalidSource;
 
-type Parsed = Result<Tree, GiveUp>;
+type Parsed = Result<Tree, InvalidSource>;
 
 /// A tree with the nesting depth of operators, selections and calls in it.
 struct Tree {
@@ -35,11 +35,11 @@ struct Parser<'b, 's> {
 }
 
 /// Parses the builder's source.
-pub(super) fn parse(builder: &mut Builder) -> Result<Expr, GiveUp> {
+pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
     let mut lexer = Lexer::new(builder.source);
     loop {
-        let token = lexer.next_token().map_err(|_| GiveUp)?;
+        let token = lexer.next_token().map_err(|_| InvalidSource)?;
         if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
             tokens.push(token);
         }
@@ -50,7 +50,7 @@ pub(super) fn parse(builder: &mut Builder) -> Result<Expr, GiveUp> {
     let mut parser = Parser { builder, tokens, at: 0, exprs: 0, relations: 0, calcs: 0 };
     let tree = parser.expr()?;
     parser.expect(Kind::Eof)?;
-    if parser.builder.too_large { Err(GiveUp) } else { Ok(tree.expr) }
+    if parser.builder.too_large { Err(InvalidSource) } else { Ok(tree.expr) }
 }
 
 /// The function of a comparison operator.
@@ -88,17 +88,17 @@ impl<'s> Parser<'_, 's> {
         self.tokens.get(self.at + ahead).map_or(Kind::Eof, |token| token.kind)
     }
 
-    fn advance(&mut self) -> Result<Token, GiveUp> {
-        let token = *self.tokens.get(self.at).ok_or(GiveUp)?;
+    fn advance(&mut self) -> Result<Token, InvalidSource> {
+        let token = *self.tokens.get(self.at).ok_or(InvalidSource)?;
         self.at += 1;
         Ok(token)
     }
 
-    fn expect(&mut self, kind: Kind) -> Result<Token, GiveUp> {
-        if self.peek() == kind { self.advance() } else { Err(GiveUp) }
+    fn expect(&mut self, kind: Kind) -> Result<Token, InvalidSource> {
+        if self.peek() == kind { self.advance() } else { Err(InvalidSource) }
     }
 
-    fn eat(&mut self, kind: Kind) -> bool {
+    fn consume(&mut self, kind: Kind) -> bool {
         let found = self.peek() == kind;
         self.at += usize::from(found);
         found
@@ -113,13 +113,13 @@ impl<'s> Parser<'_, 's> {
     }
 
     /// The height of an operator, selection or call above subtrees of this height.
-    fn above(height: u32) -> Result<u32, GiveUp> {
-        if height < MAX_DEPTH { Ok(height + 1) } else { Err(GiveUp) }
+    fn above(height: u32) -> Result<u32, InvalidSource> {
+        if height < MAX_DEPTH { Ok(height + 1) } else { Err(InvalidSource) }
     }
 
     fn expr(&mut self) -> Parsed {
         if self.exprs == MAX_DEPTH {
-            return Err(GiveUp);
+            return Err(InvalidSource);
         }
         self.exprs += 1;
         let condition = self.logic(Kind::Or)?;
@@ -162,7 +162,7 @@ impl<'s> Parser<'_, 's> {
 
     fn relation(&mut self, precedence: u32) -> Parsed {
         if self.relations == MAX_DEPTH {
-            return Err(GiveUp);
+            return Err(InvalidSource);
         }
         self.relations += 1;
         let mut left = self.calc(0)?;
@@ -182,7 +182,7 @@ impl<'s> Parser<'_, 's> {
 
     fn calc(&mut self, precedence: u32) -> Parsed {
         if self.calcs == MAX_DEPTH {
-            return Err(GiveUp);
+            return Err(InvalidSource);
         }
         self.calcs += 1;
         let mut left = self.unary()?;
@@ -209,7 +209,7 @@ impl<'s> Parser<'_, 's> {
         };
         let at = self.offset();
         let mut count = 0;
-        while self.eat(operator) {
+        while self.consume(operator) {
             count += 1;
         }
         if count % 2 == 0 {
@@ -234,12 +234,12 @@ impl<'s> Parser<'_, 's> {
     fn select(&mut self, operand: Tree) -> Parsed {
         let dot = self.offset();
         self.at += 1;
-        let optional = self.eat(Kind::QuestionMark);
+        let optional = self.consume(Kind::QuestionMark);
         let name = self.advance()?;
         let text = match name.kind {
             Kind::Identifier => self.text(name),
             Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
-            _ => return Err(GiveUp),
+            _ => return Err(InvalidSource),
         };
         if !optional && name.kind == Kind::Identifier && self.peek() == Kind::LeftParen {
             let id = self.builder.new_id(self.offset());
@@ -251,7 +251,7 @@ impl<'s> Parser<'_, 's> {
         let height = Self::above(operand.height)?;
         let expr = if optional {
             if !self.builder.options.optional_syntax {
-                return Err(GiveUp);
+                return Err(InvalidSource);
             }
             let field = self
                 .builder
@@ -268,9 +268,9 @@ impl<'s> Parser<'_, 's> {
     fn index(&mut self, operand: Tree) -> Parsed {
         let id = self.builder.new_id(self.offset());
         self.at += 1;
-        let optional = self.eat(Kind::QuestionMark);
+        let optional = self.consume(Kind::QuestionMark);
         if optional && !self.builder.options.optional_syntax {
-            return Err(GiveUp);
+            return Err(InvalidSource);
         }
         let index = self.expr()?;
         self.expect(Kind::RightBracket)?;
@@ -280,16 +280,16 @@ impl<'s> Parser<'_, 's> {
     }
 
     /// Parses arguments up to the closing parenthesis.
-    fn arguments(&mut self) -> Result<(Vec<Expr>, u32), GiveUp> {
+    fn arguments(&mut self) -> Result<(Vec<Expr>, u32), InvalidSource> {
         let (mut args, mut height) = (Vec::new(), 0);
-        if self.eat(Kind::RightParen) {
+        if self.consume(Kind::RightParen) {
             return Ok((args, height));
         }
         loop {
             let arg = self.expr()?;
             height = height.max(arg.height);
             args.push(arg.expr);
-            if !self.eat(Kind::Comma) {
+            if !self.consume(Kind::Comma) {
                 self.expect(Kind::RightParen)?;
                 return Ok((args, height));
             }
@@ -319,7 +319,7 @@ impl<'s> Parser<'_, 's> {
                 match number.kind {
                     Kind::Int => self.builder.int(start, &text),
                     Kind::Float => self.builder.double(start, &text),
-                    _ => return Err(GiveUp),
+                    _ => return Err(InvalidSource),
                 }
             }
             Kind::Int => self.builder.int(start, text),
@@ -329,7 +329,7 @@ impl<'s> Parser<'_, 's> {
             Kind::Bytes => self.builder.bytes(start, text.get(1..).unwrap_or_default()),
             Kind::True | Kind::False => self.builder.bool(start, token.kind == Kind::True),
             Kind::Null => self.builder.null(start),
-            _ => return Err(GiveUp),
+            _ => return Err(InvalidSource),
         };
         Ok(Tree { expr, height: 0 })
     }
@@ -371,9 +371,9 @@ impl<'s> Parser<'_, 's> {
         Ok(Tree { expr, height: 0 })
     }
 
-    fn optional_mark(&mut self) -> Result<bool, GiveUp> {
-        let optional = self.eat(Kind::QuestionMark);
-        if optional && !self.builder.options.optional_syntax { Err(GiveUp) } else { Ok(optional) }
+    fn optional_mark(&mut self) -> Result<bool, InvalidSource> {
+        let optional = self.consume(Kind::QuestionMark);
+        if optional && !self.builder.options.optional_syntax { Err(InvalidSource) } else { Ok(optional) }
     }
 
     fn list(&mut self, start: i32) -> Parsed {
@@ -390,7 +390,7 @@ impl<'s> Parser<'_, 's> {
             let element = self.expr()?;
             height = height.max(element.height);
             elements.push(element.expr);
-            if !self.eat(Kind::Comma) {
+            if !self.consume(Kind::Comma) {
                 break;
             }
         }
@@ -415,7 +415,7 @@ impl<'s> Parser<'_, 's> {
             let value = self.expr()?;
             height = height.max(key.height).max(value.height);
             entries.push(MapEntry { id: entry, key: key.expr, value: value.expr, optional });
-            if !self.eat(Kind::Comma) {
+            if !self.consume(Kind::Comma) {
                 break;
             }
         }
@@ -437,14 +437,14 @@ impl<'s> Parser<'_, 's> {
             let name = match name.kind {
                 Kind::Identifier => self.text(name),
                 Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
-                _ => return Err(GiveUp),
+                _ => return Err(InvalidSource),
             };
             let colon = self.expect(Kind::Colon)?;
             let id = self.builder.new_id(colon.offset as i32);
             let value = self.expr()?;
             height = height.max(value.height);
             fields.push(StructField { id, name: name.to_owned(), value: value.expr, optional });
-            if !self.eat(Kind::Comma) {
+            if !self.consume(Kind::Comma) {
                 break;
             }
         }

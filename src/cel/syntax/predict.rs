@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// A stack of callers, as a node of a graph in which equal stacks share one node.
 pub(super) type Stack = u32;
 /// The empty stack: the callers are unknown.
-pub(super) const NOWHERE: Stack = 0;
-const NOWHERE_RETURN: StateId = StateId::MAX;
+pub(super) const EMPTY_STACK: Stack = 0;
+const UNKNOWN_CALLER: StateId = StateId::MAX;
 
 /// A state that an alternative may have reached, with its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,11 +80,11 @@ pub(super) struct Predictor {
 
 impl Predictor {
     pub fn new(grammar: &'static Grammar) -> Self {
-        let nowhere: Box<[(StateId, Stack)]> = Box::new([(NOWHERE_RETURN, NOWHERE)]);
+        let unknown_caller: Box<[(StateId, Stack)]> = Box::new([(UNKNOWN_CALLER, EMPTY_STACK)]);
         Self {
             grammar,
-            stacks: vec![nowhere.clone()],
-            by_entries: HashMap::from([(nowhere, NOWHERE)]),
+            stacks: vec![unknown_caller.clone()],
+            by_entries: HashMap::from([(unknown_caller, EMPTY_STACK)]),
             merged: HashMap::new(),
             known: Vec::new(),
             known_by_configs: HashMap::new(),
@@ -115,8 +115,8 @@ impl Predictor {
         if a == b {
             return a;
         }
-        if !with_callers && (a == NOWHERE || b == NOWHERE) {
-            return NOWHERE;
+        if !with_callers && (a == EMPTY_STACK || b == EMPTY_STACK) {
+            return EMPTY_STACK;
         }
         let key = (a.min(b), a.max(b), with_callers);
         if let Some(&merged) = self.merged.get(&key) {
@@ -125,7 +125,7 @@ impl Predictor {
         let mut union: BTreeMap<StateId, Stack> = self.entries(a).iter().copied().collect();
         for (follow, below) in self.entries(b) {
             let below = match union.get(&follow) {
-                Some(&other) if follow != NOWHERE_RETURN => self.merge(other, below, with_callers),
+                Some(&other) if follow != UNKNOWN_CALLER => self.merge(other, below, with_callers),
                 _ => below,
             };
             union.insert(follow, below);
@@ -179,7 +179,7 @@ impl Predictor {
             return known;
         }
         let mode = Mode { with_callers: false, at_start: true, precedence, recursive, at_end: false };
-        let mut configs = self.start(decision, NOWHERE, mode);
+        let mut configs = self.start(decision, EMPTY_STACK, mode);
         if recursive.is_some() {
             let stays: HashMap<StateId, Stack> =
                 configs.values().filter(|config| config.alternative == 1).map(|c| (c.state, c.stack)).collect();
@@ -343,10 +343,10 @@ impl Predictor {
         let mut todo = vec![(config, 0i32)];
         while let Some((config, depth)) = todo.pop() {
             let at_stop = self.grammar.kind(config.state) == StateKind::RuleStop;
-            if at_stop && (config.stack != NOWHERE || mode.with_callers) {
+            if at_stop && (config.stack != EMPTY_STACK || mode.with_callers) {
                 let mut unknown_caller = false;
                 for (follow, below) in self.entries(config.stack) {
-                    if follow == NOWHERE_RETURN {
+                    if follow == UNKNOWN_CALLER {
                         unknown_caller = true;
                     } else {
                         todo.push((Config { state: follow, stack: below, exempt: false, ..config }, depth));
@@ -356,7 +356,7 @@ impl Predictor {
                     continue;
                 }
                 if mode.with_callers {
-                    self.add(into, Config { stack: NOWHERE, ..config }, true);
+                    self.add(into, Config { stack: EMPTY_STACK, ..config }, true);
                     continue;
                 }
             }
@@ -416,7 +416,7 @@ impl Predictor {
     fn finished(&self, configs: &Configs) -> Option<u8> {
         let done = |config: &&Config| {
             let at_stop = self.grammar.kind(config.state) == StateKind::RuleStop;
-            config.outside || at_stop && self.entries(config.stack).iter().any(|(follow, _)| *follow == NOWHERE_RETURN)
+            config.outside || at_stop && self.entries(config.stack).iter().any(|(follow, _)| *follow == UNKNOWN_CALLER)
         };
         configs.values().filter(done).map(|config| config.alternative).min()
     }

@@ -10,7 +10,7 @@ use super::{
     grammar::{Body, Choice, Grammar, Label, Part, RULES, Rule, StateId, StateKind, Suffix, grammar},
     lexer::Lexer,
     parser::MAX_DEPTH,
-    predict::{NOWHERE, NoViable, Predictor, Stack},
+    predict::{EMPTY_STACK, NoViable, Predictor, Stack},
     token::{Kind, KindSet, Token},
 };
 use crate::cel::issues::Location;
@@ -72,12 +72,12 @@ enum Exception {
     NoViable { start: usize, offending: usize },
 }
 
-enum Trouble {
+enum Failure {
     Abort,
     Exception(Exception),
 }
 
-impl From<Abort> for Trouble {
+impl From<Abort> for Failure {
     fn from(_: Abort) -> Self {
         Self::Abort
     }
@@ -354,7 +354,7 @@ impl Recovery<'_, '_> {
         Ok(true)
     }
 
-    fn recover_inline(&mut self) -> Result<Word, Trouble> {
+    fn recover_inline(&mut self) -> Result<Word, Failure> {
         self.check_attempts()?;
         if self.drop_one()? {
             let token = self.current()?;
@@ -368,12 +368,12 @@ impl Recovery<'_, '_> {
         let kind = self.look(0)?;
         if after.is_some_and(|after| self.expected_from(after).has(kind.bit())) {
             self.report_missing()?;
-            return Ok(self.make_up()?);
+            return Ok(self.insert_token()?);
         }
-        Err(Trouble::Exception(Exception::Mismatch))
+        Err(Failure::Exception(Exception::Mismatch))
     }
 
-    fn make_up(&mut self) -> Result<Word, Abort> {
+    fn insert_token(&mut self) -> Result<Word, Abort> {
         let mut place = self.current()?;
         if place.kind == Kind::Eof && self.at > 0 {
             place = self.token(self.at - 1)?;
@@ -383,7 +383,7 @@ impl Recovery<'_, '_> {
 
     /// Checks that the current token matches a block or loop that is about to start or continue, and recovers if it
     /// does not.
-    fn sync(&mut self) -> Result<(), Trouble> {
+    fn sync(&mut self) -> Result<(), Failure> {
         if self.quiet {
             return Ok(());
         }
@@ -397,7 +397,7 @@ impl Recovery<'_, '_> {
                 if self.drop_one()? {
                     Ok(())
                 } else {
-                    Err(Trouble::Exception(Exception::Mismatch))
+                    Err(Failure::Exception(Exception::Mismatch))
                 }
             }
             StateKind::LoopBack => {
@@ -436,12 +436,12 @@ impl Recovery<'_, '_> {
                 self.precedences.pop();
                 outcome
             }
-            None => Err(Trouble::Abort),
+            None => Err(Failure::Abort),
         };
         match outcome {
             Ok(()) => {}
-            Err(Trouble::Abort) => return Err(Abort),
-            Err(Trouble::Exception(exception)) => {
+            Err(Failure::Abort) => return Err(Abort),
+            Err(Failure::Exception(exception)) => {
                 self.report(&exception)?;
                 self.leave()?;
             }
@@ -482,14 +482,14 @@ impl Recovery<'_, '_> {
         }
     }
 
-    fn parts(&mut self, parts: &'static [Part]) -> Result<(), Trouble> {
+    fn parts(&mut self, parts: &'static [Part]) -> Result<(), Failure> {
         for part in parts {
             self.part(part)?;
         }
         Ok(())
     }
 
-    fn part(&mut self, part: &'static Part) -> Result<(), Trouble> {
+    fn part(&mut self, part: &'static Part) -> Result<(), Failure> {
         match part {
             Part::Token { state, set, label } => {
                 self.state = *state;
@@ -514,14 +514,14 @@ impl Recovery<'_, '_> {
             Part::Optional { state, body, choice, parts } => {
                 self.state = *state;
                 self.sync()?;
-                if self.goes_in(*choice, *state, *body)? {
+                if self.enters(*choice, *state, *body)? {
                     self.parts(parts)?;
                 }
             }
             Part::Star { entry, body, back, choice, parts } => {
                 self.state = *entry;
                 self.sync()?;
-                while self.goes_in(*choice, *entry, *body)? {
+                while self.enters(*choice, *entry, *body)? {
                     self.parts(parts)?;
                     self.state = *back;
                     self.sync()?;
@@ -534,7 +534,7 @@ impl Recovery<'_, '_> {
                     self.parts(parts)?;
                     self.state = *back;
                     self.sync()?;
-                    if !self.goes_in(*choice, *back, *state)? {
+                    if !self.enters(*choice, *back, *state)? {
                         break;
                     }
                 }
@@ -544,7 +544,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Returns true if an optional part or a loop is entered.
-    fn goes_in(&mut self, choice: Choice, decision: StateId, body: StateId) -> Result<bool, Trouble> {
+    fn enters(&mut self, choice: Choice, decision: StateId, body: StateId) -> Result<bool, Failure> {
         match choice {
             Choice::OneToken => {
                 let kind = self.look(0)?;
@@ -554,7 +554,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    fn predict(&mut self, decision: StateId) -> Result<u8, Trouble> {
+    fn predict(&mut self, decision: StateId) -> Result<u8, Failure> {
         let callers = self.callers();
         let precedence = self.precedences.last().copied().unwrap_or(0);
         // Prediction reads ahead, and errors of the lexer on the way are reported.
@@ -568,17 +568,17 @@ impl Recovery<'_, '_> {
         });
         self.predictor = predictor;
         if aborted {
-            return Err(Trouble::Abort);
+            return Err(Failure::Abort);
         }
         result.map_err(|NoViable(ahead)| {
             let offending = (at + ahead).min(self.visible.len().saturating_sub(1));
-            Trouble::Exception(Exception::NoViable { start: at, offending })
+            Failure::Exception(Exception::NoViable { start: at, offending })
         })
     }
 
     /// The stack of actual callers, for prediction.
     fn callers(&mut self) -> Stack {
-        let mut stack = NOWHERE;
+        let mut stack = EMPTY_STACK;
         let mut from = 0;
         for (index, frame) in self.frames.iter().enumerate().rev() {
             if let Some(known) = frame.stack {
@@ -600,7 +600,7 @@ impl Recovery<'_, '_> {
         state: StateId,
         choice: Choice,
         alternatives: &'static [Vec<Part>],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         self.state = state;
         self.sync()?;
         let alternative = match choice {
@@ -610,7 +610,7 @@ impl Recovery<'_, '_> {
                 let fits =
                     |parts: &Vec<Part>| matches!(parts.first(), Some(Part::Token { set, .. }) if set.has(kind.bit()));
                 let Some(index) = alternatives.iter().position(fits) else {
-                    return Err(Trouble::Exception(Exception::NoViable { start: self.at, offending: self.at }));
+                    return Err(Failure::Exception(Exception::NoViable { start: self.at, offending: self.at }));
                 };
                 index as u8 + 1
             }
@@ -630,7 +630,7 @@ impl Recovery<'_, '_> {
         (entry, block, back): (StateId, StateId, StateId),
         suffixes: &'static [Suffix],
         start: i32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         if let Some(node) = self.node() {
             node.alternative = 1;
         }
@@ -645,16 +645,16 @@ impl Recovery<'_, '_> {
             } else {
                 1
             };
-            let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(Trouble::Abort) };
+            let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(Failure::Abort) };
             // The node parsed so far becomes the first child of a new node.
-            let frame = self.frames.last_mut().ok_or(Trouble::Abort)?;
+            let frame = self.frames.last_mut().ok_or(Failure::Abort)?;
             let previous = std::mem::replace(&mut frame.node, self.nodes.len());
             let rule = self.nodes.get(previous).map_or(Rule::Member, |node| node.rule);
             let children = vec![previous];
             self.nodes.push(Node { rule, alternative: which + 1, start, children, labels: Vec::new() });
             self.state = suffix.state;
             if suffix.precedence < self.precedences.last().copied().unwrap_or(0) {
-                return Err(Trouble::Abort);
+                return Err(Failure::Abort);
             }
             self.parts(&suffix.parts)?;
             self.state = back;

@@ -19,7 +19,7 @@ fn ids_are_handed_out_in_visiting_order() {
 }
 
 #[test]
-fn a_token_too_many_is_dropped_and_one_too_few_made_up() {
+fn extra_tokens_are_deleted_and_missing_tokens_inserted() {
     assert!(error("a b").starts_with("ERROR: <input>:1:3: Syntax error: extraneous input 'b' expecting <EOF>"));
     assert!(error("f(a").starts_with("ERROR: <input>:1:4: Syntax error: missing ')' at '<EOF>'"));
 }

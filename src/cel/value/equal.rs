@@ -1,4 +1,5 @@
-//! Equality. cel-go's own lists and maps differ from others without an error; those of documents report a mismatch of types.
+//! Equality. cel-go's own lists and maps of different types are unequal; lists and objects of a document report a type
+//! mismatch as an error.
 
 use super::{Error, Fuel, List, Map, Value, number};
 use crate::{cel::decl::ListKind, value};
@@ -13,7 +14,7 @@ pub fn equal(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
     }
 }
 
-/// The left value's own equality, which knows nothing of nulls.
+/// The equality implemented by the left value's type, without special treatment of null.
 pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
     fuel.visit()?;
     Ok(match (a, b) {
@@ -43,8 +44,7 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool,
     })
 }
 
-/// `a == b`, where reading `b` may have failed: a scalar is then merely not equal, a list or map of a document hands the
-/// failure on.
+/// `a == b` where reading `b` may have failed. A scalar is then unequal; a list or map of a document returns the error.
 fn equal_to_read(a: &Value<'_>, b: Result<Value<'_>, Error>, fuel: &Fuel) -> Result<bool, Error> {
     match (a, b) {
         (_, Ok(b)) => equal_strictly(a, &b, fuel),
@@ -77,7 +77,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>, fuel: &Fuel) -> Result<bool, Error> {
             Err(e) => failed = failed.or(Some(e)),
         }
     }
-    // A plain list takes elements that cannot be compared for equal; a joined one does not.
+    // A plain list treats elements that cannot be compared as equal; a concatenated list returns the error.
     match failed {
         Some(e) if a.is_joined() => Err(e),
         _ => Ok(true),
@@ -95,7 +95,7 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
         let (Some(x), Some(y)) = (a.find(&key), b.find(&key)) else {
             return Ok(false);
         };
-        // Values that cannot be compared are taken for equal, as cel-go's maps do.
+        // Values that cannot be compared are treated as equal, like in cel-go's maps.
         if let (Ok(x), Ok(y)) = (x, y) {
             match equal(&x, &y, fuel) {
                 Ok(false) => return Ok(false),
@@ -120,10 +120,10 @@ fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>, fuel: &Fuel) ->
         }
     }
     for (name, value) in members {
-        if a.knows(name) {
+        if a.is_declared(name) {
             continue;
         }
-        // Untyped members are compared as JSON, and only if both sides have them.
+        // Members without a declared type are compared as JSON, and only if both sides have them.
         let Map::Json(others, _) = b else {
             return Err(Error::no_such_overload());
         };
@@ -139,7 +139,7 @@ pub fn contains(list: &List<'_>, item: &Value<'_>, fuel: &Fuel) -> Result<bool, 
     let mut failed = None;
     for element in list.iter() {
         let outcome = match element {
-            // A list of a document asks its element, a plain one the item sought.
+            // A list of a document uses the equality of its element, a plain list that of `item`.
             Ok(element) if list.is_of_document() => equal_strictly(&element, item, fuel),
             Ok(element) => equal_strictly(item, &element, fuel),
             Err(e) => Err(e),

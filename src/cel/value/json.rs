@@ -1,6 +1,7 @@
-//! Reading a JSON value as its declared type, when an expression looks at it (`common.UnstructuredToVal`).
+//! Converts JSON values to CEL values by their declared type when an expression accesses them
+//! (`common.UnstructuredToVal`).
 //!
-//! The schema has been checked by the time rules run, so the errors here are rare: values that ratcheting let pass.
+//! The schema is validated before rules run, so conversion errors occur only for values that ratcheting accepted.
 
 use super::{Error, List, Map, Text, Value, time};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
 };
 
 impl<'a> Value<'a> {
-    /// The value of a part of a document, by its declared type.
+    /// Converts part of a document by its declared type.
     pub fn from_json(json: &'a value::Value, decl: &'a DeclType) -> Result<Self, Error> {
         use value::Value as Json;
         match (&decl.cel_type, json) {
@@ -35,7 +36,7 @@ impl<'a> Value<'a> {
             (Type::Duration, Json::String(s)) => time::parse_format_duration(s)
                 .map(Self::Duration)
                 .map_err(|e| Error::new(format!("Invalid duration {s}: {e}"))),
-            // `date` or `date-time`: a text is never both.
+            // A string has either the format `date` or the format `date-time`, so trying both is unambiguous.
             (Type::Timestamp, Json::String(s)) => time::parse_date(s)
                 .or_else(|_| time::parse_date_time(s))
                 .map(Self::Timestamp)
@@ -50,7 +51,7 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value of a part of a document that has no declared type: what it looks like.
+    /// Converts part of a document that has no declared type by its JSON type.
     pub fn untyped(json: &'a value::Value) -> Self {
         use value::Value as Json;
         match json {

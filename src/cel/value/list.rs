@@ -1,4 +1,4 @@
-//! Lists: parts of the document, constants and computed ones.
+//! Lists: parts of a document, constants and computed lists.
 
 use super::{Error, Fuel, Key, Value, equal_strictly};
 use crate::{
@@ -13,23 +13,23 @@ use std::{
 /// A list.
 #[derive(Clone, Debug)]
 pub enum List<'a> {
-    /// An array of the document, with the type of the list.
+    /// An array of a document with the declared type of the list.
     Json(&'a [value::Value], &'a DeclType),
-    /// An array without a declared type: its items are what they look like.
+    /// An array without a declared type; its items are converted by their JSON type.
     Untyped(&'a [value::Value]),
     /// A constant of the program.
     Constant(&'a [Value<'a>]),
-    /// Computed.
+    /// A computed list.
     Shared(Arc<Vec<Value<'a>>>),
-    /// One list after the other: `+` does not copy.
+    /// The concatenation of two lists; `+` does not copy them.
     Joined(Arc<Joined<'a>>),
     /// `0 .. n`
     Range(usize),
-    /// The sum of a list of type set or map and another: such a list itself.
+    /// The result of `+` on a list of type set or map, which has that list type, too.
     Keyed(Arc<Vec<Value<'a>>>, &'a ListKind),
 }
 
-/// Two lists in a row.
+/// Two concatenated lists.
 #[derive(Debug)]
 pub struct Joined<'a> {
     first: List<'a>,
@@ -49,12 +49,12 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element at `index`, `None` past the end; an error if it does not fit the declared type.
+    /// The element at `index`; `None` past the end, and an error if the element does not match the declared type.
     pub fn get(&self, index: usize) -> Option<Result<Value<'a>, Error>> {
         match self {
             Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
@@ -79,7 +79,7 @@ impl<'a> List<'a> {
         self.iter().collect()
     }
 
-    /// The list type, which decides how lists are compared and concatenated.
+    /// The list type, which determines comparison and concatenation.
     pub fn kind(&self) -> &'a ListKind {
         match self {
             Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) => kind,
@@ -88,17 +88,18 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether its elements are compared by the rules of documents, where a type mismatch is an error.
+    /// Returns true if the list follows the rules of lists in documents, where comparing different types is an error.
     pub fn is_strict(&self) -> bool {
         matches!(self, Self::Json(..) | Self::Keyed(..))
     }
 
-    /// Whether it is part of a document.
+    /// Returns true if the list is part of a document.
     pub fn is_of_document(&self) -> bool {
         matches!(self, Self::Json(..))
     }
 
-    /// Whether it is a concatenation of two plain lists; a list of a document is copied when it is concatenated.
+    /// Returns true if the list is the concatenation of two plain lists. Concatenation with a list of a document copies
+    /// it instead.
     pub(super) fn is_joined(&self) -> bool {
         matches!(self, Self::Joined(joined) if !joined.first.is_strict())
     }
@@ -107,7 +108,8 @@ impl<'a> List<'a> {
     pub fn concat(&self, other: &Self) -> Result<Self, Error> {
         match self.kind() {
             ListKind::Atomic => match self {
-                // Concatenating an empty list returns the other list, except that a list of a document is always copied (as in Go).
+                // Concatenation with an empty list returns the other list, except that a list of a document is always
+                // copied, as in Go.
                 _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
                 _ => Ok(Self::Joined(Arc::new(Joined {
@@ -150,7 +152,7 @@ impl<'a> List<'a> {
         Ok(Self::Keyed(Arc::new(items), kind))
     }
 
-    /// Whether both have the same elements by the rules of `self`'s list type; the sizes are equal.
+    /// Returns true if both lists have the same elements by the rules of `self`'s list type; the sizes are equal.
     pub(super) fn equal_as_set(&self, other: &Self) -> Result<bool, Error> {
         let mut set = HashMap::with_capacity(self.len());
         for item in self.iter() {
@@ -165,7 +167,7 @@ impl<'a> List<'a> {
         Ok(set.values().all(|seen| *seen))
     }
 
-    /// The same for a list of type map.
+    /// Like [`List::equal_as_set`], for list type map.
     pub(super) fn equal_as_map(&self, other: &Self, keys: &[String], fuel: &Fuel) -> Result<bool, Error> {
         let mut by_key = HashMap::with_capacity(self.len());
         for item in self.iter() {

@@ -245,7 +245,7 @@ pub(super) fn lossless<T>(d: f64, to: impl Fn(f64) -> T, back: impl Fn(&T) -> f6
 
 impl Map<'_> {
     /// Returns true if the member `name` of the document has a declared type.
-    pub(super) fn knows(&self, name: &str) -> bool {
+    pub(super) fn is_declared(&self, name: &str) -> bool {
         match self {
             Self::Json(_, decl) => match &decl.shape {
                 Shape::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Messages an expression makes: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}` of mutating admission policies
+//! Messages constructed by expressions: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}` of mutating admission policies
 //! (`k8s.io/apiserver/pkg/cel/mutation`).
 
 use super::{Error, Fuel, Value, equal_strictly};
@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the type of JSON patch operations.
+/// The type name of JSON patch operations.
 pub const JSON_PATCH: &str = "JSONPatch";
-/// The name of the type of the object a policy changes; its fields are of types below it (`Object.spec`).
+/// The type name of the object that a policy changes; the types of its fields are nested below it (`Object.spec`).
 pub const OBJECT: &str = "Object";
 
 /// A message.
 #[derive(Clone, Debug)]
 pub struct Message<'a> {
-    /// The name of its type.
+    /// The name of the message type.
     pub type_name: Arc<str>,
     /// The fields that are set.
     pub fields: BTreeMap<Arc<str>, Value<'a>>,
 }
 
-/// Whether there are messages of this type: `JSONPatch`, `Object` and `Object.…`.
+/// Returns true for the names of message types: `JSONPatch`, `Object` and `Object.…`.
 pub fn is_type(name: &str) -> bool {
     name == JSON_PATCH || name.strip_prefix(OBJECT).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl<'a> Message<'a> {
-    /// A message of a type with these fields.
+    /// Creates a message with these fields.
     ///
     /// # Errors
-    /// A field of a `JSONPatch` that is no string where one is needed.
+    /// Returns an error if a field of a `JSONPatch` that must be a string is not one.
     pub fn new(type_name: &Arc<str>, fields: BTreeMap<Arc<str>, Value<'a>>) -> Result<Self, Error> {
         if &**type_name == JSON_PATCH {
             for (name, value) in &fields {
@@ -47,7 +47,7 @@ impl<'a> Message<'a> {
         Ok(Self { type_name: Arc::clone(type_name), fields })
     }
 
-    /// Whether it is part of an apply configuration rather than a JSON patch operation.
+    /// Returns true if the message is part of an apply configuration rather than a JSON patch operation.
     pub fn is_object(&self) -> bool {
         &*self.type_name != JSON_PATCH
     }
@@ -73,10 +73,10 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// `self == other`: of the same type, with the same fields.
+    /// Compares two messages: equal if they have the same type and the same fields.
     ///
     /// # Errors
-    /// Fields that cannot be compared.
+    /// Returns an error if fields cannot be compared.
     pub fn equal(&self, other: &Self, fuel: &Fuel) -> Result<bool, Error> {
         if self.type_name != other.type_name || self.fields.len() != other.fields.len() {
             return Ok(false);
@@ -90,7 +90,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The Go type of the native value behind a value.
+/// The Go type of the native value of a CEL value.
 fn native_type(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "structpb.NullValue",

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_print_and_read_as_in_go() {
+    fn doubles_are_formatted_and_parsed_like_go() {
         for (d, text) in [
             (100_000.0, "100000"),
             (1e6, "1e+06"),

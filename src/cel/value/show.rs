@@ -1,4 +1,4 @@
-//! Values as text: as CEL would write them (`Display`), and as Go's `%v` puts them into error texts ([`Value::plain`]).
+//! Formats values as CEL literals (`Display`), and like Go's `%v` in error messages ([`Value::plain`]).
 
 use super::{Fuel, Value};
 use crate::value::{number::format_v, quote::go_quote};
@@ -89,7 +89,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as Go's `%v` prints it.
+    /// Formats the value like Go's `%v`.
     pub fn plain(&self) -> String {
         self.plain_with(&Fuel::of_text())
     }

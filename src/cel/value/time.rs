@@ -356,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_and_print_as_in_go() {
+    fn durations_are_parsed_and_formatted_like_go() {
         for (text, nanos, go, cel) in [
             ("1h30m0.5s", 5_400_500_000_000, "1h30m0.5s", "5400.5s"),
             ("-1.5s", -1_500_000_000, "-1.5s", "-1.5s"),

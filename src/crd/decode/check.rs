@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_wrong_type_in_the_text_is_told() {
+    fn the_first_wrong_type_in_document_order_is_reported() {
         let of = |text: &str| checked(text).error.unwrap();
         assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
         assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_of_what_reads_itself_is_not_looked_at_closely() {
+    fn custom_unmarshalers_decode_leniently() {
         let found = checked(r#"{"no":1,"items":{"no":1},"properties":{"a":{"no":1}},"default":{"b":1}}"#);
         let unknown: Vec<&str> = found.unknown.iter().map(|field| field.path.as_str()).collect();
         assert_eq!(unknown, ["no", "properties.a.no"]);

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_path_has_a_document() {
+    fn every_openapi_path_has_a_document() {
         for path in OWN_PATHS {
             assert_eq!(own(Edition::V3, path).and_then(|d| d.str_at(&["openapi"])), Some("3.0.0"), "{path}");
         }

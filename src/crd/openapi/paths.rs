@@ -136,7 +136,7 @@ pub fn paths(crd: &CustomResourceDefinition, version: &str, edition: Edition) ->
     let mut out = Map::new();
     let mut root = format!("/apis/{}/{version}/{}", spec.group, spec.names.plural);
     if spec.namespaced() {
-        out.insert(root, writer.everywhere());
+        out.insert(root, writer.list_all_namespaces());
         root = format!("/apis/{}/{version}/namespaces/{{namespace}}/{}", spec.group, spec.names.plural);
     }
     out.insert(root.clone(), writer.path("", &[LIST, CREATE, DELETE_COLLECTION]));
@@ -167,7 +167,7 @@ impl Writer<'_> {
     }
 
     /// The list across all namespaces. All parameters of its only operation are declared at the path.
-    fn everywhere(&self) -> Value {
+    fn list_all_namespaces(&self) -> Value {
         let mut parameters: Vec<&str> = LIST_OPTIONS.to_vec();
         parameters.insert(5, "pretty");
         let id = format!("{}ForAllNamespaces", self.kind());
@@ -322,8 +322,8 @@ impl Writer<'_> {
         let found = own.map(|p| ("", p)).or_else(|| {
             let named = builtin("parameters").iter().filter(|(_, p)| p.str_at(&["name"]) == Some(name));
             // The description of `fieldManager` is different for apply, which requires it.
-            let speaks_of_apply = |p: &Value| p.str_at(&["description"]).is_some_and(|d| d.contains("apply requests"));
-            let mut named = named.filter(|(_, p)| name != "fieldManager" || speaks_of_apply(p) == patch);
+            let is_for_apply = |p: &Value| p.str_at(&["description"]).is_some_and(|d| d.contains("apply requests"));
+            let mut named = named.filter(|(_, p)| name != "fieldManager" || is_for_apply(p) == patch);
             named.next().map(|(key, p)| (key.as_str(), p))
         });
         let Some((key, p)) = found else { return Value::Null };

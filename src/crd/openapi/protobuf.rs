@@ -25,7 +25,7 @@ enum Kind {
     Any,
     Anys,
     One(&'static Message),
-    Many(&'static Message),
+    Repeated(&'static Message),
     /// A map from names to messages: a message of its own, whose entries have this field number.
     Named(u32, &'static Message),
     /// Like `Named`, but each value is a `oneof` in which the message has this field number.
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 use Kind::{
-    Additional, Any, Anys, Bool, Double, Int, Items, Many, Named, NamedOneOf, NamedParameters, One, Parameters,
+    Additional, Any, Anys, Bool, Double, Int, Items, Named, NamedOneOf, NamedParameters, One, Parameters, Repeated,
     ResponseSchema, Text, Texts, Types,
 };
 
@@ -119,7 +119,7 @@ static SCHEMA: Message = Message {
         ("additionalProperties", 21, Additional),
         ("type", 22, Types),
         ("items", 23, Items),
-        ("allOf", 24, Many(&SCHEMA)),
+        ("allOf", 24, Repeated(&SCHEMA)),
         ("properties", 25, Named(1, &SCHEMA)),
         ("readOnly", 27, Bool),
         ("example", 30, Any),
@@ -195,7 +195,7 @@ fn field(out: &mut Vec<u8>, number: u32, kind: Kind, value: &Value, depth: usize
         Any => bytes(out, number, &any(value)),
         Anys => items().iter().for_each(|v| bytes(out, number, &any(v))),
         One(of) => bytes(out, number, &message(of, value, depth)),
-        Many(of) => items().iter().for_each(|v| bytes(out, number, &message(of, v, depth))),
+        Repeated(of) => items().iter().for_each(|v| bytes(out, number, &message(of, v, depth))),
         Named(entries, of) => bytes(out, number, &named(value, entries, |v| message(of, v, depth))),
         NamedOneOf(entries, of) => {
             bytes(out, number, &named(value, entries, |v| wrapped(1, &message(of, v, depth))));

@@ -20,7 +20,7 @@ pub fn object_schema(crd: &CustomResourceDefinition, version: &str, edition: Edi
             let mut s = Schema::clone(s);
             unfold(&mut s);
             if edition == Edition::V2 {
-                lose(&mut s);
+                drop_unsupported(&mut s);
             }
             let mut out = write(&s);
             add_embedded(&mut out, &s, edition);
@@ -111,9 +111,9 @@ fn visit(s: &mut Schema, change: &mut impl FnMut(&mut Schema)) {
 /// Adds the `anyOf` with integer and string to every int-or-string (`Unfold`).
 fn unfold(s: &mut Schema) {
     visit(s, &mut |s| {
-        let said =
+        let has_any_of =
             structural::is_int_or_string_any_of(s) || s.all_of.first().is_some_and(structural::is_int_or_string_any_of);
-        if !s.x_int_or_string || said {
+        if !s.x_int_or_string || has_any_of {
             return;
         }
         let only = |type_: &str| Schema { type_: type_.to_owned(), ..Schema::default() };
@@ -127,7 +127,7 @@ fn unfold(s: &mut Schema) {
 }
 
 /// Drops keywords that OpenAPI v2 does not have or that kubectl does not support there.
-fn lose(s: &mut Schema) {
+fn drop_unsupported(s: &mut Schema) {
     visit(s, &mut |s| {
         s.all_of.clear();
         s.one_of.clear();

@@ -104,9 +104,9 @@ mod tests {
             Encoding::Standard.encode(&der)
         );
         assert_eq!(check(pem.as_bytes()), Ok(()));
-        let told = |text: &str| check(text.as_bytes()).err().unwrap();
-        assert_eq!(told("\n"), "unable to load root certificates: unable to parse bytes as PEM block");
-        assert!(told(&pem.replace("CERTIFICATE", "KEY")).ends_with("no valid certificate authority data seen"));
-        assert!(told(&pem.replace("MAcw", "MAcx")).contains("failed to parse certificate"));
+        let message = |text: &str| check(text.as_bytes()).err().unwrap();
+        assert_eq!(message("\n"), "unable to load root certificates: unable to parse bytes as PEM block");
+        assert!(message(&pem.replace("CERTIFICATE", "KEY")).ends_with("no valid certificate authority data seen"));
+        assert!(message(&pem.replace("MAcw", "MAcx")).contains("failed to parse certificate"));
     }
 }

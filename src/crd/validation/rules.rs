@@ -1,4 +1,4 @@
-//! `x-kubernetes-validations` of a CRD: what must be true of a rule's text, and what compiling and estimating says.
+//! Validates `x-kubernetes-validations` in a CRD: the texts of rules, their compilation and their estimated cost.
 
 use super::golang;
 use super::options::Options;
@@ -13,16 +13,17 @@ use crate::rules::{field_path, place};
 use crate::schema::Schema;
 use std::cell::OnceCell;
 
-/// The highest estimated cost of one expression.
+/// The maximum estimated cost of one expression.
 pub const EXPRESSION_COST_LIMIT: u64 = 10_000_000;
-/// The highest estimated cost of all expressions of a schema.
+/// The maximum estimated cost of all expressions of a schema.
 pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// The faults of the rules of one node that need no compiling. `supported`: the schema can be made structural.
+/// Validates the rules of one node as far as possible without compilation. `supported` is true if the schema can be
+/// converted to a structural schema.
 pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    // Before 1.34 these texts named the field.
+    // Before 1.34 these messages contained the name of the field.
     let named =
         |field: &str, text: &str| if release.since(V1_34) { text.to_owned() } else { format!("{field} {text}") };
     let path = path.child("x-kubernetes-validations");
@@ -69,19 +70,19 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release
     }
 }
 
-/// A node below which rules can be compiled.
+/// A schema node in which rules can be compiled.
 #[derive(Clone, Debug)]
 pub struct Scope<'a> {
     release: Release,
     parent: Option<&'a Scope<'a>>,
-    /// The step from its parent.
+    /// The step from the parent node.
     step: Step<'a>,
     schema: &'a Schema,
-    /// The maximum number of occurrences of the node; `None` is unbounded.
+    /// The maximum number of occurrences of the node in an object; `None` if unbounded.
     cardinality: Option<u64>,
-    /// There are rules here or above.
+    /// True if this node or an ancestor has rules.
     within: bool,
-    /// What CEL sees of it, once that was asked for.
+    /// The CEL type of the node, computed on first use.
     place: OnceCell<Option<Place>>,
 }
 
@@ -93,16 +94,16 @@ enum Step<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The root of a schema.
+    /// The scope of the root of a schema.
     pub fn root(schema: &'a Schema, release: Release) -> Self {
         let within = !schema.x_validations.is_empty();
         Scope { release, parent: None, step: Step::Root, schema, cardinality: Some(1), within, place: OnceCell::new() }
     }
-    /// A property.
+    /// The scope of a property.
     pub fn property(&'a self, parent: &Schema, name: &'a str, schema: &'a Schema) -> Self {
         self.child(parent, Step::Property(name), schema)
     }
-    /// The items of a list or the values of a map.
+    /// The scope of the items of a list or the values of a map.
     pub fn elements(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
         self.child(parent, Step::Elements, schema)
     }
@@ -113,12 +114,13 @@ impl<'a> Scope<'a> {
         Scope { release: self.release, parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
     }
 
-    /// The maximum number of occurrences of the node; `None` is unbounded.
+    /// The maximum number of occurrences of the node in an object; `None` if unbounded.
     pub fn cardinality(&self) -> Option<u64> {
         self.cardinality
     }
 
-    /// The node's type in CEL: derived from the parent if there are rules above, otherwise on its own. `None` if it has no type.
+    /// The CEL type of the node: derived from the parent's type if an ancestor has rules, otherwise declared
+    /// independently. `None` if the node has no type.
     pub fn place(&self) -> Option<&Place> {
         let find = || {
             let from_parent = match self.parent.filter(|parent| parent.within) {
@@ -141,23 +143,23 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The costs of a schema's expressions.
+/// The accumulated costs of a schema's expressions.
 #[derive(Debug)]
 pub struct Costs {
-    /// The old CRD has the same schema: its single expressions may cost what they do.
+    /// True if the old CRD has the same schema; individual expressions may then exceed the limit.
     unchanged: bool,
     total: u64,
     most_expensive: Vec<(u64, String)>,
 }
 
 impl Costs {
-    /// Nothing yet.
+    /// Starts without costs.
     pub fn new(unchanged: bool) -> Self {
         Self { unchanged, total: 0, most_expensive: Vec::new() }
     }
 
-    /// Adds an expression and judges it by itself.
-    pub fn observe(&mut self, what: &str, cost: u64, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    /// Adds the cost of an expression, and reports it if it exceeds the limit.
+    pub fn add(&mut self, what: &str, cost: u64, path: &FieldPath<'_>, errors: &mut ErrorList) {
         if !self.unchanged && cost > EXPRESSION_COST_LIMIT {
             errors.push(FieldError::forbidden(path, too_expensive(what, cost, EXPRESSION_COST_LIMIT)));
         }
@@ -169,7 +171,7 @@ impl Costs {
         }
     }
 
-    /// Judges all expressions together.
+    /// Reports the total cost of all expressions if it exceeds the limit.
     pub fn check_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         if self.total <= SCHEMA_COST_LIMIT {
             return;
@@ -199,7 +201,7 @@ fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
     )
 }
 
-/// Compiles the rules of one node and judges what comes out.
+/// Compiles and validates the rules of one node.
 pub fn expressions(
     s: &Schema,
     scope: &Scope<'_>,
@@ -220,7 +222,8 @@ pub fn expressions(
         errors.push(FieldError::internal(&path, NO_TYPE));
         return;
     }
-    // Expressions of the old CRD may use every library, new ones only those of the compatibility version (one minor back).
+    // Expressions of the old CRD may use every library, new expressions only those of the compatibility version, which
+    // is one minor version earlier.
     let (preexisting, release) = (&options.preexisting, options.release);
     let base = |known: bool| if known { BaseEnv::for_stored(release) } else { BaseEnv::for_new(release) };
     for (i, rule) in s.x_validations.iter().enumerate() {
@@ -230,7 +233,7 @@ pub fn expressions(
         let path = path.index(i);
         let rule_path = path.child("rule");
         let cardinality = scope.cardinality.unwrap_or(compiled.max_cardinality);
-        costs.observe("estimated rule cost", compiled.max_cost.saturating_mul(cardinality), &rule_path, errors);
+        costs.add("estimated rule cost", compiled.max_cost.saturating_mul(cardinality), &rule_path, errors);
         if let Some(error) = &compiled.error {
             errors.push(FieldError::invalid(&rule_path, golang::rule(rule, release), error.as_str()));
         }
@@ -238,7 +241,7 @@ pub fn expressions(
         if let Some(error) = &compiled.message_error {
             errors.push(FieldError::invalid(&message_path, golang::rule(rule, release), error.as_str()));
         } else if compiled.message.is_some() {
-            costs.observe("estimated messageExpression cost", compiled.message_max_cost, &message_path, errors);
+            costs.add("estimated messageExpression cost", compiled.message_max_cost, &message_path, errors);
         }
         if compiled.uses_old_self {
             if let Some(within) = uncorrelatable {

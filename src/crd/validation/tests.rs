@@ -21,7 +21,7 @@ fn created(spec: &str) -> Vec<String> {
 }
 
 #[test]
-fn faults_are_told_as_the_server_tells_them() {
+fn errors_have_the_servers_messages() {
     for (spec, errors) in CASES {
         assert_eq!(created(spec), *errors, "{spec}");
     }

@@ -74,10 +74,10 @@ fn unchanged_versions(new: &Spec, old: &Spec) -> BTreeSet<String> {
     if malformed(new) || malformed(old) {
         return BTreeSet::new();
     }
-    let knows = |s: &Spec, name: &str| s.versions.iter().all(|v| v.schema.is_none()) || s.version(name).is_some();
+    let has_version = |s: &Spec, name: &str| s.versions.iter().all(|v| v.schema.is_none()) || s.version(name).is_some();
     new.versions
         .iter()
-        .filter(|v| knows(old, &v.name) && new.validation(&v.name) == old.validation(&v.name))
+        .filter(|v| has_version(old, &v.name) && new.validation(&v.name) == old.validation(&v.name))
         .map(|v| v.name.clone())
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, where a removed object is `null`, and
 //! `{"revision":…}` for a resourceVersion whose object is gone.
 
-use crate::server::{Commit, DEFINITIONS, Kept};
+use crate::server::{Commit, DEFINITIONS, RestoredObject};
 use crate::text::json;
 use crate::value::{Value, json::to_string};
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ impl<'a> Index<'a> {
     ///
     /// # Errors
     /// Names the line that cannot be read.
-    pub fn kept(&self) -> Result<Vec<Kept>, String> {
+    pub fn kept(&self) -> Result<Vec<RestoredObject>, String> {
         let mut kept = Vec::new();
         for (definition, objects) in &self.live {
             for (key, line) in objects {
@@ -102,7 +102,7 @@ impl<'a> Index<'a> {
                     format!("{definition} {key} is not JSON ({e}): put back a copy of the file, or take its line out")
                 })?;
                 let (definition, key) = (definition.clone(), key.clone());
-                kept.push(Kept { definition, key, revision: line.revision, object });
+                kept.push(RestoredObject { definition, key, revision: line.revision, object });
             }
         }
         Ok(kept)

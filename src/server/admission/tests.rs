@@ -126,7 +126,7 @@ fn seen(calls: &Calls) -> Vec<String> {
 }
 
 #[test]
-fn every_write_is_shown_once_before_and_once_after_validation() {
+fn plugins_are_called_before_and_after_validation() {
     let (server, calls) = server();
     let a = format!("{KITES}/a");
     let named = kite(r#""name":"a""#, "");
@@ -275,7 +275,7 @@ fn plugins_find_resources_and_objects() {
 }
 
 #[test]
-fn policies_that_a_full_server_refuses_are_refused_on_request() {
+fn invalid_policies_are_refused_if_validation_is_enabled() {
     let policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
     let policy = |expression: &str| {
         format!(

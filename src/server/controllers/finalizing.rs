@@ -50,7 +50,7 @@ impl Server {
                 && let Ok(written) = serving.written(object, storage, true)
                 && let Ok((marked, shown)) = written.put(&serving.objects, &key, Some(&stored), &self.revision)
             {
-                storage.remember(&marked, &shown);
+                storage.cache_read(&marked, &shown);
             }
         }
     }

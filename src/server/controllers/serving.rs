@@ -23,7 +23,7 @@ impl Server {
                 Serving::compile(definition, Arc::clone(&b.objects), self.release)
             }
             None => {
-                let objects = Collection::new(name, &self.keeping, self.revision.current());
+                let objects = Collection::new(name, &self.storage_config, self.revision.current());
                 Serving::compile(definition, Arc::new(objects), self.release)
             }
         };

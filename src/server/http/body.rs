@@ -83,7 +83,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
                 }
                 Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
             })?;
-            let strict = if validation.looks() { read.errors } else { Vec::new() };
+            let strict = if validation.is_enabled() { read.errors } else { Vec::new() };
             Ok(Document { value: read.value, strict })
         }
         Input::Protobuf => {
@@ -92,7 +92,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
         }
         Input::Yaml => {
             let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
-            let strict = if validation.looks() { read.error().into_iter().collect() } else { Vec::new() };
+            let strict = if validation.is_enabled() { read.error().into_iter().collect() } else { Vec::new() };
             Ok(Document { value: read.value, strict })
         }
     }
@@ -140,7 +140,7 @@ pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
 /// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.
 pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
     let text = match body {
-        Body::Bytes(bytes) if input == Input::Yaml && !validation.looks() => {
+        Body::Bytes(bytes) if input == Input::Yaml && !validation.is_enabled() => {
             text::yaml::read(bytes).map(|v| crate::value::json::to_string(&v)).unwrap_or_default()
         }
         _ => bytes(body).map(|b| crate::text::lossy(&b)).unwrap_or_default(),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_must_tell_their_type_in_text() {
+    fn apiversion_and_kind_must_be_strings() {
         let read = |text: &str| {
             object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict).map(|d| d.strict)
         };

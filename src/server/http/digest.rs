@@ -4,7 +4,7 @@ use crate::value::base64::Encoding;
 use ring::digest::{SHA256, SHA512, digest};
 use std::fmt::Write as _;
 
-/// The hash of a document in discovery and OpenAPI: SHA-512 in upper-case hex.
+/// The hash of a discovery or OpenAPI document: SHA-512 in upper-case hexadecimal.
 pub(in crate::server) fn of_document(text: &str) -> String {
     digest(&SHA512, text.as_bytes()).as_ref().iter().fold(String::new(), |mut out, b| {
         // Writing to a String cannot fail.
@@ -13,7 +13,7 @@ pub(in crate::server) fn of_document(text: &str) -> String {
     })
 }
 
-/// `StorageVersionHash`: the hash of a kind's storage version.
+/// `StorageVersionHash`: the hash of a kind in its storage version.
 pub(in crate::server) fn of_storage_version(group: &str, version: &str, kind: &str) -> String {
     let hash = digest(&SHA256, format!("{group}/{version}/{kind}").as_bytes());
     Encoding::Standard.encode(hash.as_ref().get(..8).unwrap_or_default())

@@ -70,7 +70,9 @@ fn answer(ctx: Context<'_>, group: &str, document: Option<Value>) -> Response {
     }
     match ctx.negotiate(Endpoint::Plain) {
         Ok(output) => respond(ctx, &output, document),
-        Err(_) if own && !negotiate::speaks(ctx.request.accept.as_deref()) => ctx.refuse(&Refusal::no_representation()),
+        Err(_) if own && !negotiate::supports_any(ctx.request.accept.as_deref()) => {
+            ctx.refuse(&Refusal::no_representation())
+        }
         Err(refusal) => ctx.refuse(&refusal),
     }
 }

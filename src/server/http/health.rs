@@ -44,8 +44,8 @@ pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> O
     if !check.is_empty() {
         return checks.contains(&check).then(|| text(200, "ok".to_owned(), PLAIN));
     }
-    let told = if query.first("verbose").is_some() { all(query, endpoint, &checks) } else { "ok".to_owned() };
-    let mut response = text(200, told, PLAIN);
+    let body = if query.first("verbose").is_some() { all(query, endpoint, &checks) } else { "ok".to_owned() };
+    let mut response = text(200, body, PLAIN);
     response.headers.push(("x-content-type-options", "nosniff".to_owned()));
     Some(response)
 }
@@ -55,9 +55,9 @@ fn all(query: &Query, endpoint: &str, checks: &[&str]) -> String {
     let mut excluded: BTreeSet<&str> = query.all("exclude").collect();
     let mut out = String::new();
     for check in checks {
-        let said = if excluded.remove(check) { " excluded: ok" } else { " ok" };
+        let result = if excluded.remove(check) { " excluded: ok" } else { " ok" };
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "[+]{check}{said}");
+        let _ = writeln!(out, "[+]{check}{result}");
     }
     if !excluded.is_empty() {
         let names: Vec<String> = excluded.into_iter().map(go_quote).collect();
@@ -73,10 +73,10 @@ mod tests {
     use crate::server::ResponseBody;
 
     #[test]
-    fn checks_are_told_one_by_one() {
+    fn health_checks_are_listed_individually() {
         let query = Query::parse("verbose&exclude=etcd&exclude=zork");
-        let ResponseBody::Text(told) = answer(&query, "livez", "").unwrap().body else { panic!("no text") };
-        let lines: Vec<&str> = told.lines().collect();
+        let ResponseBody::Text(body) = answer(&query, "livez", "").unwrap().body else { panic!("no text") };
+        let lines: Vec<&str> = body.lines().collect();
         assert_eq!(lines.get(..3).unwrap(), ["[+]ping ok", "[+]log ok", "[+]etcd excluded: ok"]);
         assert_eq!(
             lines.get(11..).unwrap(),

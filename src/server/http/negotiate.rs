@@ -46,7 +46,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// The media types that the real server supports and lists in its messages.
 const MEDIA_TYPES: [&str; 3] = [JSON, YAML, PROTOBUF];
 /// The media types supported here; clients that accept Protobuf also accept JSON.
-const SPOKEN: [&str; 2] = [JSON, YAML];
+const SUPPORTED: [&str; 2] = [JSON, YAML];
 
 #[derive(Debug)]
 struct Clause<'a> {
@@ -82,7 +82,7 @@ pub(in crate::server) fn output(
 
 /// Returns true if any accepted media type is supported, ignoring parameters; the router checks this before a handler
 /// does.
-pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
+pub(in crate::server) fn supports_any(accept: Option<&str>) -> bool {
     let accept = accept.unwrap_or_default();
     accept.is_empty()
         || clauses(accept).iter().any(|c| {
@@ -91,14 +91,14 @@ pub(in crate::server) fn speaks(accept: Option<&str>) -> bool {
 }
 
 /// Returns true if JSON is accepted, ignoring parameters, as the OpenAPI handlers check.
-pub(in crate::server) fn takes_json(accept: Option<&str>) -> bool {
+pub(in crate::server) fn accepts_json(accept: Option<&str>) -> bool {
     let accept = accept.filter(|a| !a.is_empty()).unwrap_or("*/*");
     clauses(accept).iter().any(|c| matches!(c.kind, "*" | "application") && matches!(c.sub, "*" | "json"))
 }
 
 fn choose(accept: &str, endpoint: Endpoint) -> Option<(&'static str, Option<Conversion>, bool)> {
     for clause in clauses(accept) {
-        for media_type in SPOKEN {
+        for media_type in SUPPORTED {
             let sub = media_type.strip_prefix("application/").unwrap_or(media_type);
             let fits = match (clause.kind, clause.sub) {
                 ("*" | "application", "*") => true,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_usable_clause_wins() {
+    fn the_first_usable_clause_is_chosen() {
         assert_eq!(chosen("application/json"), Some(Output::default()));
         assert_eq!(chosen("*/*").map(|o| o.format), Some(Format::Json));
         assert_eq!(chosen("application/yaml").map(|o| o.format), Some(Format::Yaml));

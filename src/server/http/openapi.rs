@@ -31,10 +31,10 @@ impl Document {
 
 /// A cache of the documents requested so far, by path.
 #[derive(Debug, Default)]
-pub(in crate::server) struct Published(Mutex<BTreeMap<String, Made>>);
+pub(in crate::server) struct Published(Mutex<BTreeMap<String, CachedDocument>>);
 
 /// A cached document, and the tags of the compiled versions it was built from.
-type Made = (Vec<u64>, Arc<Document>);
+type CachedDocument = (Vec<u64>, Arc<Document>);
 
 /// The compiled versions that contribute to each document, by document path. The OpenAPI v2 document, whose key is
 /// [`V2`], includes all of them.
@@ -90,14 +90,14 @@ fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
     openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
         let mut document = publish(&serving.crd, version);
         if serving.group.is_empty() {
-            lead_to_core(&mut document);
+            rewrite_core_paths(&mut document);
         }
         document
     })))
 }
 
 /// Rewrites paths of the core group from `/apis//` to `/api/`.
-fn lead_to_core(document: &mut Value) {
+fn rewrite_core_paths(document: &mut Value) {
     let Some(Value::Object(paths)) = document.as_object_mut().and_then(|d| d.get_mut("paths")) else { return };
     *paths = std::mem::take(paths).into_iter().map(|(path, v)| (path.replacen("/apis//", "/api/", 1), v)).collect();
 }
@@ -106,7 +106,7 @@ fn lead_to_core(document: &mut Value) {
 pub const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 /// The media type of the same form in `Accept` headers. Go's parser rejects media types with an `@`, so responses do
 /// not use it.
-const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const REQUESTED_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /// Handles `/openapi/v2`.
 pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
@@ -115,7 +115,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
         .request
         .accept
         .as_deref()
-        .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), ASKED | PROTOBUF)))
+        .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), REQUESTED_PROTOBUF | PROTOBUF)))
         && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now)
         && let Ok(value) = crate::text::json::read(document.text.as_bytes())
     {
@@ -124,7 +124,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
         (response.body, response.format) = (ResponseBody::Json(Arc::new(value)), Format::Protobuf);
         return response;
     }
-    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+    if !negotiate::accepts_json(ctx.request.accept.as_deref()) {
         return empty(406, vary());
     }
     let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now) else {
@@ -147,7 +147,7 @@ pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
 /// Handles `/openapi/v3/…`.
 pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
     let mut headers = vec![("vary", "Accept".to_owned())];
-    if !negotiate::takes_json(ctx.request.accept.as_deref()) {
+    if !negotiate::accepts_json(ctx.request.accept.as_deref()) {
         return empty(406, headers);
     }
     // For an unknown path the server sends an empty 200 response.

@@ -22,7 +22,7 @@ pub(in crate::server) enum FieldValidation {
 
 impl FieldValidation {
     /// Returns true if the decoder must look for unknown and duplicate fields.
-    pub fn looks(self) -> bool {
+    pub fn is_enabled(self) -> bool {
         self != Self::Ignore
     }
 }
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_words_are_refused_together() {
+    fn invalid_values_are_reported_together() {
         let query = Query::parse("dryRun=x&fieldValidation=y&fieldManager=a%00");
         let refusal = write_options(&query, Write::Create, Release::NEWEST).unwrap_err();
         let texts: Vec<String> = refusal.errors.iter().map(ToString::to_string).collect();

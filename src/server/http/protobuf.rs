@@ -23,13 +23,13 @@ type Message = &'static [(u64, &'static str, Kind)];
 enum Kind {
     Text,
     /// `*string`: an empty string is kept.
-    TextThere,
+    TextPointer,
     Bool,
     /// `*bool`: false is kept.
-    BoolThere,
+    BoolPointer,
     Int,
     /// `*int64`: 0 is kept.
-    IntThere,
+    IntPointer,
     /// `*float64`
     Double,
     /// Bytes, written as base64 in JSON.
@@ -39,7 +39,7 @@ enum Kind {
     Json,
     One(Message),
     /// A repeated field.
-    Many(&'static Kind),
+    Repeated(&'static Kind),
     /// A map with string keys.
     Map(&'static Kind),
     SchemaOrList,
@@ -48,8 +48,8 @@ enum Kind {
 }
 
 use Kind::{
-    Bool, BoolThere, Bytes, Double, Int, IntThere, Json, Many, Map as MapOf, One, SchemaOrBool, SchemaOrList,
-    SchemaOrTexts, Text, TextThere, Time,
+    Bool, BoolPointer, Bytes, Double, Int, IntPointer, Json, Map as MapOf, One, Repeated, SchemaOrBool, SchemaOrList,
+    SchemaOrTexts, Text, TextPointer, Time,
 };
 
 static METADATA: Message = &[
@@ -62,20 +62,20 @@ static METADATA: Message = &[
     (7, "generation", Int),
     (8, "creationTimestamp", Time),
     (9, "deletionTimestamp", Time),
-    (10, "deletionGracePeriodSeconds", IntThere),
+    (10, "deletionGracePeriodSeconds", IntPointer),
     (11, "labels", MapOf(&Text)),
     (12, "annotations", MapOf(&Text)),
-    (13, "ownerReferences", Many(&One(OWNER))),
-    (14, "finalizers", Many(&Text)),
-    (17, "managedFields", Many(&One(MANAGED))),
+    (13, "ownerReferences", Repeated(&One(OWNER))),
+    (14, "finalizers", Repeated(&Text)),
+    (17, "managedFields", Repeated(&One(MANAGED))),
 ];
 static OWNER: Message = &[
     (5, "apiVersion", Text),
     (1, "kind", Text),
     (3, "name", Text),
     (4, "uid", Text),
-    (6, "controller", BoolThere),
-    (7, "blockOwnerDeletion", BoolThere),
+    (6, "controller", BoolPointer),
+    (7, "blockOwnerDeletion", BoolPointer),
 ];
 static MANAGED: Message = &[
     (1, "manager", Text),
@@ -87,17 +87,17 @@ static MANAGED: Message = &[
     (8, "subresource", Text),
 ];
 static DELETE_OPTIONS: Message = &[
-    (1, "gracePeriodSeconds", IntThere),
-    (2, "preconditions", One(&[(1, "uid", TextThere), (2, "resourceVersion", TextThere)])),
-    (3, "orphanDependents", BoolThere),
-    (4, "propagationPolicy", TextThere),
-    (5, "dryRun", Many(&Text)),
-    (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolThere),
+    (1, "gracePeriodSeconds", IntPointer),
+    (2, "preconditions", One(&[(1, "uid", TextPointer), (2, "resourceVersion", TextPointer)])),
+    (3, "orphanDependents", BoolPointer),
+    (4, "propagationPolicy", TextPointer),
+    (5, "dryRun", Repeated(&Text)),
+    (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolPointer),
 ];
 static NAMESPACE: Message = &[
     (1, "metadata", One(METADATA)),
-    (2, "spec", One(&[(1, "finalizers", Many(&Text))])),
-    (3, "status", One(&[(1, "phase", Text), (2, "conditions", Many(&One(NAMESPACE_CONDITION)))])),
+    (2, "spec", One(&[(1, "finalizers", Repeated(&Text))])),
+    (3, "status", One(&[(1, "phase", Text), (2, "conditions", Repeated(&One(NAMESPACE_CONDITION)))])),
 ];
 static NAMESPACE_CONDITION: Message = &[
     (1, "type", Text),
@@ -111,22 +111,22 @@ static SPEC: Message = &[
     (1, "group", Text),
     (3, "names", One(NAMES)),
     (4, "scope", Text),
-    (7, "versions", Many(&One(VERSION))),
+    (7, "versions", Repeated(&One(VERSION))),
     (9, "conversion", One(CONVERSION)),
     (10, "preserveUnknownFields", Bool),
 ];
 static NAMES: Message = &[
     (1, "plural", Text),
     (2, "singular", Text),
-    (3, "shortNames", Many(&Text)),
+    (3, "shortNames", Repeated(&Text)),
     (4, "kind", Text),
     (5, "listKind", Text),
-    (6, "categories", Many(&Text)),
+    (6, "categories", Repeated(&Text)),
 ];
 static STATUS: Message = &[
-    (1, "conditions", Many(&One(CONDITION))),
+    (1, "conditions", Repeated(&One(CONDITION))),
     (2, "acceptedNames", One(NAMES)),
-    (3, "storedVersions", Many(&Text)),
+    (3, "storedVersions", Repeated(&Text)),
     (4, "observedGeneration", Int),
 ];
 static CONDITION: Message = &[
@@ -143,13 +143,13 @@ static VERSION: Message = &[
     (3, "storage", Bool),
     (4, "schema", One(&[(1, "openAPIV3Schema", One(&SCHEMA_FIELDS))])),
     (5, "subresources", One(&[(1, "status", One(&[])), (2, "scale", One(SCALE))])),
-    (6, "additionalPrinterColumns", Many(&One(COLUMN))),
+    (6, "additionalPrinterColumns", Repeated(&One(COLUMN))),
     (7, "deprecated", Bool),
-    (8, "deprecationWarning", TextThere),
-    (9, "selectableFields", Many(&One(&[(1, "jsonPath", Text)]))),
+    (8, "deprecationWarning", TextPointer),
+    (9, "selectableFields", Repeated(&One(&[(1, "jsonPath", Text)]))),
 ];
 static SCALE: Message =
-    &[(1, "specReplicasPath", Text), (2, "statusReplicasPath", Text), (3, "labelSelectorPath", TextThere)];
+    &[(1, "specReplicasPath", Text), (2, "statusReplicasPath", Text), (3, "labelSelectorPath", TextPointer)];
 static COLUMN: Message = &[
     (1, "name", Text),
     (2, "type", Text),
@@ -160,15 +160,16 @@ static COLUMN: Message = &[
 ];
 static CONVERSION: Message = &[(1, "strategy", Text), (2, "webhook", One(WEBHOOK))];
 static WEBHOOK: Message = &[
-    (2, "clientConfig", One(&[(3, "url", TextThere), (1, "service", One(SERVICE)), (2, "caBundle", Bytes)])),
-    (3, "conversionReviewVersions", Many(&Text)),
+    (2, "clientConfig", One(&[(3, "url", TextPointer), (1, "service", One(SERVICE)), (2, "caBundle", Bytes)])),
+    (3, "conversionReviewVersions", Repeated(&Text)),
 ];
-static SERVICE: Message = &[(1, "namespace", Text), (2, "name", Text), (3, "path", TextThere), (4, "port", IntThere)];
+static SERVICE: Message =
+    &[(1, "namespace", Text), (2, "name", Text), (3, "path", TextPointer), (4, "port", IntPointer)];
 static SCHEMA: Kind = One(&SCHEMA_FIELDS);
 static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
     (1, "id", Text),
     (2, "$schema", Text),
-    (3, "$ref", TextThere),
+    (3, "$ref", TextPointer),
     (4, "description", Text),
     (5, "type", Text),
     (6, "format", Text),
@@ -178,21 +179,21 @@ static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
     (10, "exclusiveMaximum", Bool),
     (11, "minimum", Double),
     (12, "exclusiveMinimum", Bool),
-    (13, "maxLength", IntThere),
-    (14, "minLength", IntThere),
+    (13, "maxLength", IntPointer),
+    (14, "minLength", IntPointer),
     (15, "pattern", Text),
-    (16, "maxItems", IntThere),
-    (17, "minItems", IntThere),
+    (16, "maxItems", IntPointer),
+    (17, "minItems", IntPointer),
     (18, "uniqueItems", Bool),
     (19, "multipleOf", Double),
-    (20, "enum", Many(&Json)),
-    (21, "maxProperties", IntThere),
-    (22, "minProperties", IntThere),
-    (23, "required", Many(&Text)),
+    (20, "enum", Repeated(&Json)),
+    (21, "maxProperties", IntPointer),
+    (22, "minProperties", IntPointer),
+    (23, "required", Repeated(&Text)),
     (24, "items", SchemaOrList),
-    (25, "allOf", Many(&SCHEMA)),
-    (26, "oneOf", Many(&SCHEMA)),
-    (27, "anyOf", Many(&SCHEMA)),
+    (25, "allOf", Repeated(&SCHEMA)),
+    (26, "oneOf", Repeated(&SCHEMA)),
+    (27, "anyOf", Repeated(&SCHEMA)),
     (28, "not", One(&SCHEMA_FIELDS)),
     (29, "properties", MapOf(&SCHEMA)),
     (30, "additionalProperties", SchemaOrBool),
@@ -203,21 +204,21 @@ static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
     (35, "externalDocs", One(&[(1, "description", Text), (2, "url", Text)])),
     (36, "example", Json),
     (37, "nullable", Bool),
-    (38, "x-kubernetes-preserve-unknown-fields", BoolThere),
+    (38, "x-kubernetes-preserve-unknown-fields", BoolPointer),
     (39, "x-kubernetes-embedded-resource", Bool),
     (40, "x-kubernetes-int-or-string", Bool),
-    (41, "x-kubernetes-list-map-keys", Many(&Text)),
-    (42, "x-kubernetes-list-type", TextThere),
-    (43, "x-kubernetes-map-type", TextThere),
-    (44, "x-kubernetes-validations", Many(&One(RULE))),
+    (41, "x-kubernetes-list-map-keys", Repeated(&Text)),
+    (42, "x-kubernetes-list-type", TextPointer),
+    (43, "x-kubernetes-map-type", TextPointer),
+    (44, "x-kubernetes-validations", Repeated(&One(RULE))),
 ];
 static RULE: Message = &[
     (1, "rule", Text),
     (2, "message", Text),
     (3, "messageExpression", Text),
-    (4, "reason", TextThere),
+    (4, "reason", TextPointer),
     (5, "fieldPath", Text),
-    (6, "optionalOldSelf", BoolThere),
+    (6, "optionalOldSelf", BoolPointer),
 ];
 
 static AUTOSCALING: Message = &[
@@ -335,7 +336,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
     while let Some((number, wire)) = reader.field()? {
         let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
         match kind {
-            Many(each) => {
+            Repeated(each) => {
                 let item = value(**each, wire, depth)?.unwrap_or_else(|| zero(**each));
                 match object.get_mut(*name) {
                     Some(Value::Array(items)) => items.push(item),
@@ -386,14 +387,14 @@ fn zero(kind: Kind) -> Value {
 fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, String> {
     Ok(match (kind, wire) {
         (Text, Wire::Bytes(bytes)) => Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(text::lossy(b))),
-        (TextThere, Wire::Bytes(bytes)) => Some(Value::from(text::lossy(bytes))),
+        (TextPointer, Wire::Bytes(bytes)) => Some(Value::from(text::lossy(bytes))),
         (Bytes, Wire::Bytes(bytes)) => {
             Some(bytes).filter(|b| !b.is_empty()).map(|b| Value::from(Encoding::Standard.encode(b)))
         }
         (Bool, Wire::Number(number)) => (number != 0).then_some(Value::Bool(true)),
-        (BoolThere, Wire::Number(number)) => Some(Value::Bool(number != 0)),
+        (BoolPointer, Wire::Number(number)) => Some(Value::Bool(number != 0)),
         (Int, Wire::Number(number)) => (number != 0).then_some(Value::Int(number as i64)),
-        (IntThere, Wire::Number(number)) => Some(Value::Int(number as i64)),
+        (IntPointer, Wire::Number(number)) => Some(Value::Int(number as i64)),
         (Double, Wire::Eight(bytes)) => {
             let number = f64::from_le_bytes(bytes);
             if !number.is_finite() {
@@ -415,7 +416,8 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
         (SchemaOrList, Wire::Bytes(bytes)) => {
-            let mut either = message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "list", Many(&SCHEMA))], bytes, depth + 1)?;
+            let mut either =
+                message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "list", Repeated(&SCHEMA))], bytes, depth + 1)?;
             either.remove("list").or_else(|| either.remove("one")).or(Some(Value::Null))
         }
         (SchemaOrBool, Wire::Bytes(bytes)) => {
@@ -424,7 +426,8 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
             either.remove("one").or(Some(Value::Bool(allows)))
         }
         (SchemaOrTexts, Wire::Bytes(bytes)) => {
-            let mut either = message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "texts", Many(&Text))], bytes, depth + 1)?;
+            let mut either =
+                message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "texts", Repeated(&Text))], bytes, depth + 1)?;
             either.remove("texts").or_else(|| either.remove("one")).or(Some(Value::Null))
         }
         (_, wire) => return Err(wrong(wire)),
@@ -470,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_left_out_as_json_does() {
+    fn zero_values_are_omitted_like_in_json() {
         let labels = f(11, [f(1, "a"), f(2, "")].concat());
         let metadata = [f(1, "x"), f(2, ""), vec![56, 0], f(8, ""), f(9, [8, 1]), labels].concat();
         assert_eq!(
@@ -480,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_have_either_this_or_that() {
+    fn unions_of_schemas_are_decoded() {
         let text = f(5, "string");
         let list = |number: u8| [&[number | 0x80, 1][..], &[text.len() as u8 + 2], &f(1, &text)].concat();
         let maximum = [&[73][..], &1.5f64.to_le_bytes()].concat();
@@ -498,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_json_has_not_are_refused() {
+    fn infinities_and_nan_are_refused() {
         let maximum = [&[73][..], &f64::NAN.to_le_bytes()].concat();
         let raw = f(2, f(7, f(4, f(1, maximum))));
         let error = read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw)).unwrap_err();
@@ -506,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn undecodable_objects_are_reported() {
         let text = |bytes: &[u8]| read(bytes).unwrap_err().into_text();
         assert_eq!(text(b""), "empty data");
         assert_eq!(text(b"k8s\0"), "empty body");

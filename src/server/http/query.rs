@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_queries_as_go_does() {
+    fn queries_are_parsed_like_go() {
         let q = Query::parse("a=1&b=x%20y+z&a=2&bad=%zz&c&d;e=1");
         assert_eq!(q.first("a"), Some("1"));
         assert_eq!(q.all("a").collect::<Vec<_>>(), ["1", "2"]);

@@ -334,7 +334,7 @@ mod tests {
     const FOOS: GroupResource<'_> = GroupResource { group: "example.com", resource: "foos" };
 
     #[test]
-    fn equal_errors_are_told_once_but_each_is_a_cause() {
+    fn equal_errors_are_listed_once_but_each_is_a_cause() {
         let error = FieldError::required(&FieldPath::new("a"), "");
         let status = Refusal::invalid(FOOS, "x", vec![error.clone(), error]).to_value();
         assert_eq!(status.str_at(&["message"]), Some("foos.example.com \"x\" is invalid: a: Required value"));

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn pretty_text_breaks_lines() {
+    fn pretty_json_is_indented() {
         let v = read(br#"{"kind":"Foo","a":[1,{}],"b":[]}"#).unwrap();
         assert_eq!(pretty(&v), "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"kind\": \"Foo\"\n}");
     }

@@ -93,7 +93,7 @@ impl<S: Strategy> Registry<S> {
         }
         let written = self.strategy.written(object, decoded)?;
         written.check_size(body::length(&ctx.request.body))?;
-        ctx.server.enter_namespace(&ctx.target.namespace, ctx.request.now);
+        ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);
         self.commit(ctx.server, &key, None, written).map_err(|_| {
             // Another thread created an object with this name.
             let existing = objects.get(&key).map(|stored| stored.raw());

@@ -1,4 +1,4 @@
-//! Persistence: every commit is passed to a [`Journal`], and [`Server::keep_in`] restores the objects of a journal.
+//! Persistence: every commit is passed to a [`Journal`], and [`Server::restore_from`] restores the objects of a journal.
 
 use crate::server::registry::store::notifier::WatchNotifier;
 use crate::server::{Server, Timestamp};
@@ -30,7 +30,7 @@ pub struct Commit<'a> {
 
 /// A restored object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct RestoredObject {
     /// As in [`Commit`].
     pub definition: String,
     /// As in [`Commit`].
@@ -43,20 +43,20 @@ pub struct Kept {
 
 /// How a server stores objects; shared by all its collections.
 #[derive(Debug, Default)]
-pub(in crate::server) struct Keeping {
+pub(in crate::server) struct StorageConfig {
     /// The journal, once it is set.
     pub journal: OnceLock<Arc<dyn Journal>>,
     /// Wakes watches if many are waiting; without a notifier, the committing thread wakes them.
     pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
     /// True to store objects that were not written recently as compressed JSON.
-    pub packs: bool,
+    pub compresses: bool,
     ids: AtomicU64,
 }
 
-impl Keeping {
+impl StorageConfig {
     /// A configuration that stores objects as compressed JSON.
     pub fn compact() -> Self {
-        Self { packs: true, ..Self::default() }
+        Self { compresses: true, ..Self::default() }
     }
 
     /// Returns a number that is unique in this server and never 0, for a compiled version or a watch.
@@ -72,9 +72,16 @@ impl Server {
     /// Restores the objects that an earlier server wrote to `journal`, whose last resourceVersion was `revision`, and
     /// passes every later commit to the journal. Only the first call sets the journal. Objects without a CRD are
     /// dropped, as when a CRD is deleted. Returns their names.
-    pub fn keep_in(&self, journal: Arc<dyn Journal>, kept: Vec<Kept>, revision: u64, now: Timestamp) -> Vec<String> {
+    pub fn restore_from(
+        &self,
+        journal: Arc<dyn Journal>,
+        kept: Vec<RestoredObject>,
+        revision: u64,
+        now: Timestamp,
+    ) -> Vec<String> {
         let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (crds, objects): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|k| k.definition == DEFINITIONS);
+        let (crds, objects): (Vec<RestoredObject>, Vec<RestoredObject>) =
+            kept.into_iter().partition(|k| k.definition == DEFINITIONS);
         let names: BTreeSet<String> = crds.iter().map(|k| k.key.clone()).collect();
         for crd in crds {
             self.definitions.objects.seed(&crd.key, crd.object, Some(crd.revision), &self.revision);
@@ -91,11 +98,11 @@ impl Server {
         }
         self.revision.reach(revision);
         // Earlier events are not persisted, so clients with an older resourceVersion must list again.
-        self.definitions.objects.forget_past(self.revision.current());
+        self.definitions.objects.reset_log(self.revision.current());
         for serving in self.serving.read().unwrap_or_else(PoisonError::into_inner).values() {
-            serving.objects.forget_past(self.revision.current());
+            serving.objects.reset_log(self.revision.current());
         }
-        let _ = self.keeping.journal.set(journal);
+        let _ = self.storage_config.journal.set(journal);
         drop(writing);
         // The earlier server may have stopped before its controllers ran.
         for name in &names {
@@ -124,7 +131,7 @@ mod tests {
     #[derive(Debug, Default)]
     struct Memory(Mutex<(Live, u64)>);
 
-    type Live = BTreeMap<(String, String), Kept>;
+    type Live = BTreeMap<(String, String), RestoredObject>;
 
     impl Journal for Memory {
         fn commit(&self, commit: &Commit<'_>) {
@@ -135,7 +142,7 @@ mod tests {
             match commit.object {
                 Some(text) => {
                     let object = json::read(text.as_bytes()).unwrap();
-                    memory.0.insert(place, Kept { definition, key, revision: commit.revision, object });
+                    memory.0.insert(place, RestoredObject { definition, key, revision: commit.revision, object });
                 }
                 None => drop(memory.0.remove(&place)),
             }
@@ -154,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_journal_kept_comes_back() {
+    fn journaled_objects_are_restored() {
         let (server, journal) = (Server::new(Release::NEWEST, 1), Arc::new(Memory::default()));
-        server.keep_in(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0, Timestamp::default());
+        server.restore_from(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0, Timestamp::default());
         let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
             "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
             "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
@@ -172,7 +179,7 @@ mod tests {
         let (kept, last) = std::mem::take(&mut *journal.0.lock().unwrap());
         let again = Server::new(Release::NEWEST, 2);
         let journal = Arc::new(Memory::default());
-        assert_eq!(again.keep_in(journal, kept.into_values().collect(), last, Timestamp::default()), [""; 0]);
+        assert_eq!(again.restore_from(journal, kept.into_values().collect(), last, Timestamp::default()), [""; 0]);
         for path in [CRDS.to_owned(), format!("{CRDS}/kites.toys.example.com"), KITES.to_owned(), format!("{KITES}/a")]
         {
             assert_eq!(send(&again, Method::Get, &path, ""), send(&server, Method::Get, &path, ""), "{path}");

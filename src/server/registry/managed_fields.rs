@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn new_times_alone_are_no_change() {
+    fn a_change_of_timestamps_alone_is_no_change() {
         let with = |time: &str, label: &str| {
             let entry = object([("manager", "m"), ("time", time)]);
             let metadata = object([(FIELD, Value::Array(vec![entry])), ("name", Value::from(label))]);

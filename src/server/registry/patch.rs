@@ -93,7 +93,7 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         }
         Err(error) => return Err(Refusal::bad_request(unreadable(error.message, kind, &options, ctx.release()))),
     };
-    let strict = if options.field_validation.looks() { document.errors } else { Vec::new() };
+    let strict = if options.field_validation.is_enabled() { document.errors } else { Vec::new() };
     // Only `test` operations compare source texts.
     let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
     let raw = if kind == Kind::Json && document.value.as_array().is_some_and(|ops| ops.iter().any(tests)) {
@@ -115,7 +115,7 @@ struct Patch {
 impl Patch {
     /// Returns the patched object and the strict decoding errors of the patch.
     fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
-        let looks = options.field_validation.looks();
+        let looks = options.field_validation.is_enabled();
         match self.kind {
             Kind::Json => {
                 let mut strict: Vec<String> =
@@ -136,7 +136,7 @@ impl Patch {
 fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Release) -> String {
     match kind {
         _ if release.since(V1_37) => "invalid JSON patch".to_owned(),
-        _ if options.field_validation.looks() => format!("error decoding patch: {error}"),
+        _ if options.field_validation.is_enabled() => format!("error decoding patch: {error}"),
         Kind::Json => error,
         _ => "Invalid JSON Patch".to_owned(),
     }

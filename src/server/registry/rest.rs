@@ -184,7 +184,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn the_last_finalizer_lets_a_deleted_object_go() {
+    fn removing_the_last_finalizer_removes_a_deleted_object() {
         let deleting = object([("metadata", object([("deletionTimestamp", "2026-01-01T00:00:00Z")]))]);
         let held = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into()]))]))]);
         assert!(should_delete(&deleting, &deleting));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_wish_wins_over_finalizers() {
+    fn an_explicit_option_takes_precedence_over_finalizers() {
         let have = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into(), ORPHAN.into()]))]))]);
         let none = DeleteOptions::default();
         assert_eq!(deletion_finalizers(&have, &none), ["a/b", ORPHAN]);

@@ -9,7 +9,7 @@ mod stored;
 
 use crate::field::names;
 use crate::server::http::status::Refusal;
-use crate::server::registry::journal::{self, Commit, Keeping};
+use crate::server::registry::journal::{self, Commit, StorageConfig};
 use crate::server::registry::metadata;
 use crate::value::{Value, quote};
 use log::Log;
@@ -54,7 +54,7 @@ impl Revision {
 pub(in crate::server) struct Collection {
     /// The name of the CRD, for the journal.
     definition: String,
-    keeping: Arc<Keeping>,
+    storage_config: Arc<StorageConfig>,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
     /// Written while the lock of `objects` is held, so that events are in revision order.
     log: RwLock<Log>,
@@ -66,10 +66,10 @@ pub(in crate::server) struct Collection {
 }
 
 /// The number of most recently written objects that stay uncompressed.
-const RECENT: usize = 256;
+const MAX_UNCOMPRESSED: usize = 256;
 
 /// If more watches than this are waiting, the notifier wakes them instead of the committing thread.
-const MANY: usize = 64;
+const MAX_WAKES: usize = 64;
 
 /// Objects with their keys.
 pub(in crate::server) type Found = Vec<(String, Arc<Stored>)>;
@@ -95,10 +95,10 @@ pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<Stri
 
 impl Collection {
     /// Creates an empty collection whose event log starts at `revision`.
-    pub fn new(definition: &str, keeping: &Arc<Keeping>, revision: u64) -> Self {
+    pub fn new(definition: &str, storage_config: &Arc<StorageConfig>, revision: u64) -> Self {
         Self {
             definition: definition.to_owned(),
-            keeping: Arc::clone(keeping),
+            storage_config: Arc::clone(storage_config),
             objects: RwLock::default(),
             log: RwLock::new(Log::new(revision)),
             waiting: Mutex::default(),
@@ -109,38 +109,38 @@ impl Collection {
 
     /// Returns a number that is unique in this server.
     pub fn next_id(&self) -> u64 {
-        self.keeping.next_id()
+        self.storage_config.next_id()
     }
 
     /// The JSON of `object` for the journal, if there is one. Called before the lock is taken.
     fn text(&self, object: &Value) -> Option<String> {
-        self.keeping.journal.get().map(|_| journal::text(object))
+        self.storage_config.journal.get().map(|_| journal::text(object))
     }
 
     /// Compresses the least recently written object, if compression is enabled. CRDs are never compressed, because they
     /// are few and read often.
-    fn rest(&self, stored: &Arc<Stored>) {
-        if !self.keeping.packs || self.definition == journal::DEFINITIONS {
+    fn compress_oldest(&self, stored: &Arc<Stored>) {
+        if !self.storage_config.compresses || self.definition == journal::DEFINITIONS {
             return;
         }
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.push_back(Arc::clone(stored));
-        let rested = if recent.len() > RECENT { recent.pop_front() } else { None };
+        let oldest = if recent.len() > MAX_UNCOMPRESSED { recent.pop_front() } else { None };
         drop(recent);
         // An object that was replaced or removed is referenced only here and need not be compressed.
-        if let Some(rested) = rested.filter(|stored| Arc::strong_count(stored) > 1) {
-            rested.pack(&self.dictionary);
+        if let Some(oldest) = oldest.filter(|stored| Arc::strong_count(stored) > 1) {
+            oldest.compress(&self.dictionary);
         }
     }
 
-    fn tell(&self, key: &str, revision: u64, object: Option<&str>) {
-        if let Some(journal) = self.keeping.journal.get() {
+    fn write_to_journal(&self, key: &str, revision: u64, object: Option<&str>) {
+        if let Some(journal) = self.storage_config.journal.get() {
             journal.commit(&Commit { definition: &self.definition, key, revision, object });
         }
     }
 
     /// Drops all events up to `revision`.
-    pub fn forget_past(&self, revision: u64) {
+    pub fn reset_log(&self, revision: u64) {
         self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
     }
 
@@ -185,14 +185,14 @@ impl Collection {
     /// Wakes all waiting watches.
     pub fn wake(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        match self.keeping.notifier.get().filter(|_| waiting.len() > MANY) {
+        match self.storage_config.notifier.get().filter(|_| waiting.len() > MAX_WAKES) {
             Some(notifier) => notifier.notify(waiting.into_values().collect()),
             None => waiting.into_values().for_each(Waker::wake),
         }
     }
 
     /// The current revision. When this returns, all events of this collection up to that revision are in its log.
-    pub fn settled(&self, revision: &Revision) -> u64 {
+    pub fn consistent_revision(&self, revision: &Revision) -> u64 {
         let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         revision.current()
     }
@@ -220,14 +220,14 @@ impl Collection {
             return Err(Raced);
         }
         let revision = revision.next();
-        self.tell(key, revision, text.as_deref());
+        self.write_to_journal(key, revision, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
         let stored = Arc::new(Stored::new(object, revision));
         let before = objects.insert(key.to_owned(), Arc::clone(&stored));
         self.record(Event::new(revision, key, before, Some(Arc::clone(&stored))));
         drop(objects);
         self.wake();
-        self.rest(&stored);
+        self.compress_oldest(&stored);
         Ok(stored)
     }
 
@@ -237,15 +237,15 @@ impl Collection {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let number = own.unwrap_or_else(|| revision.next());
         revision.reach(number);
-        self.tell(key, number, text.as_deref());
+        self.write_to_journal(key, number, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
         let stored = Arc::new(Stored::new(object, number));
         objects.insert(key.to_owned(), Arc::clone(&stored));
         // The object counts as existing before, so there is no event; the log is reset because it is no longer
         // complete.
-        self.forget_past(revision.current());
+        self.reset_log(revision.current());
         drop(objects);
-        self.rest(&stored);
+        self.compress_oldest(&stored);
     }
 
     /// Removes the object at `key` if it is still `expected`, and returns the revision of the removal.
@@ -255,7 +255,7 @@ impl Collection {
             return Err(Raced);
         }
         let revision = revision.next();
-        self.tell(key, revision, None);
+        self.write_to_journal(key, revision, None);
         let before = objects.remove(key);
         self.record(Event::new(revision, key, before, None));
         drop(objects);
@@ -290,7 +290,7 @@ mod tests {
     use crate::value::object;
 
     #[test]
-    fn a_write_that_comes_second_is_refused() {
+    fn the_second_of_two_racing_writes_is_refused() {
         let (store, revision) = (Collection::new("", &Arc::default(), 0), Revision::default());
         let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
         assert_eq!((a.revision, metadata::text(&a.raw(), "resourceVersion")), (2, "2"));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_is_still_there() {
+    fn old_revisions_can_be_listed() {
         let (store, revision) = (Collection::new("", &Arc::default(), 1), Revision::default());
         let a = store.put("ns/a", None, object([("kind", "X")]), &revision).unwrap();
         store.put("ns/b", None, object([("kind", "X")]), &revision).unwrap();

@@ -25,7 +25,7 @@ use view::View;
 impl Server {
     /// Sets the notifier that wakes watches if many are waiting. Only the first call has an effect.
     pub fn notify_with(&self, notifier: Arc<dyn WatchNotifier>) {
-        let _ = self.keeping.notifier.set(notifier);
+        let _ = self.storage_config.notifier.set(notifier);
     }
 }
 
@@ -39,7 +39,7 @@ pub struct Watch {
     /// The initial objects that have not been sent yet.
     initial: VecDeque<Arc<Stored>>,
     /// True until the bookmark that marks the end of the initial objects has been sent.
-    owes_end_of_initial: bool,
+    initial_end_pending: bool,
     /// The revision up to which all events have been sent.
     at: u64,
     phase: Phase,
@@ -57,7 +57,7 @@ enum Phase {
 
 /// The next step of a watch.
 enum Step {
-    Tell(Arc<[u8]>),
+    Send(Arc<[u8]>),
     Wait,
     End,
 }
@@ -86,22 +86,22 @@ impl<S: ReadStrategy + 'static> Registry<S> {
         let scope = Scope::of(ctx, self.strategy.is_namespaced(), &options);
         let form = form(&ctx.query, output)?;
         let timeout_seconds = options.timeout_seconds;
-        let beginning = Beginning::find(&objects, &ctx.server.revision, wanted, &options, &scope);
+        let start = Start::find(&objects, &ctx.server.revision, wanted, &options, &scope);
         Ok(Watch {
             id: objects.next_id(),
             objects,
             revision: Arc::clone(&ctx.server.revision),
             bookmarks: options.allow_bookmarks,
             timeout_seconds,
-            owes_end_of_initial: options.allow_bookmarks && options.send_initial_events == Some(true),
+            initial_end_pending: options.allow_bookmarks && options.send_initial_events == Some(true),
             view: View::new(Box::new(self.strategy), options, scope, form.0, form.1),
-            initial: beginning.initial,
-            at: beginning.at,
+            initial: start.initial,
+            at: start.at,
             phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {
                 // A negative timeout ends the watch before its first event.
                 Phase::Ended
             } else {
-                beginning.failure.map_or(Phase::Running, Phase::Failing)
+                start.failure.map_or(Phase::Running, Phase::Failing)
             },
             warnings: Vec::new(),
         })
@@ -122,13 +122,13 @@ fn form(query: &Query, output: &Output) -> Result<(Option<Conversion>, options::
 }
 
 /// The starting point of a watch.
-struct Beginning {
+struct Start {
     initial: VecDeque<Arc<Stored>>,
     at: u64,
     failure: Option<Refusal>,
 }
 
-impl Beginning {
+impl Start {
     fn find(objects: &Collection, revision: &Revision, wanted: u64, options: &ListOptions, scope: &Scope) -> Self {
         let from = |at, failure| Self { initial: VecDeque::new(), at, failure };
         let (current, state_first) = (revision.current(), options.send_initial_events.unwrap_or(wanted == 0));
@@ -144,7 +144,7 @@ impl Beginning {
             return from(objects.list(scope.prefix(), "", revision).1, None);
         }
         let failure = match objects.next(wanted) {
-            Next::Lost(start) => Some(Refusal::expired(format!("too old resource version: {wanted} ({start})"))),
+            Next::Expired(start) => Some(Refusal::expired(format!("too old resource version: {wanted} ({start})"))),
             _ => None,
         };
         from(wanted, failure)
@@ -162,7 +162,7 @@ impl Watch {
             step = self.step(now);
         }
         match step {
-            Step::Tell(text) => Poll::Ready(Some(text)),
+            Step::Send(text) => Poll::Ready(Some(text)),
             Step::End => Poll::Ready(None),
             Step::Wait => Poll::Pending,
         }
@@ -171,7 +171,7 @@ impl Watch {
     /// The next event, if there is one already.
     pub fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         match self.step(now) {
-            Step::Tell(text) => Some(text),
+            Step::Send(text) => Some(text),
             Step::Wait | Step::End => None,
         }
     }
@@ -188,12 +188,12 @@ impl Watch {
 
     /// A bookmark at the current revision; `None` while there are unsent events.
     pub fn bookmark(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
-        if !self.initial.is_empty() || self.owes_end_of_initial || !matches!(self.phase, Phase::Running) {
+        if !self.initial.is_empty() || self.initial_end_pending || !matches!(self.phase, Phase::Running) {
             return None;
         }
         // Read before the log, so that no event up to this revision is missed.
-        let current = self.objects.settled(&self.revision);
-        if !matches!(self.objects.next(self.at), Next::Nothing) {
+        let current = self.objects.consistent_revision(&self.revision);
+        if !matches!(self.objects.next(self.at), Next::UpToDate) {
             return None;
         }
         self.at = self.at.max(current);
@@ -209,13 +209,13 @@ impl Watch {
         loop {
             match std::mem::replace(&mut self.phase, Phase::Ended) {
                 Phase::Ended => return Step::End,
-                Phase::Failing(refusal) => return Step::Tell(View::error(&refusal)),
+                Phase::Failing(refusal) => return Step::Send(View::error(&refusal)),
                 Phase::Running => self.phase = Phase::Running,
             }
-            let told = if let Some(stored) = self.initial.pop_front() {
+            let event = if let Some(stored) = self.initial.pop_front() {
                 self.view.initial(&stored, now)
-            } else if self.owes_end_of_initial {
-                self.owes_end_of_initial = false;
+            } else if self.initial_end_pending {
+                self.initial_end_pending = false;
                 Ok(Some(self.view.bookmark(self.at, true, now)))
             } else {
                 match self.objects.next(self.at) {
@@ -224,13 +224,13 @@ impl Watch {
                         self.view.event(&event, now)
                     }
                     // The log has dropped events that this watch has not sent.
-                    Next::Lost(_) => return Step::End,
-                    Next::Nothing if self.view.is_over() => return Step::End,
-                    Next::Nothing => return Step::Wait,
+                    Next::Expired(_) => return Step::End,
+                    Next::UpToDate if self.view.is_over() => return Step::End,
+                    Next::UpToDate => return Step::Wait,
                 }
             };
-            match told {
-                Ok(Some(text)) => return Step::Tell(text),
+            match event {
+                Ok(Some(text)) => return Step::Send(text),
                 Ok(None) => {}
                 Err(refusal) => self.phase = Phase::Failing(refusal),
             }

@@ -20,7 +20,7 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     }
 
     /// Returns true if request bodies may be Protobuf.
-    fn takes_protobuf(&self) -> bool {
+    fn accepts_protobuf(&self) -> bool {
         false
     }
 

@@ -146,7 +146,7 @@ impl Strategy for CustomResource {
     }
 
     fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
-        negotiate::input_of_objects(content_type, !self.serving.built_in.takes_protobuf())
+        negotiate::input_of_objects(content_type, !self.serving.built_in.accepts_protobuf())
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
@@ -254,7 +254,7 @@ impl Strategy for CustomResource {
     }
 
     fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
-        self.version.remember(stored, shown);
+        self.version.cache_read(stored, shown);
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {

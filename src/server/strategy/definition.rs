@@ -44,8 +44,8 @@ pub(in crate::server) struct Definitions {
 
 impl Definitions {
     /// Creates an empty collection at a revision.
-    pub fn new(keeping: &Arc<journal::Keeping>, revision: u64) -> Self {
-        let objects = Collection::new(journal::DEFINITIONS, keeping, revision);
+    pub fn new(storage_config: &Arc<journal::StorageConfig>, revision: u64) -> Self {
+        let objects = Collection::new(journal::DEFINITIONS, storage_config, revision);
         Self { objects: Arc::new(objects), writing: Mutex::default() }
     }
 }

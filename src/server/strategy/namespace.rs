@@ -55,7 +55,7 @@ impl Server {
     pub fn with_namespaces(mut self, rule: Namespaces, names: &[String], now: Timestamp) -> Self {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
         if let Some(definition) = definition {
-            let objects = Collection::new(NAME, &self.keeping, self.revision.current());
+            let objects = Collection::new(NAME, &self.storage_config, self.revision.current());
             let serving =
                 Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release).built_in(&Namespace);
             self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
@@ -74,7 +74,7 @@ impl Server {
     }
 
     /// Creates the namespace of a new object if it does not exist.
-    pub(in crate::server) fn enter_namespace(&self, namespace: &str, now: Timestamp) {
+    pub(in crate::server) fn ensure_namespace(&self, namespace: &str, now: Timestamp) {
         if self.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
             self.create_namespace(namespace, now);
         }
@@ -110,7 +110,7 @@ impl BuiltIn for Namespace {
         metadata::set(object, "generation", None);
     }
 
-    fn takes_protobuf(&self) -> bool {
+    fn accepts_protobuf(&self) -> bool {
         true
     }
 
@@ -157,7 +157,7 @@ mod tests {
     use crate::server::{Method, Request};
 
     #[test]
-    fn clients_make_and_take_namespaces() {
+    fn clients_create_and_delete_namespaces() {
         let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
         let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
         let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;

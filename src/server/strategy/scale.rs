@@ -212,7 +212,7 @@ impl Strategy for ScaleOf {
         if !revision.is_empty() {
             metadata::set_text(&mut object, "resourceVersion", revision);
         }
-        self.fields(existing)?.carry(&scale, &mut object)?;
+        self.fields(existing)?.transfer(&scale, &mut object)?;
         Ok(object)
     }
 

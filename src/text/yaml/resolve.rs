@@ -1,25 +1,25 @@
-//! The type and value of a scalar in YAML 1.1, as `resolve.go` determines them.
+//! Resolves the type and value of a YAML 1.1 scalar like `resolve.go`.
 //!
-//! Surprises: `y`, `on` and `NO` are booleans; `0777` and `0o777` are 511, `0b11` is 3, `1_000` is 1000, but `1:30` is
-//! text; dates are text; numbers too large for a float are text.
+//! Some results are unexpected: `y`, `on` and `NO` are booleans; `0777` and `0o777` are 511, `0b11` is 3 and `1_000` is
+//! 1000, but `1:30` is a string; dates are strings; numbers out of the float64 range are strings.
 
 use crate::value::base64::Encoding;
 use std::borrow::Cow;
 
-/// A scalar's value, as Go's decoder holds it.
+/// The value of a scalar in Go's decoder.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// `null`, `~` or nothing.
+    /// `null`, `~` or an empty text.
     Null,
     /// A boolean.
     Bool(bool),
-    /// An integer that fits int64.
+    /// An integer in the range of int64.
     Int(i64),
-    /// A larger one that fits uint64.
+    /// A larger integer in the range of uint64.
     Uint(u64),
-    /// Any other number, `.inf` and `.nan` too.
+    /// Any other number, including `.inf` and `.nan`.
     Float(f64),
-    /// Text.
+    /// A string.
     Text(Cow<'a, str>),
 }
 
@@ -43,7 +43,10 @@ pub fn plain(text: &str) -> Scalar<'_> {
     value.unwrap_or(Scalar::Text(Cow::Borrowed(text)))
 }
 
-/// The value of a scalar with a tag; `Err` is the text of the error.
+/// The value of a scalar with a tag.
+///
+/// # Errors
+/// Returns Go's message.
 pub fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String> {
     match tag {
         BINARY => match Encoding::Standard.decode(text) {
@@ -66,7 +69,7 @@ pub fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String> {
                 _ => Err(format!("yaml: cannot decode {} `{text}` as a {}", short(found), short(tag))),
             }
         }
-        // `!!str`, and tags that mean nothing here.
+        // `!!str`, and tags without meaning here.
         _ => Ok(Scalar::Text(Cow::Borrowed(text))),
     }
 }
@@ -75,7 +78,7 @@ fn short(tag: &str) -> String {
     tag.strip_prefix(super::TAG_PREFIX).map_or_else(|| tag.to_owned(), |name| format!("!!{name}"))
 }
 
-/// The words that are not text.
+/// Keywords, which are not strings.
 fn word(text: &str) -> Option<Scalar<'static>> {
     if text.len() > 5 {
         return None;
@@ -94,7 +97,7 @@ fn word(text: &str) -> Option<Scalar<'static>> {
 fn number(text: &str) -> Option<Scalar<'static>> {
     let digits: Cow<'_, str> = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
     int(&digits).or_else(|| float(&digits)).or_else(|| {
-        // Only these are left: a sign after `0b`.
+        // The only remaining case is a sign after `0b`.
         let signed = digits.strip_prefix("0b")?;
         let (negative, bits) = match signed.strip_prefix('-') {
             Some(bits) => (true, bits),
@@ -104,7 +107,7 @@ fn number(text: &str) -> Option<Scalar<'static>> {
     })
 }
 
-/// `strconv.ParseInt(text, 0, 64)`, and `ParseUint` if that is too small.
+/// `strconv.ParseInt(text, 0, 64)` or, if out of range, `ParseUint`.
 fn int(text: &str) -> Option<Scalar<'static>> {
     let (sign, magnitude) = match text.as_bytes().first() {
         Some(sign @ (b'+' | b'-')) => (Some(*sign), text.get(1..)?),
@@ -130,11 +133,11 @@ fn integer(negative: bool, magnitude: u64) -> Option<Scalar<'static>> {
 }
 
 fn u64_of(digits: &str, radix: u32) -> Option<u64> {
-    // `from_str_radix` takes a sign, which does not belong here.
+    // `from_str_radix` accepts a sign, which is not allowed here.
     if digits.as_bytes().first()?.is_ascii_alphanumeric() { u64::from_str_radix(digits, radix).ok() } else { None }
 }
 
-/// A number that begins with a point, in which `_` must be between two digits.
+/// Parses a number that begins with a point, in which `_` must be between two digits.
 fn fraction(text: &str) -> Option<Scalar<'static>> {
     if !text.contains('_') {
         return float(text);
@@ -151,7 +154,7 @@ fn fraction(text: &str) -> Option<Scalar<'static>> {
     float(&text.replace('_', ""))
 }
 
-/// Digits with a point or an exponent; `None` for anything else and for what is too large.
+/// Parses digits with a point or an exponent; `None` for anything else and for numbers out of range.
 fn float(text: &str) -> Option<Scalar<'static>> {
     let digits = |rest: &mut &[u8]| {
         let count = rest.iter().take_while(|c| c.is_ascii_digit()).count();
@@ -186,7 +189,7 @@ fn float(text: &str) -> Option<Scalar<'static>> {
     text.parse::<f64>().ok().filter(|x| x.is_finite()).map(Scalar::Float)
 }
 
-/// Whether yaml.v2 would resolve `text` as a timestamp (`parseTimestamp`), so that the writer must quote it.
+/// Returns true if yaml.v2 resolves `text` as a timestamp (`parseTimestamp`), so that it must be quoted when written.
 pub fn timestamp(text: &str) -> bool {
     let Some((year, rest)) = text.split_at_checked(4) else { return false };
     let Some(rest) = rest.strip_prefix('-') else { return false };
@@ -196,7 +199,7 @@ pub fn timestamp(text: &str) -> bool {
     date_and_time(year.parse().unwrap_or(0), rest).is_some()
 }
 
-/// One or two digits and what follows them.
+/// Parses one or two digits and returns the rest.
 fn short_number(text: &str) -> Option<(u32, &str)> {
     let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at_checked(digits)?;
@@ -236,7 +239,7 @@ fn date_and_time(year: u32, text: &str) -> Option<()> {
     }
 }
 
-/// `15:4:5`, perhaps with a fraction, and what follows it.
+/// Parses a time such as `15:4:5`, with an optional fraction, and returns the rest.
 fn time(text: &str) -> Option<&str> {
     let (hour, rest) = short_number(text)?;
     let (minute, rest) = short_number(rest.strip_prefix(':')?)?;

@@ -173,7 +173,7 @@ impl<'a> Scanner<'a> {
     /// Skips a line break of `width` bytes and returns its character in a scalar.
     fn skip_break(&mut self, width: usize) -> char {
         let lead = self.byte(0);
-        let meaning = match (lead, self.byte(2)) {
+        let line_break = match (lead, self.byte(2)) {
             (0xe2, 0xa8) => '\u{2028}',
             (0xe2, _) => '\u{2029}',
             _ => '\n',
@@ -185,7 +185,7 @@ impl<'a> Scanner<'a> {
         }
         self.line += 1;
         self.line_index = self.index();
-        meaning
+        line_break
     }
 
     /// Requests `count` characters from the reader, like Go's scanner.

@@ -19,13 +19,13 @@ pub struct Source<'a> {
     /// True if the scanner must emulate the chunks of Go's reader.
     pub careful: bool,
     /// The rejected character after `text`, if there is one.
-    trouble: Option<Trouble>,
+    invalid: Option<InvalidCharacter>,
     /// The length of the whole input in bytes.
     len: usize,
 }
 
 /// A character that is not allowed.
-struct Trouble {
+struct InvalidCharacter {
     message: &'static str,
     /// Its length in bytes.
     width: usize,
@@ -39,11 +39,11 @@ impl<'a> Source<'a> {
             [0xfe, 0xff, rest @ ..] => return Self::utf16(rest, u16::from_be_bytes),
             _ => std::str::from_utf8(bytes),
         };
-        let (text, mut trouble) = match text {
+        let (text, mut invalid) = match text {
             Ok(text) => (text, None),
             Err(e) => {
                 let (good, bad) = bytes.split_at_checked(e.valid_up_to()).unwrap_or_default();
-                (std::str::from_utf8(good).unwrap_or_default(), Some(Trouble::invalid(bad)))
+                (std::str::from_utf8(good).unwrap_or_default(), Some(InvalidCharacter::invalid(bad)))
             }
         };
         let mut text = text;
@@ -52,44 +52,44 @@ impl<'a> Source<'a> {
         {
             let width = bad.chars().next().map_or(1, char::len_utf8);
             text = good;
-            trouble = Some(Trouble { message: "control characters are not allowed", width });
+            invalid = Some(InvalidCharacter { message: "control characters are not allowed", width });
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let careful = trouble.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
-        Self { text: Cow::Borrowed(text), start, careful, trouble, len: bytes.len() }
+        let careful = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
+        Self { text: Cow::Borrowed(text), start, careful, invalid, len: bytes.len() }
     }
 
     fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
         let mut text = String::with_capacity(bytes.len());
         let (pairs, rest) = bytes.as_chunks::<2>();
-        let mut trouble = None;
+        let mut invalid = None;
         for c in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
             match c {
                 Ok(c) => text.push(c),
                 Err(e) => {
                     let low = (0xdc00..=0xdfff).contains(&e.unpaired_surrogate());
                     let message = if low { "unexpected low surrogate area" } else { "expected low surrogate area" };
-                    trouble = Some(Trouble { message, width: 2 });
+                    invalid = Some(InvalidCharacter { message, width: 2 });
                     break;
                 }
             }
         }
-        if trouble.is_none() && !rest.is_empty() {
-            trouble = Some(Trouble { message: "incomplete UTF-16 character", width: 1 });
+        if invalid.is_none() && !rest.is_empty() {
+            invalid = Some(InvalidCharacter { message: "incomplete UTF-16 character", width: 1 });
         }
         if let Some(at) = refused(&text) {
             text.truncate(at);
-            trouble = Some(Trouble { message: "control characters are not allowed", width: 1 });
+            invalid = Some(InvalidCharacter { message: "control characters are not allowed", width: 1 });
         }
-        let len = text.len() + trouble.as_ref().map_or(0, |t| t.width);
-        Self { careful: trouble.is_some(), text: Cow::Owned(text), start: 0, trouble, len }
+        let len = text.len() + invalid.as_ref().map_or(0, |t| t.width);
+        Self { careful: invalid.is_some(), text: Cow::Owned(text), start: 0, invalid, len }
     }
 
     /// The error for the rejected character after the text.
     pub fn error(&self) -> Option<Error> {
-        let trouble = self.trouble.as_ref()?;
+        let invalid = self.invalid.as_ref()?;
         let position = Position::of(self.text.as_bytes(), self.text.len());
-        Some(Error::new(format!("yaml: {}", trouble.message), Some(position)))
+        Some(Error::new(format!("yaml: {}", invalid.message), Some(position)))
     }
 
     /// The end of the chunk that begins at `from`.
@@ -98,9 +98,9 @@ impl<'a> Source<'a> {
     /// Returns the error for a rejected character in the chunk.
     pub fn chunk(&self, from: usize) -> Result<usize, Error> {
         let end = (from + CHUNK).min(self.len);
-        if let Some(trouble) = &self.trouble {
+        if let Some(invalid) = &self.invalid {
             let at = self.text.len();
-            if at + trouble.width <= end || (from >= at && end == self.len) {
+            if at + invalid.width <= end || (from >= at && end == self.len) {
                 return self.error().map_or(Ok(at), Err);
             }
         }
@@ -114,7 +114,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl Trouble {
+impl InvalidCharacter {
     /// The message of Go's reader for invalid UTF-8 at the start of `bad`.
     fn invalid(bad: &[u8]) -> Self {
         let lead = bad.first().copied().unwrap_or(0);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn names_what_go_refuses() {
+    fn the_value_that_go_rejects_is_named() {
         for (bytes, want) in [
             (&b"a\n b\x01"[..], "2:3 yaml: control characters are not allowed"),
             ("é\u{7f}".as_bytes(), "1:2 yaml: control characters are not allowed"),

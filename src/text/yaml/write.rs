@@ -90,10 +90,10 @@ impl Writer {
 
     fn node(&mut self, v: &Value, context: Context) {
         match v {
-            Value::Null => self.scalar("null", Wish::Plain, context),
-            Value::Bool(b) => self.scalar(if *b { "true" } else { "false" }, Wish::Plain, context),
-            Value::Int(i) => self.scalar(&i.to_string(), Wish::Plain, context),
-            Value::Float(x) => self.scalar(&float_text(*x), Wish::Plain, context),
+            Value::Null => self.scalar("null", RequestedStyle::Plain, context),
+            Value::Bool(b) => self.scalar(if *b { "true" } else { "false" }, RequestedStyle::Plain, context),
+            Value::Int(i) => self.scalar(&i.to_string(), RequestedStyle::Plain, context),
+            Value::Float(x) => self.scalar(&float_text(*x), RequestedStyle::Plain, context),
             Value::String(text) => self.text(text, context),
             Value::Array(items) if items.is_empty() => self.indicator("[]", true, false),
             Value::Object(members) if members.is_empty() => self.indicator("{}", true, false),
@@ -135,26 +135,26 @@ impl Writer {
 
     fn text(&mut self, text: &str, context: Context) {
         let is_text = matches!(resolve::plain(text), Scalar::Text(_)) && !resolve::timestamp(text) && !is_base60(text);
-        let wish = if text.contains('\n') {
-            Wish::Literal
+        let style = if text.contains('\n') {
+            RequestedStyle::Literal
         } else if is_text {
-            Wish::Plain
+            RequestedStyle::Plain
         } else {
-            Wish::Double
+            RequestedStyle::Double
         };
-        self.scalar(text, wish, context);
+        self.scalar(text, style, context);
     }
 
-    fn scalar(&mut self, text: &str, wish: Wish, context: Context) {
-        let style = wish.settle(Analysis::of(text), text, context == Context::SimpleKey);
+    fn scalar(&mut self, text: &str, style: RequestedStyle, context: Context) {
+        let style = style.allowed(Analysis::of(text), text, context == Context::SimpleKey);
         let outer = self.indent;
         self.indent = if outer < 0 { INDENT } else { outer + INDENT };
         let fold = context != Context::SimpleKey;
         match style {
-            Wish::Plain => self.plain(text, fold),
-            Wish::Single => self.single(text, fold),
-            Wish::Double => self.double(text, fold),
-            Wish::Literal => self.literal(text),
+            RequestedStyle::Plain => self.plain(text, fold),
+            RequestedStyle::Single => self.single(text, fold),
+            RequestedStyle::Double => self.double(text, fold),
+            RequestedStyle::Literal => self.literal(text),
         }
         self.indent = outer;
     }
@@ -308,16 +308,16 @@ impl Writer {
 
 /// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum RequestedStyle {
     Plain,
     Single,
     Double,
     Literal,
 }
 
-impl Wish {
+impl RequestedStyle {
     /// The closest style in which the string can be written.
-    fn settle(self, can: Analysis, text: &str, key: bool) -> Self {
+    fn allowed(self, can: Analysis, text: &str, key: bool) -> Self {
         let mut style = if key && can.multiline { Self::Double } else { self };
         if style == Self::Plain && (!can.plain || (text.is_empty() && key)) {
             style = Self::Single;

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_read_as_go_reads_them() {
+    fn addresses_are_parsed_like_go() {
         for (text, shown) in [
             ("1.2.3.4", "1.2.3.4"),
             ("::", "::"),

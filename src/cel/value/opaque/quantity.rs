@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_compares_and_shows() {
+    fn semver_is_parsed_compared_and_formatted() {
         for (text, shown, int) in [
             ("1.5", "1500m", None),
             ("100m", "100m", None),

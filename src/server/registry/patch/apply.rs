@@ -90,7 +90,7 @@ impl<S: Strategy> Registry<S> {
 struct Config<'b> {
     body: &'b Body,
     /// What error messages call the configuration: `YAML` before 1.37.
-    called: &'static str,
+    label: &'static str,
 }
 
 impl<'b> Config<'b> {
@@ -104,12 +104,12 @@ impl<'b> Config<'b> {
             text::yaml::read(bytes)
                 .map_err(|e| Refusal::bad_request(format!("error encoding patch: {}", e.message)))?;
         }
-        Ok(Self { body: &ctx.request.body, called: if checked_first { "patch" } else { "YAML" } })
+        Ok(Self { body: &ctx.request.body, label: if checked_first { "patch" } else { "YAML" } })
     }
 
     /// Decodes the configuration.
     fn value(&self) -> Result<Value, Refusal> {
-        let what = self.called;
+        let what = self.label;
         let refused = |why: String| Refusal::bad_request(format!("error decoding {what}: {why}"));
         let value = match self.body {
             Body::Empty => Value::Null,
@@ -130,14 +130,14 @@ impl<'b> Config<'b> {
 
     /// Reports duplicate keys, as an error or as warnings.
     fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
-        if !options.field_validation.looks() {
+        if !options.field_validation.is_enabled() {
             return Ok(());
         }
         let Body::Bytes(bytes) = self.body else { return Ok(()) };
         let Some(error) = text::yaml::read_strict(bytes).ok().and_then(|read| read.error()) else { return Ok(()) };
         let error = format!("error converting YAML to JSON: {error}");
         if options.field_validation == FieldValidation::Strict {
-            return Err(Refusal::bad_request(format!("error strict decoding {}: {error}", self.called)));
+            return Err(Refusal::bad_request(format!("error strict decoding {}: {error}", self.label)));
         }
         ctx.warn_strict(&[error]);
         Ok(())

@@ -12,7 +12,7 @@ use crate::value::Value;
 use std::fmt::Write as _;
 
 /// The maximum number of operations in a patch.
-const MOST: usize = 10_000;
+const MAX_OPERATIONS: usize = 10_000;
 /// The maximum number of bytes that the `copy` operations of one patch may add.
 const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
@@ -60,22 +60,22 @@ pub(super) struct Patched {
     pub document: Value,
     /// The target of each operation's value: the index of the operation, and the path as written in strict decoding
     /// errors.
-    pub placed: Vec<(usize, String)>,
+    pub targets: Vec<(usize, String)>,
 }
 
 impl Patched {
     /// The errors for duplicate keys in operation values, with the paths at which the values are in the patched
     /// document. The server reports these in addition to the errors for the patch itself.
     pub fn duplicates(&self, in_patch: &[String]) -> Vec<String> {
-        let moved = |(i, place): &(usize, String)| -> Vec<String> {
+        let moved = |(i, target_path): &(usize, String)| -> Vec<String> {
             let prefix = format!("duplicate field \"[{i}].value");
             let rests = in_patch.iter().filter_map(|e| e.strip_prefix(&prefix));
             rests
                 .filter(|rest| rest.starts_with(['.', '[']))
-                .map(|rest| format!("duplicate field \"{}", format!("{place}{rest}").trim_start_matches('.')))
+                .map(|rest| format!("duplicate field \"{}", format!("{target_path}{rest}").trim_start_matches('.')))
                 .collect()
         };
-        self.placed.iter().flat_map(moved).collect()
+        self.targets.iter().flat_map(moved).collect()
     }
 }
 
@@ -93,17 +93,17 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Pat
         let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Operation", go_kind(other));
         return Err(Refusal::bad_request(text));
     }
-    if operations.len() > MOST {
+    if operations.len() > MAX_OPERATIONS {
         return Err(Refusal::too_large(&format!(
-            "The allowed maximum operations in a JSON patch is {MOST}, got {}",
+            "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
             operations.len()
         )));
     }
     let mut applied = Patch::with_copy_limit(COPY_LIMIT);
-    let mut placed = Vec::new();
+    let mut targets = Vec::new();
     for (i, operation) in operations.iter().enumerate() {
-        if let Some(place) = place(operation, &document) {
-            placed.push((i, place));
+        if let Some(target_path) = target_path(operation, &document) {
+            targets.push((i, target_path));
         }
         let written = raw.item(i).and_then(|o| o.get("value"));
         let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
@@ -114,11 +114,11 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Pat
         let operation = Operation { op, path, from, value };
         applied.step(&operation, written, &mut document).map_err(|_| Refusal::patch_does_not_apply())?;
     }
-    Ok(Patched { document, placed })
+    Ok(Patched { document, targets })
 }
 
 /// The path to which `add` or `replace` writes its value.
-fn place(operation: &Value, document: &Value) -> Option<String> {
+fn target_path(operation: &Value, document: &Value) -> Option<String> {
     if !matches!(operation.str_at(&["op"]), Some("add" | "replace")) {
         return None;
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_told_where_their_value_went() {
+    fn duplicates_are_reported_at_the_target_path() {
         let read = |text: &str| read(text.as_bytes()).unwrap();
         let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
         let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };

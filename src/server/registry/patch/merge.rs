@@ -4,9 +4,9 @@ use crate::server::http::body::go_kind;
 use crate::server::http::status::Refusal;
 use crate::value::{Map, Value};
 
-/// Merges `patch` into `current`. `looks` is true if the server decodes the patch strictly first, which changes the
+/// Merges `patch` into `current`. `strict` is true if the server decodes the patch strictly first, which changes the
 /// message for a patch that is not an object.
-pub(super) fn apply(patch: &Value, current: Value, looks: bool) -> Result<Value, Refusal> {
+pub(super) fn apply(patch: &Value, current: Value, strict: bool) -> Result<Value, Refusal> {
     match patch {
         Value::Object(members) => {
             let Value::Object(mut out) = current else { return Ok(without_nulls(patch)) };
@@ -15,7 +15,7 @@ pub(super) fn apply(patch: &Value, current: Value, looks: bool) -> Result<Value,
         }
         // The strict decoder accepts null as an empty object, but the merge rejects it.
         Value::Null => Err(Refusal::bad_request("Invalid JSON Patch")),
-        other if looks => Err(Refusal::bad_request(format!(
+        other if strict => Err(Refusal::bad_request(format!(
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
             go_kind(other)
         ))),

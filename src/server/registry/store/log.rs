@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum number of events in the log.
-const MOST: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 /// The approximate maximum size, in bytes, of old objects that only the log refers to.
-const MOST_WEIGHT: usize = 32 << 20;
+const MAX_WEIGHT: usize = 32 << 20;
 /// The number of most recent events that cache their serialized text.
-const TOLD: usize = 64;
+const MAX_EVENTS_WITH_TEXTS: usize = 64;
 
 /// A write or removal of one object.
 #[derive(Debug)]
@@ -25,29 +25,29 @@ pub(in crate::server) struct Event {
     /// The object after the write; `None` if it was removed.
     pub after: Option<Arc<Stored>>,
     weight: usize,
-    told: Mutex<Vec<(String, Arc<[u8]>)>>,
+    texts: Mutex<Vec<(String, Arc<[u8]>)>>,
 }
 
 impl Event {
     /// Creates the event of a write at `revision`.
     pub fn new(revision: u64, key: &str, before: Option<Arc<Stored>>, after: Option<Arc<Stored>>) -> Self {
         let weight = before.as_ref().map_or(0, |stored| stored.weight(weight));
-        Self { revision, key: key.to_owned(), before, after, weight, told: Mutex::default() }
+        Self { revision, key: key.to_owned(), before, after, weight, texts: Mutex::default() }
     }
 
     /// The serialized event in one `form`, computed once for all watches that use this form.
-    pub fn told(&self, form: &str, write: impl FnOnce() -> Vec<u8>) -> Arc<[u8]> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, text)) = told.iter().find(|(f, _)| f == form) {
+    pub fn text(&self, form: &str, write: impl FnOnce() -> Vec<u8>) -> Arc<[u8]> {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = texts.iter().find(|(f, _)| f == form) {
             return Arc::clone(text);
         }
         let text: Arc<[u8]> = write().into();
-        told.push((form.to_owned(), Arc::clone(&text)));
+        texts.push((form.to_owned(), Arc::clone(&text)));
         text
     }
 
-    fn forget_told(&self) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    fn drop_texts(&self) {
+        *self.texts.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
     }
 }
 
@@ -65,9 +65,9 @@ pub(in crate::server) enum Next {
     /// The next event.
     Event(Arc<Event>),
     /// There is no later event yet.
-    Nothing,
+    UpToDate,
     /// Events after the given revision have been dropped. The log is complete only after this revision.
-    Lost(u64),
+    Expired(u64),
 }
 
 impl Log {
@@ -78,14 +78,14 @@ impl Log {
 
     /// Appends an event, and drops the oldest events if the log is too large.
     pub fn push(&mut self, event: Event) {
-        if let Some(at) = self.events.len().checked_sub(TOLD)
+        if let Some(at) = self.events.len().checked_sub(MAX_EVENTS_WITH_TEXTS)
             && let Some(event) = self.events.get(at)
         {
-            event.forget_told();
+            event.drop_texts();
         }
         self.weight += event.weight;
         self.events.push_back(Arc::new(event));
-        while (self.events.len() > MOST || self.weight > MOST_WEIGHT)
+        while (self.events.len() > MAX_EVENTS || self.weight > MAX_WEIGHT)
             && let Some(oldest) = self.events.pop_front()
         {
             self.weight -= oldest.weight;
@@ -101,10 +101,10 @@ impl Log {
     /// The first event after `revision`.
     pub fn after(&self, revision: u64) -> Next {
         if revision < self.start {
-            return Next::Lost(self.start);
+            return Next::Expired(self.start);
         }
         let at = self.events.partition_point(|event| event.revision <= revision);
-        self.events.get(at).map_or(Next::Nothing, |event| Next::Event(Arc::clone(event)))
+        self.events.get(at).map_or(Next::UpToDate, |event| Next::Event(Arc::clone(event)))
     }
 
     /// Restores `objects` to their state at `revision`. Returns `false` if the log does not reach back that far.
@@ -146,20 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_in_order_until_they_are_too_old() {
+    fn events_are_read_in_order_until_they_expire() {
         let mut log = Log::new(5);
-        assert!(matches!(log.after(4), Next::Lost(5)));
-        assert!(matches!(log.after(5), Next::Nothing));
+        assert!(matches!(log.after(4), Next::Expired(5)));
+        assert!(matches!(log.after(5), Next::UpToDate));
         for revision in [7, 9] {
             log.push(event(revision));
         }
         let next = |log: &Log, revision| match log.after(revision) {
             Next::Event(event) => event.revision,
-            Next::Nothing => 0,
-            Next::Lost(start) => 1000 + start,
+            Next::UpToDate => 0,
+            Next::Expired(start) => 1000 + start,
         };
         assert_eq!([5, 6, 7, 8, 9, 10].map(|r| next(&log, r)), [7, 7, 9, 9, 0, 0]);
-        for revision in 10..10 + MOST as u64 {
+        for revision in 10..10 + MAX_EVENTS as u64 {
             log.push(event(revision));
         }
         assert_eq!([8, 9].map(|r| next(&log, r)), [1009, 10]);
@@ -168,24 +168,24 @@ mod tests {
     }
 
     #[test]
-    fn what_an_event_tells_is_written_once_for_each_form() {
+    fn an_event_is_serialized_once_per_form() {
         let event = event(1);
-        let text = event.told("json", || vec![1]);
-        assert!(Arc::ptr_eq(&text, &event.told("json", || vec![2])));
-        assert_eq!(&*event.told("table", || vec![3]), [3]);
+        let text = event.text("json", || vec![1]);
+        assert!(Arc::ptr_eq(&text, &event.text("json", || vec![2])));
+        assert_eq!(&*event.text("table", || vec![3]), [3]);
     }
 
     #[test]
     fn heavy_objects_shorten_the_log() {
         let heavy = || {
-            let raw = Value::from("x".repeat(MOST_WEIGHT / 3));
+            let raw = Value::from("x".repeat(MAX_WEIGHT / 3));
             Some(Arc::new(Stored::new(raw, 1)))
         };
         let mut log = Log::new(0);
         for revision in 1..=4 {
             log.push(Event::new(revision, "a", heavy(), None));
         }
-        assert!(matches!(log.after(1), Next::Lost(2)));
+        assert!(matches!(log.after(1), Next::Expired(2)));
         assert!(matches!(log.after(2), Next::Event(e) if e.revision == 3));
     }
 }

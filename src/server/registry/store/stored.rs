@@ -25,9 +25,9 @@ enum Form {
         /// The cached result of decoding the object, and the tag of the compiled version that decoded it.
         read: Option<(u64, Arc<Value>)>,
     },
-    Packed {
+    Compressed {
         /// The length of the JSON, then the JSON in LZ4 block format.
-        packed: Box<[u8]>,
+        compressed: Box<[u8]>,
         dictionary: Arc<[u8]>,
     },
 }
@@ -46,16 +46,16 @@ impl Stored {
     pub fn raw(&self) -> Arc<Value> {
         match &*self.form() {
             Form::Tree { raw, .. } => Arc::clone(raw),
-            // Decompression cannot fail, because `pack` produced the bytes.
-            Form::Packed { packed, dictionary } => {
-                let text = block::decompress_size_prepended_with_dict(packed, dictionary).unwrap_or_default();
+            // Decompression cannot fail, because `compress` produced the bytes.
+            Form::Compressed { compressed, dictionary } => {
+                let text = block::decompress_size_prepended_with_dict(compressed, dictionary).unwrap_or_default();
                 Arc::new(json::read(&text).unwrap_or_default())
             }
         }
     }
 
     /// The cached result of decoding the object with the compiled version `tag`.
-    pub fn remembered(&self, tag: u64) -> Option<Arc<Value>> {
+    pub fn cached_read(&self, tag: u64) -> Option<Arc<Value>> {
         match &*self.form() {
             Form::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
             _ => None,
@@ -63,7 +63,7 @@ impl Stored {
     }
 
     /// Caches the result of decoding the object with the compiled version `tag`.
-    pub fn remember(&self, tag: u64, object: &Arc<Value>) {
+    pub fn cache_read(&self, tag: u64, object: &Arc<Value>) {
         if let Form::Tree { read, .. } = &mut *self.form() {
             *read = Some((tag, Arc::clone(object)));
         }
@@ -73,20 +73,20 @@ impl Stored {
     pub fn weight(&self, of_tree: impl FnOnce(&Value) -> usize) -> usize {
         match &*self.form() {
             Form::Tree { raw, .. } => of_tree(raw),
-            Form::Packed { packed, .. } => packed.len(),
+            Form::Compressed { compressed, .. } => compressed.len(),
         }
     }
 
     /// Compresses the object. The first object compressed becomes the `dictionary` of the others, because the objects
     /// of one resource share most of their text.
-    pub fn pack(&self, dictionary: &OnceLock<Arc<[u8]>>) {
+    pub fn compress(&self, dictionary: &OnceLock<Arc<[u8]>>) {
         let text = to_string(&self.raw());
         let text = text.as_bytes();
         let dictionary = dictionary.get_or_init(|| text.get(..LARGEST_DICTIONARY).unwrap_or(text).into());
-        let packed = block::compress_prepend_size_with_dict(text, dictionary);
+        let compressed = block::compress_prepend_size_with_dict(text, dictionary);
         // Copying trims the allocation, which had room for the worst case.
-        let packed = packed.as_slice().into();
-        *self.form() = Form::Packed { packed, dictionary: Arc::clone(dictionary) };
+        let compressed = compressed.as_slice().into();
+        *self.form() = Form::Compressed { compressed, dictionary: Arc::clone(dictionary) };
     }
 }
 
@@ -98,11 +98,11 @@ mod tests {
     fn a_packed_object_is_the_same() {
         let object = json::read(br#"{"a":[1,2.5,1e30,null,"\u0000\ud83e\ude81"],"b":{"":{}}}"#).unwrap();
         let stored = Stored::new(object.clone(), 3);
-        stored.remember(1, &stored.raw());
-        assert!(stored.remembered(1).is_some() && stored.remembered(2).is_none());
-        stored.pack(&OnceLock::new());
+        stored.cache_read(1, &stored.raw());
+        assert!(stored.cached_read(1).is_some() && stored.cached_read(2).is_none());
+        stored.compress(&OnceLock::new());
         assert_eq!(*stored.raw(), object);
-        assert_eq!(stored.remembered(1), None);
+        assert_eq!(stored.cached_read(1), None);
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             let text = format!("{{{}}}", fields.join(","));
             let object = json::read(text.as_bytes()).unwrap();
             let stored = Stored::new(object.clone(), 3);
-            stored.pack(&dictionary);
+            stored.compress(&dictionary);
             assert_eq!(*stored.raw(), object);
             assert!(stored.weight(|_| usize::MAX) * 2 < text.len());
         }

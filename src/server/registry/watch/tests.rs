@@ -44,7 +44,7 @@ fn watch(server: &Server, query: &str, accept: Option<&str>) -> Box<Watch> {
 }
 
 /// The events so far: type, name and resourceVersion (or message).
-fn told(watch: &mut Watch) -> Vec<String> {
+fn events(watch: &mut Watch) -> Vec<String> {
     let events = std::iter::from_fn(|| watch.next_now(Timestamp::default()));
     let line = |event: Arc<[u8]>| {
         let event = json::read(&event).unwrap();
@@ -56,7 +56,7 @@ fn told(watch: &mut Watch) -> Vec<String> {
 }
 
 #[test]
-fn a_watch_begins_with_what_is_there_or_after_a_revision() {
+fn a_watch_starts_with_existing_objects_or_after_a_revision() {
     let server = with_foos();
     let start = server.revision.current();
     create(&server, "a", "red");
@@ -66,7 +66,7 @@ fn a_watch_begins_with_what_is_there_or_after_a_revision() {
     create(&server, "b", "red");
     send(&server, Method::Delete, &format!("{FOOS}/a"), "");
     assert_eq!(
-        told(&mut all),
+        events(&mut all),
         [
             format!("ADDED a {}", at(1)),
             format!("BOOKMARK  {}", at(1)),
@@ -74,17 +74,17 @@ fn a_watch_begins_with_what_is_there_or_after_a_revision() {
             format!("DELETED a {}", at(3))
         ]
     );
-    assert_eq!(told(&mut since), [format!("ADDED b {}", at(2)), format!("DELETED a {}", at(3))]);
+    assert_eq!(events(&mut since), [format!("ADDED b {}", at(2)), format!("DELETED a {}", at(3))]);
     let mut old = watch(&server, "&resourceVersion=1", None);
     assert_eq!(
-        told(&mut old).first().map(String::as_str),
+        events(&mut old).first().map(String::as_str),
         // The log of a CRD's objects starts at the write before the one that established the CRD.
         Some(&*format!("ERROR too old resource version: 1 ({}) ", start - 1))
     );
 }
 
 #[test]
-fn an_object_that_is_no_longer_selected_is_gone() {
+fn an_object_that_is_no_longer_selected_is_deleted_for_the_watch() {
     let server = with_foos();
     let start = server.revision.current();
     let mut red = watch(
@@ -101,7 +101,7 @@ fn an_object_that_is_no_longer_selected_is_gone() {
     send(&server, Method::Patch, &path, r#"{"metadata":{"labels":{"x":"y"}}}"#);
     let at = |n: u64| (start + n).to_string();
     assert_eq!(
-        told(&mut red),
+        events(&mut red),
         [
             format!("ADDED a {}", at(1)),
             format!("DELETED a {}", at(2)),
@@ -112,7 +112,7 @@ fn an_object_that_is_no_longer_selected_is_gone() {
 }
 
 #[test]
-fn watches_of_one_form_share_what_they_are_told() {
+fn watches_with_one_representation_share_serialized_events() {
     let server = with_foos();
     let (mut one, mut two) = (watch(&server, "", None), watch(&server, "", None));
     create(&server, "a", "red");
@@ -121,7 +121,7 @@ fn watches_of_one_form_share_what_they_are_told() {
 }
 
 #[test]
-fn who_waits_is_woken_by_an_event_and_by_the_end() {
+fn waiting_watches_are_woken_by_events_and_at_the_end() {
     struct Count(AtomicUsize);
     impl Wake for Count {
         fn wake(self: Arc<Self>) {
@@ -146,11 +146,11 @@ fn who_waits_is_woken_by_an_event_and_by_the_end() {
 }
 
 #[test]
-fn bookmarks_tell_how_far_a_watch_is() {
+fn bookmarks_have_the_revision_of_the_watch() {
     let server = with_foos();
     let mut watch = watch(&server, "&allowWatchBookmarks=1&resourceVersion=0", None);
     assert!(watch.bookmark(Timestamp::default()).is_none(), "the beginning was not told yet");
-    told(&mut watch);
+    events(&mut watch);
     let crd = format!("{CRDS}/foos.example.com");
     send(&server, Method::Patch, &crd, r#"{"metadata":{"labels":{"a":"b"}}}"#);
     let text = watch.bookmark(Timestamp::default()).unwrap();

@@ -22,9 +22,9 @@ pub(super) struct View {
     convert: Option<Conversion>,
     include: IncludeObject,
     /// Identifies the representation; watches with the same key share serialized events.
-    mark: String,
+    text_key: String,
     /// True once a Table with column definitions was sent; later Tables omit them.
-    told_columns: bool,
+    sent_columns: bool,
 }
 
 impl View {
@@ -35,8 +35,8 @@ impl View {
         convert: Option<Conversion>,
         include: IncludeObject,
     ) -> Self {
-        let mark = format!("{} {convert:?} {include:?}", strategy.tag());
-        Self { strategy, options, scope, convert, include, mark, told_columns: false }
+        let text_key = format!("{} {convert:?} {include:?}", strategy.tag());
+        Self { strategy, options, scope, convert, include, text_key, sent_columns: false }
     }
 
     /// Returns true if the CRD was replaced or deleted, so that no more events will follow.
@@ -46,9 +46,9 @@ impl View {
 
     /// The ADDED event for an object that existed when the watch started; `None` if the selectors do not match it.
     pub fn initial(&mut self, stored: &Stored, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
-        let Some(shown) = self.seen(Some(stored))? else { return Ok(None) };
+        let Some(shown) = self.visible(Some(stored))? else { return Ok(None) };
         let text = line("ADDED", &self.shape(&shown, now));
-        self.told_columns = true;
+        self.sent_columns = true;
         Ok(Some(text.into()))
     }
 
@@ -57,7 +57,7 @@ impl View {
         if !self.scope.contains(&event.key) {
             return Ok(None);
         }
-        let (before, after) = (self.seen(event.before.as_deref())?, self.seen(event.after.as_deref())?);
+        let (before, after) = (self.visible(event.before.as_deref())?, self.visible(event.after.as_deref())?);
         let (type_, shown) = match (before, after) {
             (None, None) => return Ok(None),
             (None, Some(after)) => ("ADDED", after),
@@ -68,9 +68,9 @@ impl View {
                 ("DELETED", Arc::new(gone))
             }
         };
-        let mark = format!("{type_} {} {}", self.tells_columns(), self.mark);
-        let text = event.told(&mark, || line(type_, &self.shape(&shown, now)));
-        self.told_columns = true;
+        let text_key = format!("{type_} {} {}", self.includes_columns(), self.text_key);
+        let text = event.text(&text_key, || line(type_, &self.shape(&shown, now)));
+        self.sent_columns = true;
         Ok(Some(text))
     }
 
@@ -83,7 +83,7 @@ impl View {
         }
         let bookmark = self.strategy.bookmark(members);
         let text = line("BOOKMARK", &self.shape(&bookmark, now));
-        self.told_columns = true;
+        self.sent_columns = true;
         text.into()
     }
 
@@ -93,15 +93,15 @@ impl View {
     }
 
     /// Decodes an object; `None` if the selectors do not match it.
-    fn seen(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
+    fn visible(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
         let Some(stored) = stored else { return Ok(None) };
         let shown = self.strategy.read(stored)?;
         Ok(self.strategy.selects(&shown, &self.options)?.then_some(shown))
     }
 
     /// Returns true if the next Table includes column definitions.
-    fn tells_columns(&self) -> bool {
-        !self.told_columns && self.convert.as_ref().is_some_and(|c| c.kind == "Table")
+    fn includes_columns(&self) -> bool {
+        !self.sent_columns && self.convert.as_ref().is_some_and(|c| c.kind == "Table")
     }
 
     /// Converts the object to the requested representation.
@@ -114,7 +114,7 @@ impl View {
         let revision = shown.at(&["metadata", "resourceVersion"]).cloned();
         let list = revision.map(|v| ("resourceVersion".to_owned(), v)).into_iter().collect();
         let mut table = table::table(columns, std::iter::once(shown), list, &convert.version, self.include, now);
-        if !self.tells_columns()
+        if !self.includes_columns()
             && let Some(columns) = table.as_object_mut().and_then(|t| t.get_mut("columnDefinitions"))
         {
             *columns = Value::Null;

@@ -83,7 +83,7 @@ fn decode(
     let mut object = decoded.object;
     let defaulted = pipeline::default(stages, &mut object);
     ctx.trace.defaulted = defaulted.into_iter().map(|d| Defaulted { path: d.path, value: d.value }).collect();
-    if options.field_validation.looks() {
+    if options.field_validation.is_enabled() {
         strict.extend(decoded.unknown.iter().map(|path| format!("unknown field \"{path}\"")));
     }
     ctx.trace.pruned = decoded.unknown;

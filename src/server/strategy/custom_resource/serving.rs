@@ -149,14 +149,14 @@ impl Serving {
 
     /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
     pub fn read(&self, stored: &Stored, version: &Version) -> Result<Arc<Value>, Refusal> {
-        if let Some(object) = stored.remembered(version.tag) {
+        if let Some(object) = stored.cached_read(version.tag) {
             return Ok(object);
         }
         let object = match self.decode_stored(&stored.raw(), version)? {
             Some(object) => Arc::new(object),
             None => stored.raw(),
         };
-        stored.remember(version.tag, &object);
+        stored.cache_read(version.tag, &object);
         Ok(object)
     }
 
@@ -248,8 +248,8 @@ impl Version {
     }
 
     /// Caches the result of reading a stored object at this version.
-    pub fn remember(&self, stored: &Stored, shown: &Arc<Value>) {
-        stored.remember(self.tag, shown);
+    pub fn cache_read(&self, stored: &Stored, shown: &Arc<Value>) {
+        stored.cache_read(self.tag, shown);
     }
 
     /// The merge type for server-side apply, built on first use.

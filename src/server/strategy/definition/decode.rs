@@ -81,7 +81,7 @@ pub(super) fn read(
         }
         _ => crd::decode(&value)?,
     };
-    if options.field_validation.looks() {
+    if options.field_validation.is_enabled() {
         strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
     }
     ctx.trace.pruned = decoded.unknown;

@@ -29,7 +29,7 @@ impl<'a> ScaleFields<'a> {
     }
 
     /// Transfers the managedFields of a written Scale to the object.
-    pub fn carry(self, scale: &Value, parent: &mut Value) -> Result<(), Refusal> {
+    pub fn transfer(self, scale: &Value, parent: &mut Value) -> Result<(), Refusal> {
         let written = Managed::read(metadata::get(scale, FIELD)).map_err(Refusal::unclassified)?;
         let managed = scale::to_parent(&self.parent, written, &self.api_version, &|v| self.path(v));
         metadata::set(parent, FIELD, managed.write());

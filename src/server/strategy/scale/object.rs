@@ -138,7 +138,7 @@ mod tests {
     use crate::value::json::to_string;
 
     #[test]
-    fn zero_replicas_vanish_from_spec_alone() {
+    fn zero_replicas_are_omitted_only_in_spec() {
         let paths = ScalePaths {
             spec_replicas: ".spec.replicas".to_owned(),
             status_replicas: ".status.replicas".to_owned(),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn replicas_are_set_where_there_was_nothing() {
+    fn replicas_are_set_if_the_field_is_missing() {
         let mut o = object([("kind", "X")]);
         set_nested(&mut o, ".spec.a.replicas", Value::Int(2)).unwrap();
         assert_eq!(o.at(&["spec", "a", "replicas"]), Some(&Value::Int(2)));

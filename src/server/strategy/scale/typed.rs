@@ -34,7 +34,7 @@ pub(super) fn patched_scale(
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(&patched);
     let read = body::interpret(&patched).and_then(|()| check(patched, ctx.release())).and_then(|read| {
-        if options.field_validation.looks() {
+        if options.field_validation.is_enabled() {
             strict.extend(read.unknown);
         }
         ctx.strict_errors(&strict, options)?;

@@ -83,11 +83,11 @@ impl<'a> Scanner<'a> {
                         break;
                     }
                     self.demand(2)?;
-                    let meaning = self.skip_break(width);
+                    let line_break = self.skip_break(width);
                     if breaks.first.is_none() {
-                        breaks.first = Some(meaning);
+                        breaks.first = Some(line_break);
                     } else {
-                        breaks.more.push(meaning);
+                        breaks.more.push(line_break);
                     }
                 }
                 self.demand(1)?;
@@ -189,11 +189,11 @@ impl<'a> Scanner<'a> {
                         break;
                     }
                     self.demand(2)?;
-                    let meaning = self.skip_break(width);
+                    let line_break = self.skip_break(width);
                     if broken {
-                        breaks.more.push(meaning);
+                        breaks.more.push(line_break);
                     } else {
-                        breaks.first = Some(meaning);
+                        breaks.first = Some(line_break);
                         broken = true;
                     }
                 }

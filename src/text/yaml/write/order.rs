@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_count_as_numbers() {
+    fn digits_in_keys_are_compared_as_numbers() {
         let keys = ["a10", "a2", "a", "A", "_", "01b", "1b", "a.b", "ab", "a20", "a100", "é"];
         let members: Map = keys.iter().map(|k| ((*k).to_owned(), Value::Null)).collect();
         let got: Vec<&str> = sorted(&members).into_iter().map(|(k, _)| k.as_str()).collect();

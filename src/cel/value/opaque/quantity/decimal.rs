@@ -11,7 +11,7 @@ pub(super) struct Decimal {
 }
 
 /// The maximum number of digits. With more digits, the server would compute for minutes.
-const MOST_DIGITS: i64 = 1_000_000;
+const MAX_DIGITS: i64 = 1_000_000;
 
 impl Decimal {
     pub(super) fn parse(negative: bool, number: &str, fraction: &str) -> Self {
@@ -117,7 +117,7 @@ impl Decimal {
         let exponent = self.exponent.min(other.exponent);
         let aligned = |d: &Self| {
             let zeros = d.exponent - exponent;
-            if zeros > MOST_DIGITS {
+            if zeros > MAX_DIGITS {
                 return Err("quantity has too many digits".to_owned());
             }
             let mut digits = d.digits.clone();
