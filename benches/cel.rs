@@ -1,10 +1,10 @@
-//! What `cel-go/main.go` does, with our CEL; `cel.py` runs both and compares.
+//! The benchmark `cel-go/main.go`, with the CEL implementation of this crate; `cel.py` runs both and compares them.
 //!
 //! usage: cel CORPUS compile|evaluate|patterns ROUNDS
 //!
-//! It reads the CRDs and samples of some projects and prepares everything that is not measured; then it parses, checks and plans every rule
-//! (compile), or evaluates every rule on every node of the samples that has it (evaluate; patterns: only rules with regular
-//! expressions) ROUNDS times. Its one line of output says what was done.
+//! It reads the CRDs and samples of some projects and prepares everything that is not measured. Then, ROUNDS times, it
+//! parses, checks and plans every rule (compile), or evaluates every rule on every matching node of the samples
+//! (evaluate; patterns: only rules with regular expressions). It prints one line with the number of operations.
 
 #![allow(missing_docs, clippy::expect_used)]
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const PROJECTS: [&str; 3] = ["gateway-api", "kueue", "karpenter-aws"];
 
-/// One rule of a schema node, with its environment.
+/// A rule of a schema node, with its environment.
 struct Rule {
     source: String,
     optional: bool,
@@ -38,7 +38,7 @@ impl Rule {
     }
 }
 
-/// A schema node on the way to rules.
+/// A schema node that has rules, or a descendant with rules.
 struct Node {
     place: Place,
     rules: Vec<Rule>,
@@ -47,7 +47,7 @@ struct Node {
     properties: BTreeMap<String, Node>,
 }
 
-/// A rule where it applies.
+/// A rule with the values it is evaluated on.
 type Site<'a> = (&'a Rule, CelValue<'a>, CelValue<'a>);
 
 fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {

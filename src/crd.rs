@@ -64,7 +64,7 @@ pub struct Spec {
     pub versions_empty: bool,
     /// The printer columns, if all versions have the same.
     pub columns: Vec<Column>,
-    /// The selectable fields (JSONPaths), if all versions have the same.
+    /// The selectable fields (JSONPath expressions), if all versions have the same.
     pub selectable_fields: Vec<String>,
     /// `conversion`
     pub conversion: Option<Conversion>,
@@ -108,7 +108,7 @@ pub struct CrdVersion {
     pub subresources: Option<Subresources>,
     /// `additionalPrinterColumns`, unless all versions have the same.
     pub columns: Vec<Column>,
-    /// `selectableFields` (JSONPaths), unless all versions have the same.
+    /// `selectableFields` (JSONPath expressions), unless all versions have the same.
     pub selectable_fields: Vec<String>,
 }
 

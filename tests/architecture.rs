@@ -1,12 +1,12 @@
-//! The rules of `src/lib.rs`: what a module may import, and where a crate may be named.
+//! Enforces the rules of `src/lib.rs`: the imports of modules, and the modules that may use a third-party crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All that `cel` may import: it is to be a crate of its own one day.
+/// All modules that `cel` may import; it is intended to become a separate crate.
 const CEL_IMPORTS: &[&str] = &["release", "value", "regexp"];
 
-/// Crates and the only modules that may name them.
+/// Third-party crates and the only modules that may use them.
 const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
@@ -46,7 +46,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every source file with the top module it belongs to.
+/// Every source file with its top-level module.
 fn modules() -> Vec<(String, PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -63,7 +63,7 @@ fn modules() -> Vec<(String, PathBuf, String)> {
         .collect()
 }
 
-/// The words that follow `prefix` in the code of `text`, comments aside.
+/// The words that follow `prefix` in the code of `text`, without comments.
 fn words_after<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
     let mut words = Vec::new();
     for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
@@ -84,7 +84,7 @@ fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The layers that `src/lib.rs` lists, each importing only those above it.
+/// The layers listed in `src/lib.rs`; each imports only those above it.
 fn layers() -> Vec<Vec<String>> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let module = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
@@ -92,12 +92,12 @@ fn layers() -> Vec<Vec<String>> {
     groups.filter(|group| !group.is_empty()).collect()
 }
 
-/// Whether `text` names the crate, as `krate::…` or in `use krate;`.
+/// Returns true if `text` uses the crate, as `krate::…` or in `use krate;`.
 fn names_crate(text: &str, krate: &str) -> bool {
     text.lines().filter(|l| !l.trim_start().starts_with("//")).any(|line| {
         line.match_indices(&format!("{krate}::")).any(|(at, _)| {
             let before = line[..at].chars().next_back();
-            // `crate::text::http::…` is a module of ours.
+            // `crate::text::http::…` is a module of this crate.
             !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
         }) || line.trim() == format!("use {krate};")
     })
@@ -202,7 +202,7 @@ fn only_the_releases_name_a_version_of_kubernetes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a line of code has a text with `1.3N`.
+/// Returns true if a line of code has a string with `1.3N`.
 fn names_version(line: &str) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     line.split('"').skip(1).step_by(2).any(|text| {

@@ -1,4 +1,4 @@
-//! A command whose reader is gone (`kubectl crdx … | head`) stops without a message.
+//! A command whose reader closed the pipe (`kubectl crdx … | head`) stops without a message.
 
 use std::process::{Command, Stdio};
 

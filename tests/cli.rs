@@ -1,15 +1,16 @@
-//! Whole screens: what each command of `cli/*.txt` prints, and how it ends.
+//! Compares whole screens: the output and exit code of each command in `cli/*.txt`.
 //!
-//! A file holds commands behind `$ `, what each prints to standard output, then lines `[stderr]` with what it prints
-//! there and `[exit N]`. They run in a directory with copies of `examples` and `cli/input` and what [`made`] makes.
-//! `UPDATE_SNAPSHOTS=1 cargo test cli` writes the files anew: read the difference before you keep it.
+//! A file has commands after `$ `, each followed by its standard output, then a line `[stderr]` with its standard
+//! error, and a line `[exit N]`. Commands run in a directory with copies of `examples` and `cli/input` and the files
+//! created by [`made`]. `UPDATE_SNAPSHOTS=1 cargo test cli` rewrites the files; read the difference before you commit
+//! it.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A directory to run in.
+/// Creates a directory to run commands in.
 pub fn place(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -32,7 +33,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Inputs that are better made than kept: too large, or bytes that editors and Git would change.
+/// Creates input files that are too large for the repository, or that editors and Git would change.
 fn made(dir: &Path) {
     fs::create_dir_all(dir.join("without-matches")).unwrap();
     fs::create_dir_all(dir.join("without-object")).unwrap();
@@ -68,7 +69,7 @@ fn made(dir: &Path) {
     }
 }
 
-/// Runs a command line and renders it with everything it printed.
+/// Runs a command line and formats all its output.
 fn screen(line: &str, dir: &Path) -> String {
     let (command, stdin) = line.split_once(" < ").map_or((line, None), |(command, file)| (command, Some(file)));
     let mut words = command.split_whitespace();
@@ -132,7 +133,7 @@ fn difference(kept: &str, now: &str) -> String {
     text
 }
 
-/// The screens do not depend on how many threads judge, nor on the run.
+/// The screens are the same for any number of threads and in every run.
 #[test]
 fn the_number_of_threads_does_not_show() {
     let place = place("threads");
@@ -148,7 +149,7 @@ fn the_number_of_threads_does_not_show() {
     assert_eq!(one, run("4"));
 }
 
-/// A file that may not be read is told, and the rest is judged. Not asked where everything may be read.
+/// An unreadable file is reported, and the other files are validated. Skipped for users who can read every file.
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_is_told() {
@@ -168,7 +169,7 @@ fn an_unreadable_file_is_told() {
     assert!(text.contains("1 decode (built in"), "{text}");
 }
 
-/// The documents are long; what is of the CRD in them is looked at. The rest is the same for all
+/// The documents are long, so only the parts about the CRD are checked. The other parts are the same for all CRDs
 /// (`tests/differential/openapi.rs` compares whole documents with the real server's).
 #[test]
 fn the_openapi_documents_are_printed() {
@@ -203,12 +204,12 @@ fn the_openapi_documents_are_printed() {
     let schema = &second["definitions"]["com.example.stable.v1.CronTab"];
     assert_eq!(schema["x-kubernetes-group-version-kind"], kind);
     assert_eq!(schema["properties"]["spec"]["properties"]["cronSpec"]["type"], "string");
-    // What v2 has no words for is left out.
+    // Keywords that OpenAPI v2 does not have are omitted.
     let words = ["anyOf", "oneOf", "nullable", "x-kubernetes-validations"];
     assert!(!words.iter().any(|word| schema.to_string().contains(&format!("{word:?}:"))), "{schema}");
 }
 
-/// Another program compares the files that kubectl would give it.
+/// An external diff program receives the files that kubectl would pass to it.
 #[cfg(unix)]
 #[test]
 fn another_program_may_show_the_difference() {
@@ -233,7 +234,7 @@ fn another_program_may_show_the_difference() {
     };
     let (out, errors, _) = run("1", &format!("{} -u", program.display()));
     assert!(out.starts_with("-u\nstable.example.com.v1.CronTab.default."), "{out}{errors}");
-    // One file for each object and side, and none of our own lines.
+    // One file for each object and side, and no output of the program itself.
     assert_eq!(out.matches("\nstable.example.com.v1.CronTab.default.nightly\n").count(), 2, "{out}");
     assert!(out.contains("image: backup:1.3") && out.contains("image: backup:1.4") && !out.contains("@@"), "{out}");
     let (_, _, broken) = run("3", &program.display().to_string());

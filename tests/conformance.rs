@@ -1,6 +1,6 @@
-//! Replays the recorded exchanges of `tests/conformance/` against `crdx::server::Server`, or records them anew from the
-//! real server when `CRDX_RECORD` holds its URL (`tests/apiserver/README.md`). `CRDX_ONLY` keeps to files with that in
-//! their name.
+//! Replays the recorded exchanges in `tests/conformance/` with `crdx::server::Server`, or re-records them with the real
+//! server whose URL is in `CRDX_RECORD` (`tests/apiserver/README.md`). `CRDX_ONLY` limits the test to files whose names
+//! contain its value.
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Sends a scenario's requests in order; remembers each object's last resourceVersion and uid for `{{…}}`.
+/// Sends the requests of a scenario in order, and records the last resourceVersion and uid of each object for `{{…}}`.
 struct Scenario<'a> {
     client: &'a mut dyn Client,
     seen: BTreeMap<String, (String, String)>,
@@ -48,7 +48,7 @@ impl Scenario<'_> {
             request.get("contentType").and_then(Value::as_str).or(body.as_ref().map(|_| "application/json"));
         let reply = self.client.call(method, path, body.as_deref(), content_type, accept);
         if method != "GET" && path.starts_with(CRDS) {
-            // Its controllers answer in the background: the next exchange meets what they write.
+            // The server's controllers run in the background, and the next exchange must see what they write.
             self.client.settle();
         }
         self.remember(path, &key, &reply.body);
@@ -110,7 +110,7 @@ impl Scenario<'_> {
         Value::Object(response)
     }
 
-    /// Leaves the real server as empty as it was.
+    /// Removes everything that the scenario created from the real server.
     fn clean_up(&mut self) {
         for (name, crd) in std::mem::take(&mut self.installed) {
             let group = crd["spec"]["group"].as_str().unwrap();

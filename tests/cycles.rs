@@ -1,4 +1,4 @@
-//! No file of `src` imports itself by way of others, except a module and its own submodules.
+//! There are no import cycles between files of `src`, except between a module and its own submodules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The path of a module below `src`: `["server", "http"]`.
 type Module = Vec<String>;
 
-/// Every module of `src` with the code of its file, comments and tests aside.
+/// Every module of `src` with its code, without comments and tests.
 fn modules() -> BTreeMap<Module, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeMap::new();
@@ -35,7 +35,7 @@ fn code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The paths that the code names: those of `use` items with their braces expanded, and those within expressions.
+/// The paths in the code: those of `use` items with their braces expanded, and those in expressions.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     let mut rest = String::new();
@@ -86,7 +86,7 @@ fn expand(tree: &str, prefix: &[String], out: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The file that a path leads to, seen from `own`.
+/// The file that a path refers to, relative to `own`.
 fn target(path: &[String], own: &Module, files: &BTreeSet<&Module>) -> Option<Module> {
     let mut at: Module = own.clone();
     let mut rest = path;
@@ -115,7 +115,7 @@ fn target(path: &[String], own: &Module, files: &BTreeSet<&Module>) -> Option<Mo
     found
 }
 
-/// Which files each file imports, its own ancestors and submodules aside.
+/// The files that each file imports, except its own ancestors and submodules.
 fn imports() -> BTreeMap<Module, BTreeSet<Module>> {
     let modules = modules();
     let files: BTreeSet<&Module> = modules.keys().collect();
@@ -126,7 +126,7 @@ fn imports() -> BTreeMap<Module, BTreeSet<Module>> {
     modules.iter().map(|(own, code)| (own.clone(), imports_of(own, code))).collect()
 }
 
-/// Everything that can be reached from `start`, without `start` itself unless a cycle leads back to it.
+/// All files reachable from `start`; includes `start` itself only if it is part of a cycle.
 fn reachable(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
     let mut found = BTreeSet::new();
     let mut waiting: Vec<&Module> = imports[start].iter().collect();

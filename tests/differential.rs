@@ -1,8 +1,10 @@
-//! Random requests to the real server and to ours, whose answers must be equal (`tests/apiserver/README.md`).
+//! Sends random requests to the real and the simulated server, whose responses must be equal
+//! (`tests/apiserver/README.md`).
 //!
-//! Everything here is ignored unless asked for, because it needs the real server and real CRDs:
-//! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --release --test tests differential -- --ignored --nocapture`
-//! `CRDX_SEED`, `CRDX_ROUNDS` (requests per CRD) and `CRDX_ONLY` (part of a CRD's name) choose another run.
+//! All tests here are ignored by default, because they need the real server and real CRDs:
+//! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --release --test tests differential --
+//! --ignored --nocapture` `CRDX_SEED`, `CRDX_ROUNDS` (requests per CRD) and `CRDX_ONLY` (part of a CRD's name) select a
+//! different run.
 
 mod bounds;
 mod crds;
@@ -19,7 +21,7 @@ use mutate::Rng;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// A CRD with objects of it.
+/// A CRD with some of its objects.
 pub struct Subject {
     pub crd: Value,
     pub objects: Vec<Value>,
@@ -58,7 +60,7 @@ fn documents(folder: &Path) -> Vec<Value> {
     out
 }
 
-/// The CRDs of the corpus that have objects, with their objects.
+/// The CRDs of the corpus that have objects, with these objects.
 pub fn subjects() -> Vec<Subject> {
     let corpus = std::env::var("CRDX_CORPUS").expect("CRDX_CORPUS names the folder of CRDs and objects");
     let only = std::env::var("CRDX_ONLY").unwrap_or_default();
@@ -85,7 +87,7 @@ pub fn subjects() -> Vec<Subject> {
     out
 }
 
-/// Both servers, and what they disagreed on.
+/// The two servers, and the differences found.
 pub struct Pair {
     url: String,
     real: Http,
@@ -106,7 +108,8 @@ impl Pair {
         &self.url
     }
 
-    /// Sends one request to both, with `{{resourceVersion}}` replaced by each server's own, and compares.
+    /// Sends a request to both servers, in which `{{resourceVersion}}` is replaced by each server's own, and compares
+    /// the responses.
     pub fn ask(&mut self, method: &str, path: &str, body: Option<&Value>, content_type: &str, accept: &str) -> Value {
         let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
         let needs_version = body.is_some_and(|b| b.to_string().contains("{{resourceVersion}}"));
@@ -127,8 +130,9 @@ impl Pair {
             json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings])
         };
         let (mut want, got) = (show(&real), show(&ours));
-        // An apply patch is looked at in Go's random order, up to the first unknown field of each part, and which of equally
-        // dear rules are named depends on it, too: ours is one of the answers, or lists only what some of them list.
+        // The real server walks an apply patch in Go's random order, up to the first unknown field of each part; which
+        // of several equally expensive rules it names is random, too. The simulated response must equal one of the real
+        // responses, or list only errors that occur in some of them.
         let random = ["field not declared in schema", "contributed to estimated rule cost total"];
         let mut listed = BTreeSet::new();
         for _ in 0..60 {
@@ -155,12 +159,12 @@ impl Pair {
         real.body
     }
 
-    /// Whether the real server takes a POST.
+    /// Returns true if the real server accepts a POST.
     pub fn accepts(&mut self, path: &str, body: &Value) -> bool {
         self.real.call("POST", path, Some(&body.to_string()), Some("application/json"), "application/json").code == 201
     }
 
-    /// Installs a CRD on both; false when the real server does not take it.
+    /// Creates a CRD on both servers; returns false if the real server rejects it.
     pub fn install(&mut self, crd: &Value) -> bool {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         let text = crd.to_string();
@@ -180,12 +184,12 @@ impl Pair {
             }
             self.real.settle();
         }
-        // The first create soon after that waits on the server's side.
+        // The real server delays the first create shortly after this.
         std::thread::sleep(std::time::Duration::from_millis(300));
         true
     }
 
-    /// Removes a CRD and its objects from both.
+    /// Removes a CRD and its objects from both servers.
     pub fn uninstall(&mut self, crd: &Value) {
         let one = format!(
             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}",
@@ -212,7 +216,7 @@ impl Pair {
     }
 }
 
-/// An answer without the lines of its message that name undeclared fields, and those lines.
+/// Splits a response into the response without the lines of its message that name undeclared fields, and those lines.
 fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
     let mut rest = answer.clone();
     let message = rest[1]["message"].as_str().unwrap_or_default().to_owned();
@@ -266,7 +270,7 @@ fn differential_bounds() {
     pair.finish();
 }
 
-/// Every CRD of the corpus as it is.
+/// Every CRD of the corpus, unchanged.
 #[test]
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_corpus() {

@@ -1,4 +1,4 @@
-//! Requests to a CRD API server, in this process or over HTTP, and answers made comparable from run to run.
+//! Sends requests to a CRD API server, in process or over HTTP, and normalizes responses so that runs can be compared.
 
 use crdx::release::Release;
 use regex::Regex;
@@ -10,22 +10,22 @@ use std::{
     time::Duration,
 };
 
-/// An answer.
+/// A response.
 pub struct Reply {
     pub code: u16,
     pub body: Value,
     pub warnings: Vec<String>,
 }
 
-/// Something that answers requests.
+/// A client of a server.
 pub trait Client {
     fn call(&mut self, method: &str, path: &str, body: Option<&str>, content_type: Option<&str>, accept: &str)
     -> Reply;
-    /// Gives a server that works in the background time to do so.
+    /// Waits until a server with background controllers has settled.
     fn settle(&self) {}
 }
 
-/// JSON, the events of a watch as an array, or plain text as a JSON string.
+/// Parses JSON, the events of a watch (as an array), or plain text (as a JSON string).
 pub fn parse(text: &str) -> Value {
     let events = || text.lines().map(|line| serde_json::from_str(line).ok()).collect::<Option<Vec<Value>>>();
     let is_event = |line: &Value| line.get("type").is_some() && line.get("object").is_some();
@@ -35,13 +35,13 @@ pub fn parse(text: &str) -> Value {
     }
 }
 
-/// Our server, without sockets.
+/// The simulated server, without sockets.
 pub struct InProcess {
     server: crdx::server::Server,
 }
 
 impl InProcess {
-    /// The server of a release.
+    /// Creates a server for a release.
     pub fn of(release: Release) -> Self {
         Self { server: crdx::server::Server::new(release, 1) }
     }
@@ -91,7 +91,7 @@ impl Client for InProcess {
     }
 }
 
-/// A server on a loopback port.
+/// A server at a loopback port.
 pub struct Http {
     host: String,
 }
@@ -163,7 +163,7 @@ impl Client for Http {
     }
 }
 
-/// Replaces what differs from run to run by `"*"`, and leaves managedFields out unless they are asked for.
+/// Replaces values that vary between runs by `"*"`, and removes managedFields unless requested.
 pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
     for event in body.as_array_mut().into_iter().flatten() {
         scrub(&mut event["object"]);
@@ -176,12 +176,12 @@ pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
                 if manager.get("time").is_some() {
                     manager["time"] = json!("*");
                 }
-                // It goes by the name of the program, which in a cluster is this one.
+                // The manager has the name of the server's executable, which is kube-apiserver in a cluster.
                 if manager["manager"] == "apiserver" {
                     manager["manager"] = json!("kube-apiserver");
                 }
             }
-            // The server puts older entries first: that must not depend on where a second ends.
+            // The server sorts entries by time, so the order would depend on when a second ends.
             if let Some(managers) = managers.as_array_mut() {
                 managers.sort_by_key(|m| {
                     ["operation", "manager", "apiVersion", "subresource"]
@@ -219,7 +219,7 @@ fn scrub(body: &mut Value) {
         "Status" => scrub_status(body),
         _ => {}
     }
-    // The items of a list of CRDs have no kind.
+    // The items of a CRD list have no kind.
     scrub_conditions(body);
     if kind.ends_with("List") {
         for item in body.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -255,14 +255,15 @@ fn scrub_conditions(crd: &mut Value) {
     }
 }
 
-/// The server reports several field errors in no fixed order, and echoes the whole patched object for a bad patch.
+/// The server reports multiple field errors in random order, and quotes the whole patched object in errors of invalid
+/// patches.
 fn scrub_status(status: &mut Value) {
     let echo = Regex::new(r#"(?s)(patch: )?Invalid value: "\{\\"apiVersion.*\}": "#).unwrap();
     let clock_type = Regex::new(r"selfType\d+").unwrap();
     let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
     let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
     let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
-    // Nor are the errors of an apply patch in any order.
+    // The errors of an apply patch are in random order, too.
     let sorted = |text: &str| match text.split_once(": errors:\n") {
         Some((head, errors)) => {
             let mut lines: Vec<&str> = errors.split('\n').collect();

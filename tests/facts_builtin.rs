@@ -1,4 +1,4 @@
-//! Our decoder of built-in kinds against recorded answers of the server's (tests/facts).
+//! Compares the decoder of built-in kinds with recorded responses of the server (`tests/facts`).
 
 use crdx::builtin::types::Types;
 use crdx::builtin::{Endpoint, decode};
@@ -9,16 +9,16 @@ use std::fs;
 use std::io::Read as _;
 use std::process::Command;
 
-/// How many of the recorded answers must be ours, in thousandths.
+/// The minimum share of equal responses, in thousandths.
 const FLOOR: usize = 998;
 
-/// A request to create an object, and what the server answers.
+/// A request to create an object, and the server's response.
 struct Fact {
     endpoint: Endpoint,
     body: Vec<u8>,
     error: Option<String>,
     warnings: Vec<String>,
-    /// The answer where unknown fields are warned of or ignored.
+    /// The response with `fieldValidation=Warn` or `Ignore`.
     leniently: Option<String>,
 }
 
@@ -46,7 +46,7 @@ fn facts(lines: &str) -> Vec<Fact> {
     lines.lines().map(fact).collect()
 }
 
-/// What differs from the recorded answer.
+/// The difference from the recorded response.
 fn difference(types: &'static Types, fact: &Fact) -> Option<String> {
     let (error, warnings, leniently) = match decode::decode(types, &fact.endpoint, &fact.body) {
         Err(refusal) => (Some(refusal.message.clone()), Vec::new(), Some(refusal.message)),
@@ -86,7 +86,7 @@ fn bodies_are_decoded_as_the_server_decodes_them() {
     compare(37, &facts);
 }
 
-/// Compares with recorded answers of other releases: `tests/facts/README.md` says how to record them.
+/// Compares with recorded responses of other releases; `tests/facts/README.md` says how to record them.
 #[test]
 #[ignore = "needs the answers of other releases"]
 fn bodies_are_decoded_as_older_servers_decode_them() {
@@ -97,7 +97,7 @@ fn bodies_are_decoded_as_older_servers_decode_them() {
     }
 }
 
-/// Bodies as files of `kubectl apply`: what `validate` says of each is what the server answers to the request of kubectl.
+/// Validates bodies as files: the result of `validate` is the server's response to the request of `kubectl apply`.
 #[test]
 fn files_are_answered_as_kubectl_apply_has_them_answered() {
     let mut lines = String::new();

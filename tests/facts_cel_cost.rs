@@ -1,4 +1,5 @@
-//! Static facts about 951 expressions (`tests/facts/cel-cost.jsonl`): declared types, result types, compile errors, estimates.
+//! Static facts about 951 expressions (`tests/facts/cel-cost.jsonl`): declared types, result types, compile errors and
+//! cost estimates.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
 use crdx::cel::{
@@ -29,7 +30,7 @@ pub fn number(value: &Value, key: &str) -> Option<u64> {
     value.get(key)?.as_int().map(|number| number as u64)
 }
 
-/// The estimates as recorded: they go beyond what a JSON value here can hold.
+/// The recorded estimates, parsed from the text because they exceed the range of JSON values here.
 fn estimate_of(line: &str) -> Option<(u64, u64)> {
     let fact: serde_json::Value = serde_json::from_str(line).unwrap();
     let number = |key: &str| fact.get(key)?.to_string().parse().ok();
@@ -44,7 +45,7 @@ pub fn root() -> (Declarations, Arc<DeclType>) {
     (declarations, root)
 }
 
-/// The type at a path, which names fields as JSON does and `@items`, `@values`.
+/// The declared type at a path of JSON field names, `@items` and `@values`.
 pub fn at<'d>(from: &'d Arc<DeclType>, path: &str) -> Option<&'d Arc<DeclType>> {
     path.split('.').try_fold(from, |at, part| match (&at.shape, part) {
         (Shape::List { items, .. }, _) => Some(items),

@@ -1,4 +1,4 @@
-//! Every function overload of the server's CRD environment (`tests/facts/cel-functions.jsonl`), and no other.
+//! The function overloads are exactly those of the server's CRD environment (`tests/facts/cel-functions.jsonl`).
 #![allow(clippy::unwrap_used)]
 
 use crdx::cel::library::overloads;
@@ -6,7 +6,8 @@ use crdx::release::V1_37;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// `<A>` is a type parameter to the facts, `google.protobuf.Timestamp` and `optional_type` have shorter names in our signatures.
+/// In the facts, type parameters are written `<A>`, and `google.protobuf.Timestamp` and `optional_type` have longer
+/// names than in the signatures here.
 fn ours(text: &str) -> String {
     text.replace(['<', '>'], "")
         .replace("google.protobuf.Timestamp", "timestamp")
@@ -22,7 +23,7 @@ fn every_overload_and_no_other() {
     for line in text.lines() {
         let fact: Value = serde_json::from_str(line).unwrap();
         let field = |name: &str| fact[name].as_str().unwrap_or_default().to_owned();
-        // Names that were spelled otherwise once cannot be written any more.
+        // Old names of functions cannot be used any more.
         if field("kind") != "function" || fact["declaration_disabled"] == true {
             continue;
         }

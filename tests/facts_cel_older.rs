@@ -1,4 +1,5 @@
-//! What CEL of older releases says of expressions: types, compile errors, estimates, results and costs (`tests/facts/cel-older.jsonl.gz`).
+//! Facts about expressions in older releases: types, compile errors, estimates, results and costs
+//! (`tests/facts/cel-older.jsonl.gz`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::facts_cel_cost::{at, lines};
@@ -33,7 +34,7 @@ impl Given {
         Self { objects: Arc::new(declarations.objects), root, samples: line.get("samples").unwrap().clone() }
     }
 
-    /// Our answer in the form of the facts.
+    /// The result in the form of the facts.
     fn answer(&self, release: Release, fact: &Value) -> Value {
         let expr = fact["expr"].as_str().unwrap();
         let place = fact["at"].as_str().unwrap_or("spec");
@@ -107,7 +108,7 @@ fn show(value: &Cel<'_>) -> String {
     }
 }
 
-/// What of the two differs. The cost of a failed evaluation and the type names of values are not compared.
+/// The difference between two results. The cost of a failed evaluation and the type names of values are not compared.
 fn differs(theirs: &Value, ours: &Value) -> bool {
     let runs = |answer: &Value| answer["runs"].as_array().cloned().unwrap_or_default();
     let rest = |answer: &Value| {
@@ -137,7 +138,7 @@ fn compare(given: &Given, release: Release, facts: &[Value]) -> (usize, String) 
     (count, text)
 }
 
-/// Every answer of 1.30 to 1.34 about the expressions of `cel-cost.jsonl` that is not the answer of 1.37.
+/// All results of 1.30 to 1.34 for the expressions of `cel-cost.jsonl` that differ from those of 1.37.
 #[test]
 fn older_answers_are_those_of_the_servers() {
     crate::facts_cel_parse::on_large_stack(|| {
@@ -156,7 +157,7 @@ fn older_answers_are_those_of_the_servers() {
     });
 }
 
-/// Compares with what `tests/apiserver/facts/cel.go` printed for one release.
+/// Compares with the output of `tests/apiserver/facts/cel.go` for one release.
 #[test]
 #[ignore = "CRDX_FACTS names the recorder's input, CRDX_ANSWERS its output, CRDX_VERSION the release: tests/apiserver/README.md"]
 fn answers_of_a_release() {

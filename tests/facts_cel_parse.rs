@@ -1,4 +1,4 @@
-//! Expressions and what cel-go makes of them (`tests/facts/cel-parse.json.gz`): trees with positions, and error texts.
+//! Parses expressions like cel-go (`tests/facts/cel-parse.json.gz`): trees with positions, and error messages.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
 use crdx::cel::ast::{Ast, Expr, ExprKind, Literal};
@@ -16,11 +16,11 @@ const OPTIONS: ParseOptions = ParseOptions { optional_syntax: true, macros: Macr
 pub struct Fact {
     pub group: String,
     pub expr: String,
-    /// A syntax error.
+    /// The syntax errors.
     pub parse_error: Option<String>,
-    /// The tree.
+    /// The syntax tree.
     pub ast: Option<String>,
-    /// A later error.
+    /// An error of the checker.
     pub error: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub fn facts() -> Vec<Fact> {
     facts
 }
 
-/// Runs with a stack deep enough for unoptimized code.
+/// Runs a function with enough stack space for unoptimized code.
 pub fn on_large_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
 }
@@ -57,7 +57,7 @@ fn trees_and_errors_are_those_of_cel_go() {
         for fact in facts() {
             let theirs = match (fact.ast, fact.parse_error) {
                 (Some(text), _) | (None, Some(text)) => text,
-                // Deep ones were recorded without their tree.
+                // Deep trees were not recorded.
                 (None, None) => "(parses)".to_owned(),
             };
             let ours = match parse(&fact.expr, OPTIONS) {
@@ -82,7 +82,7 @@ fn type_errors_are_those_of_cel_go() {
         let (mut checked, mut differing) = (0, Vec::new());
         for fact in facts().iter().filter(|fact| fact.parse_error.is_none()) {
             checked += 1;
-            // Other errors come up when it runs.
+            // Other errors occur at run time.
             let theirs = fact.error.as_deref().filter(|error| error.starts_with("ERROR")).unwrap_or("checks");
             let ours = env.compile(&fact.expr).map_or_else(|issues| issues.display(), |_| "checks".to_owned());
             if ours != theirs {
@@ -174,7 +174,7 @@ fn show(value: &Literal) -> String {
     }
 }
 
-/// As Go's `%x` prints a float.
+/// Formats a float like Go's `%x`.
 fn hex_float(value: f64) -> String {
     let bits = value.to_bits();
     if value == 0.0 {

@@ -1,4 +1,4 @@
-//! What expressions give and cost when they run (`tests/facts/cel-cost.jsonl`, `runs`).
+//! Results and runtime costs of expressions (the member `runs` in `tests/facts/cel-cost.jsonl`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::facts_cel_cost::{at, lines, number, root, text};
@@ -12,7 +12,7 @@ use crdx::cel::{
 use crdx::value::Value;
 use std::sync::Arc;
 
-/// The first node of a sample at a place: `spec.lo[].tags`.
+/// The first node of a sample at a path such as `spec.lo[].tags`.
 pub fn first<'v>(sample: &'v Value, place: &str) -> Option<&'v Value> {
     if place == "root" {
         return Some(sample);
@@ -24,7 +24,7 @@ pub fn first<'v>(sample: &'v Value, place: &str) -> Option<&'v Value> {
     })
 }
 
-/// The facts print some Kubernetes values by their Go type.
+/// The recorded facts print some Kubernetes values as their Go type.
 fn normal(value: &str) -> String {
     let mut text = value.to_owned();
     for (kind, go) in
@@ -100,7 +100,7 @@ fn values_and_run_time_costs_are_the_servers() {
                         (value, outcome.cost)
                     }
                 };
-                // The facts quote control characters as JSON does.
+                // The recorded facts escape control characters as in JSON.
                 let same = ours.replace("\\x0", "\\u000") == theirs || ours == theirs || shown_by_type(&theirs, &ours);
                 if !same || !(cost..=most).contains(&our_cost) {
                     differing.push(format!(
@@ -114,7 +114,7 @@ fn values_and_run_time_costs_are_the_servers() {
     });
 }
 
-/// Whether the facts only tell the type of our value.
+/// Returns true if the recorded fact has only the Go type of the value.
 fn shown_by_type(theirs: &str, ours: &str) -> bool {
     match theirs {
         "quantity" => ours.starts_with("quantity("),

@@ -1,4 +1,4 @@
-//! What Go accepts for each string format, and what not.
+//! The strings that Go accepts and rejects for each string format.
 
 use crdx::release::Release;
 use crdx::schema::format;

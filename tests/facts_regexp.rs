@@ -1,4 +1,4 @@
-//! Go's answers about 212 patterns: what they match, or why they are refused.
+//! Compares matches and error messages of 212 patterns with Go's.
 
 use crdx::regexp::Regexp;
 

@@ -1,12 +1,12 @@
-//! Every name of Go's `lib/time/zoneinfo.zip` (`tests/facts/time-zones.txt`), with the offset that Go's `time` gives it at the
-//! beginning of January and July of four years.
+//! Every time zone in Go's `lib/time/zoneinfo.zip` (`tests/facts/time-zones.txt`), with the UTC offset that Go's `time`
+//! computes at the beginning of January and July of four years.
 
 use crdx::cel::library::overload;
 use crdx::cel::value::{Fuel, Timestamp, Value};
 
 const YEARS: [&str; 4] = ["1970", "1985", "2005", "2024"];
 
-/// The part of a point in time in a zone.
+/// A field of a timestamp in a time zone.
 fn part(id: &str, time: &str, zone: &str) -> Result<i64, String> {
     let time = Timestamp::parse(time).unwrap().unwrap();
     let call = overload(id).and_then(|o| o.call).unwrap();

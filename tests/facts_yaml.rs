@@ -1,4 +1,4 @@
-//! Our YAML reader against recorded answers of kubectl's (tests/facts).
+//! Compares the YAML decoder with recorded results of kubectl (`tests/facts`).
 
 use crdx::text::{json, yaml};
 use std::io::Read as _;
@@ -16,7 +16,7 @@ fn facts(lines: &str) -> Vec<Fact> {
     lines.lines().filter_map(fact).collect()
 }
 
-/// What differs: `None` if nothing does, else whether only the error's text does.
+/// The difference, if any; the flag is true if only the error messages differ.
 fn difference(fact: &Fact) -> Option<(bool, String)> {
     let got = yaml::read(fact.text.as_bytes());
     match (&got, fact.want.strip_prefix("ERR ")) {

@@ -1,5 +1,4 @@
-//! What pipelines are given, read as they read it: every format of `-o` by a reader of that format, and all of them against
-//! each other and the exit code.
+//! Parses every output format of `-o` and compares the formats with each other and with the exit code.
 
 use crate::cli::place;
 use serde_json::Value;
@@ -7,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Commands with their number of cases: all, failed, skipped and without a verdict.
+/// Commands with the expected number of cases: total, failed, skipped and without verdict.
 const COMMANDS: &[(&str, [usize; 4])] = &[
     ("validate -f examples/objects examples/mixed.yaml made/tabs.yaml --crds examples/crds --offline", [11, 4, 0, 1]),
     ("validate -f examples/objects/accepted.yaml --crds examples/crds --offline", [2, 0, 0, 0]),
@@ -30,13 +29,13 @@ fn text(line: &str, format: &str, dir: &Path) -> String {
     String::from_utf8(run(line, format, dir).stdout).unwrap()
 }
 
-/// The length of a line of a file, in characters.
+/// The length of a line of a file in characters.
 fn length(dir: &Path, file: &str, line: usize) -> usize {
     let text = fs::read_to_string(dir.join(file)).unwrap();
     text.lines().nth(line - 1).unwrap_or_else(|| panic!("{file} has no line {line}")).chars().count()
 }
 
-/// Whether a place is in a file.
+/// Asserts that a position is in a file.
 fn assert_place(dir: &Path, file: &str, line: Option<usize>, columns: &[Option<usize>]) {
     assert!(dir.join(file).is_file(), "{file}");
     for column in columns.iter().flatten() {
@@ -157,7 +156,7 @@ fn sarif_is_read() {
     assert!(seen > 20, "{seen}");
 }
 
-/// The exit code says the same in every format.
+/// All formats have the same exit code.
 #[test]
 fn the_format_does_not_change_the_verdict() {
     let place = place("verdicts");
@@ -168,8 +167,9 @@ fn the_format_does_not_change_the_verdict() {
     }
 }
 
-/// By schemas and readers that others wrote: SARIF's schema (`CRDX_SARIF_SCHEMA` names the file) by Python's jsonschema,
-/// JUnit's as Jenkins has it (`CRDX_JUNIT_XSD`) by xmllint, TAP by Python's tap.py. What is missing is left out, and told.
+/// Validates the formats with third-party tools: SARIF with its schema (the file in `CRDX_SARIF_SCHEMA`) and Python's
+/// jsonschema, JUnit with the schema of Jenkins (`CRDX_JUNIT_XSD`) and xmllint, TAP with Python's tap.py. Missing tools
+/// are skipped with a message.
 #[test]
 fn others_read_it() {
     let place = place("others");

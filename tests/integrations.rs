@@ -1,5 +1,5 @@
-//! The files by which others run this program: the GitHub Action, the pre-commit hooks, the workflows and the release
-//! script. Their commands are run as they stand there.
+//! Runs the commands of the integrations: the GitHub Action, the pre-commit hooks, the workflows and the release
+//! script.
 
 use crate::cli::place;
 use crdx::text::yaml;
@@ -25,13 +25,13 @@ fn keys(value: &Value) -> BTreeSet<String> {
     value.as_object().unwrap().keys().cloned().collect()
 }
 
-/// The names behind `prefix` in a text, as `files` of `inputs.files`.
+/// The names after `prefix` in a text, such as `files` in `inputs.files`.
 fn named(text: &str, prefix: &str) -> BTreeSet<String> {
     let rest = text.split(prefix).skip(1);
     rest.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap().to_owned()).collect()
 }
 
-/// The platforms of the manifest, as `linux-amd64`.
+/// The platforms of the manifest, such as `linux-amd64`.
 fn platforms() -> BTreeSet<String> {
     let manifest = read("plugin-manifest/crdx.yaml");
     let platforms = array(&manifest, &["spec", "platforms"]);
@@ -53,7 +53,7 @@ fn the_action_is_whole() {
     }
     for step in array(&action, &["runs", "steps"]) {
         assert_eq!(step.str_at(&["shell"]), Some("bash"), "a composite action must say its shell");
-        // What a caller gives comes as a variable, never as a part of the script.
+        // Inputs are passed as environment variables, never as part of the script.
         assert!(!step.str_at(&["run"]).unwrap().contains("${{"));
     }
     let install = array(&action, &["runs", "steps"])[0].str_at(&["run"]).unwrap();
@@ -64,7 +64,7 @@ fn the_action_is_whole() {
     }
 }
 
-/// Runs the step `Judge` with these variables.
+/// Runs the step `Judge` with these environment variables.
 #[cfg(unix)]
 fn judge(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
     let action = read("action.yml");
@@ -118,7 +118,7 @@ fn the_hooks_run() {
         let mut words = hook.str_at(&["entry"]).unwrap().split(' ');
         assert_eq!(words.next(), Some("kubectl-crdx"));
         let arguments = hook.get("args").and_then(Value::as_array).unwrap_or_default();
-        // pre-commit calls it with the files behind the arguments.
+        // pre-commit appends the file names to the arguments.
         let run = |files: &[&str]| {
             let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
                 .args(words.clone())
@@ -176,7 +176,7 @@ fn the_workflows_build_every_platform() {
     }
 }
 
-/// The release script packs what stands in for binaries, and fills the manifest.
+/// The release script packs placeholder binaries, and fills the manifest.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_release_is_packed() {
@@ -206,7 +206,7 @@ fn the_release_is_packed() {
         let name = if platform.starts_with("windows") { "kubectl-crdx.exe" } else { "kubectl-crdx" };
         fs::write(bin.join(name), &platform).unwrap();
     }
-    // The pages as scripts/man.sh writes them.
+    // The man pages as written by scripts/man.sh.
     let man = dir.join("dist/man");
     fs::create_dir_all(&man).unwrap();
     fs::write(man.join("kubectl-crdx.1"), "page").unwrap();
@@ -232,7 +232,7 @@ fn the_release_is_packed() {
     }
     let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
     assert_eq!(String::from_utf8_lossy(&listed.stdout), "LICENSE\nkubectl-crdx\nman/\nman/kubectl-crdx.1\n");
-    // Again the same bytes.
+    // A second run produces the same bytes.
     assert!(run("scripts/release.sh", &["--pack", tag]).status.success());
     assert_eq!(fs::read_to_string(dir.join("dist/checksums.txt")).unwrap(), sums);
 }

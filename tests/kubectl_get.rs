@@ -1,5 +1,6 @@
-//! `kubectl crdx get` beside the real `kubectl get`, on the real server: the same bytes for every kind of a corpus of CRDs
-//! (`tests/apiserver/README.md`). Ignored unless asked for, because it needs the server, kubectl and the corpus.
+//! Compares `kubectl crdx get` with the real `kubectl get` on the real server: the output must be equal byte by byte
+//! for every kind of a corpus of CRDs (`tests/apiserver/README.md`). Ignored by default, because it needs the server,
+//! kubectl and the corpus.
 
 use crate::differential::subjects;
 use crate::exchange::{Client, Http};
@@ -12,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a command printed and how it ended.
+/// The output and exit code of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Screen {
     stdout: String,
@@ -20,7 +21,7 @@ struct Screen {
     failed: bool,
 }
 
-/// What came of a comparison.
+/// The outcome of a comparison.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Same,
@@ -70,18 +71,18 @@ impl Pair {
             .unwrap_or_else(|e| panic!("{program}: {e}"));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let stderr = self.log.replace_all(&text(&output.stderr), "").into_owned();
-        // kubectl ends with its log where it cannot sort the rows of a table, and calls these by their type in Go.
+        // If kubectl cannot sort the rows of a table, it exits through its log and names their Go type.
         let stderr = self.end.replace_all(&stderr, "error: ${1}*unstructured.Unstructured").into_owned();
         Screen { stdout: text(&output.stdout), stderr, failed: !output.status.success() }
     }
 
-    /// What kubectl calls itself. What is compared with is 1.37, whose tables are padded in another way than those before.
+    /// The version of kubectl. The comparison is with 1.37, which pads tables differently from earlier versions.
     fn version(&self) -> String {
         let output = Command::new(&self.kubectl).args(["version", "--client"]).output().unwrap();
         String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned()
     }
 
-    /// Ages with `#` for digits: a second may pass between two runs.
+    /// Replaces the digits of ages by `#`, because a second may pass between two runs.
     fn mask(&self, screen: &Screen) -> Screen {
         let mut lines: Vec<String> = Vec::new();
         for line in screen.stdout.split('\n') {
@@ -97,7 +98,7 @@ impl Pair {
         Screen { stdout: lines.join("\n"), ..screen.clone() }
     }
 
-    /// Runs both; a difference that goes away when both are run again was one of time.
+    /// Runs both commands. A difference that disappears in a second run was caused by timing.
     fn compare(&self, words: &[&str]) -> Outcome {
         let mut last = None;
         for _ in 0..4 {
@@ -136,7 +137,7 @@ impl Pair {
     }
 }
 
-/// In which order the server tells the resources of a group's version is left to chance, and with it that of a category's
+/// The server lists the resources of a group version in random order, which determines the order of a category's
 /// tables.
 fn by_block(screen: Screen) -> Screen {
     let mut blocks: Vec<&str> = screen.stdout.trim_end_matches('\n').split("\n\n").collect();
@@ -144,7 +145,7 @@ fn by_block(screen: Screen) -> Screen {
     Screen { stdout: blocks.join("\n\n"), ..screen }
 }
 
-/// A CRD whose columns and objects are as odd as they may be.
+/// A CRD with unusual columns and objects.
 fn oddities() -> (Value, Vec<Value>) {
     let column = |name: &str, kind: &str, path: &str, priority: i64| json!({"name": name, "type": kind, "jsonPath": path, "priority": priority});
     let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -194,7 +195,7 @@ fn oddities() -> (Value, Vec<Value>) {
     (crd, (0..30).map(object).collect())
 }
 
-/// Puts CRDs and objects into the real server; what is there may stay. Gives the CRDs, and how many objects it has.
+/// Creates CRDs and objects in the real server; existing ones are kept. Returns the CRDs and the number of objects.
 fn load(url: &str) -> (Vec<Value>, usize) {
     let mut server = Http::new(url);
     let mut all: Vec<(Value, Vec<Value>)> = subjects().into_iter().map(|s| (s.crd, s.objects)).collect();
@@ -242,7 +243,7 @@ fn get_prints_what_kubectl_prints() {
                 continue;
             }
             let path = format!("/apis/{group}/{name}/{plural}");
-            // A CRD that was just created is served a little later.
+            // A new CRD is served after a short delay.
             let list = (0..100)
                 .find_map(|_| {
                     let list = server.call("GET", &path, None, None, "application/json");
@@ -253,7 +254,7 @@ fn get_prints_what_kubectl_prints() {
                 })
                 .expect("it is served");
             if list.code != 200 {
-                // Its conversion webhook is not there.
+                // Its conversion webhook does not exist.
                 unread += 1;
                 continue;
             }
@@ -291,7 +292,7 @@ fn get_prints_what_kubectl_prints() {
     assert!(differing.is_empty());
 }
 
-/// The commands on one kind: all its forms when there are objects of it.
+/// The commands for one kind; all forms if there are objects.
 fn of_kind(type_: &str, items: &[Value]) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<&str>> = vec![vec![]];
     let Some(first) = items.first() else { return vec![vec![type_.to_owned()]] };
@@ -313,7 +314,7 @@ fn of_kind(type_: &str, items: &[Value]) -> Vec<Vec<String>> {
     all
 }
 
-/// Compares on `CRDX_JOBS` threads.
+/// Runs the comparisons in `CRDX_JOBS` threads.
 fn compare_all(pair: &Pair, commands: &[Vec<String>]) -> Vec<Outcome> {
     let jobs = std::env::var("CRDX_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
     let next = AtomicUsize::new(0);
@@ -336,9 +337,9 @@ fn compare_all(pair: &Pair, commands: &[Vec<String>]) -> Vec<Outcome> {
     outcomes.into_inner().unwrap()
 }
 
-/// What does not depend on the kind. Left out: `--sort-by` a field that no row has, where kubectl says that there are no
-/// resources, and on several tables, where it looks for the field in the tables themselves and fails; `..`, whose order Go
-/// leaves to chance.
+/// Commands that do not depend on the kind. Excluded are `--sort-by` with a field that no row has, for which kubectl
+/// reports that there are no resources; `--sort-by` with several tables, for which kubectl looks up the field in the
+/// tables themselves and fails; and `..`, whose order is random in Go.
 fn special() -> Vec<Vec<String>> {
     let lines = "oddities|odd|Oddity|oddity.get|oddities.v1.get.example.com|strange|strange,crds
         oddities -o wide|oddities -l n=1|oddities -l n~in~(1,2)|oddities -l n!=1,example.com/tier|oddities -l =|oddities -l nope=x
@@ -368,6 +369,6 @@ fn special() -> Vec<Vec<String>> {
         gateways -A|vs -A|backups -A|gtw -A|clusters -A|httproutes,gateways -A -o wide|httproutes.gateway.networking.k8s.io,certs,issuers -A|all -A|cert-manager -A
         HTTPRoute -A|httproute -A --sort-by .metadata.creationTimestamp|httproute -A --sort-by .metadata.generation|httproute -A --sort-by .spec.hostnames[0]";
     let lines = lines.split(['|', '\n']).map(str::trim).filter(|line| !line.is_empty());
-    // `~` is a space within a word.
+    // `~` stands for a space within an argument.
     lines.map(|line| line.split(' ').map(|word| word.replace('~', " ")).collect()).collect()
 }

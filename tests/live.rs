@@ -1,5 +1,5 @@
-//! The commands that read a cluster, against a small server that answers as it is told: what they ask, what they make of
-//! refusals, broken answers and silence, and what they keep.
+//! Tests of commands that read a cluster, with a small server that has canned responses: their requests, the handling
+//! of errors, invalid responses and timeouts, and their caches.
 
 mod fake;
 mod get;
@@ -26,7 +26,7 @@ fn widget(name: &str, size: u64) -> String {
     )
 }
 
-/// Aggregated discovery of one group; `resources` are (plural, kind).
+/// An aggregated discovery document of one group; `resources` are pairs of plural and kind.
 fn group(name: &str, version: &str, resources: &[(&str, &str)]) -> String {
     let each: Vec<String> = resources
         .iter()
@@ -51,7 +51,7 @@ fn groups(groups: &[String]) -> String {
 
 const NOT_FOUND: &str = r#"{"kind":"Status","message":"not found","reason":"NotFound","code":404}"#;
 
-/// A cluster with the CRD and one object of it, `a`.
+/// A cluster with the CRD and one object, `a`.
 fn cluster(path: &str) -> Reply {
     let found = match path {
         "/version" => r#"{"major":"1","minor":"37"}"#.to_owned(),
@@ -195,12 +195,12 @@ fn live_objects_tell_create_update_and_unchanged() {
     place.write("b.yaml", &object("b", 1));
     let said = place.run(&format!("{line} --show-bookkeeping"));
     let said = said.ends(0, &[r#""action":"update""#, r#""action":"create""#]);
-    // What kubectl apply sends, with the namespace that the object does not name.
+    // The request of kubectl apply has the namespace that the file omits.
     let noted = r#"\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"}"#;
     assert!(said.out.contains(noted), "{}", said.out);
     fs::copy(&same, place.0.join("a.yaml")).unwrap();
     place.run(&line).ends(0, &[r#""action":"unchanged""#, r#""action":"create""#]);
-    // A server that has what was applied before.
+    // A server that stores the last-applied annotation.
     let applied = widget("a", 3).replace(
         r#""generation":1"#,
         r#""generation":1,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"fake.example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"},\"spec\":{\"size\":3}}\n"}"#,
@@ -233,13 +233,13 @@ fn a_crd_of_the_input_goes_before_the_live_one() {
     place.write("new-crd.yaml", &crd("", 100));
     place.write("big.yaml", &object("a", 50));
     place.run(&format!("validate -f big.yaml -s {}", fake.url)).ends(1, &["less than or equal to 10"]);
-    // Before or behind the object, and as a flag; the live object is updated all the same.
+    // The CRD precedes or follows the object, or is given by a flag; in all cases the live object is updated.
     for line in ["-f new-crd.yaml big.yaml", "-f big.yaml new-crd.yaml", "-f big.yaml --crds new-crd.yaml"] {
         let said = place.run(&format!("validate {line} -s {}", fake.url)).ends(0, &["default/a"]);
         let row = said.out.lines().find(|l| l.contains("default/a")).unwrap();
         assert!(row.contains("update"), "{row}");
     }
-    // Of a CRD that is not there yet, and in a namespace that is not there yet.
+    // An object whose CRD or namespace does not exist yet.
     place.write("other.yaml", &crd("", 9).replace("widget", "gadget").replace("Widget", "Gadget"));
     let gadget = object("g", 5).replace("Widget", "Gadget").replace("name: g", "name: g\n  namespace: new");
     place.write("gadget.yaml", &format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: new}}\n---\n{gadget}"));
@@ -279,7 +279,7 @@ fn the_version_of_the_cluster_is_simulated() {
         let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
         report["kubernetesVersions"].clone()
     };
-    // 1.34 brought the field.
+    // The field was introduced in 1.34.
     let said = place.run(&format!("validate -f pod.yaml -s {} -o json", fake.url)).ends(1, &["restartPolicyRules"]);
     assert_eq!(versions(&said), serde_json::json!(["1.33"]));
     let said = place.run(&format!("validate -f pod.yaml -s {} -o json --kubernetes-version 1.34", fake.url));
@@ -294,7 +294,7 @@ fn the_version_of_the_cluster_is_simulated() {
     assert_eq!(versions(&said), serde_json::json!(["1.33"]), "{said:?}");
     place.write("new.yaml", "apiVersion: fake.example.com/v1\nkind: Widget\nmetadata: {name: new}\nspec: {size: 1}\n");
     place.write("old.yaml", "apiVersion: fake.example.com/v1\nkind: Widget\nmetadata: {name: new}\nspec: {size: 2}\n");
-    // The CRD comes from the cluster; nothing else does.
+    // Only the CRD comes from the cluster.
     let said = place.run(&format!("validate -f new.yaml --old old.yaml -s {} -o json", fake.url));
     let said = said.ends(0, &["note: the cluster runs Kubernetes 1.33, and the answers are those of 1.37: give --kubernetes-version 1.33\n"]);
     assert_eq!(versions(&said), serde_json::json!(["1.37"]));
@@ -377,7 +377,7 @@ fn refusals_are_told_and_nothing_is_asked_forever() {
     place.run(&line(&expired)).ends(2, &["answered 401", "Unauthorized", "log in again"]);
     assert!(expired.paths().len() <= 4, "{:?}", expired.paths());
 
-    // One object may not be read; the other is judged.
+    // One object is forbidden; the other is still validated.
     let secret =
         Fake::serve(|path, _| if path.ends_with("/widgets/a") { status(403, "no way") } else { cluster(path) });
     let said = place.run(&line(&secret)).ends(2, &["answered 403", "no way", "kubectl crdx rbac"]);
@@ -429,7 +429,7 @@ fn a_rehearsal_reads_what_is_stored_page_by_page() {
                 Reply::Json(200, list(&names(0), r#","continue":"one/two","remainingItemCount":1001"#))
             }
             (WIDGETS, _) if broken => Reply::Cut(list(&names(500), "")),
-            // The snapshot is gone; the server offers to go on with what is there now.
+            // The snapshot has expired; the server offers to continue with the current objects.
             (WIDGETS, "limit=500&continue=one%2Ftwo") => Reply::Json(
                 410,
                 r#"{"kind":"Status","code":410,"message":"expired","metadata":{"continue":"newer"}}"#.to_owned(),
@@ -456,7 +456,7 @@ fn a_rehearsal_reads_what_is_stored_page_by_page() {
     assert_eq!((report["items"].as_array().unwrap().len(), &report["summary"]["cannotTell"]), (500, &1.into()));
     assert_eq!(report["notes"][0]["type"], "incomplete");
 
-    // Nothing is stored of a CRD that is not there.
+    // The objects of a CRD that does not exist are not cached.
     let empty = Fake::serve(|path, _| if path == DEFINITION { status(404, "none") } else { cluster(path) });
     place.run(&format!("rehearse new.yaml -s {}", empty.url)).ends(0, &["it stores nothing"]);
 }
@@ -481,10 +481,10 @@ fn what_is_kept_is_used_while_it_is_true() {
     place.run(&line).ends(0, &["1 accepted"]);
     assert_eq!((fake.count("/apis"), asked_for("application/json\r\n")), (0, 0));
     assert_eq!(asked_for("application/json;as=partialobjectmetadata"), 1);
-    // Another revision is read anew.
+    // Objects are read again if the revision changed.
     *state.lock().unwrap() = ("2".to_owned(), 3);
     place.run(&line).ends(1, &["less than or equal to 3"]);
-    // What is broken is as good as nothing.
+    // A corrupt cache is ignored.
     let kept: Vec<PathBuf> = walk(&place.0.join("cache"));
     assert_eq!(kept.len(), 2, "{kept:?}");
     for file in &kept {
@@ -493,7 +493,7 @@ fn what_is_kept_is_used_while_it_is_true() {
     fake.forget();
     place.run(&line).ends(1, &["less than or equal to 3"]);
     assert_eq!((fake.count("/apis"), asked_for("application/json\r\n")), (1, 1));
-    // A kind that was not there when it was kept is looked for.
+    // A kind that is missing in the cache is looked up.
     for file in &kept {
         fs::write(file, "{\"resources\":[]}").unwrap();
     }
@@ -588,7 +588,7 @@ fn a_credential_plugin_logs_in_or_says_why_not() {
     };
     config("./login");
     let line = "validate -f - --kubeconfig config --no-cache";
-    // It may read its input, and must not get ours.
+    // The program may read its own input, but must not receive that of crdx.
     script(
         r#"cat >/dev/null; echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"from-plugin"}}'"#,
     );

@@ -1,4 +1,4 @@
-//! Names and values longer than 65,535 characters, in every table and page.
+//! Names and values of more than 65,535 characters, in every table and page.
 
 use crate::cli::place;
 use std::fs;
@@ -41,7 +41,7 @@ fn run(dir: &Path, line: &str) -> Output {
     output
 }
 
-/// A directory with `crd.yaml`, `new.yaml` (without `spec.tail`), `rules.yaml`, `good.yaml` and `bad.yaml`.
+/// Creates a directory with `crd.yaml`, `new.yaml` (without `spec.tail`), `rules.yaml`, `good.yaml` and `bad.yaml`.
 fn prepare(name: &str) -> std::path::PathBuf {
     let dir = place(name);
     let long = "x".repeat(70_000);

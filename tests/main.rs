@@ -1,4 +1,4 @@
-//! All tests of the program as a whole.
+//! All integration tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod architecture;

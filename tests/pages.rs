@@ -1,5 +1,5 @@
-//! The pages of `-o html`: well-formed, with nothing from elsewhere and nothing of an object that is not escaped; and as
-//! Chromium shows them, where it is.
+//! The pages of `-o html` are well-formed, load nothing external, and escape all text from objects. If Chromium is
+//! installed, they are also rendered.
 
 use crate::cli::place;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The pages with a text that each must show.
+/// The pages, each with a text that it must contain.
 const PAGES: &[(&str, &str, &str)] = &[
     ("validate", "validate -f examples/objects hostile.yaml --crds examples/crds --offline", "would be rejected"),
     (
@@ -40,7 +40,7 @@ spec:
   '\"><b onclick=\"x\">': 1
 ";
 
-/// Writes the pages and gives their directory.
+/// Writes the pages and returns their directory.
 fn pages(name: &str) -> PathBuf {
     let place = place(name);
     fs::write(place.join("hostile.yaml"), HOSTILE).unwrap();
@@ -81,7 +81,7 @@ fn a_page_is_whole_and_alone() {
         }
         let scripts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("script")).collect();
         let [script] = scripts.as_slice() else { panic!("{page}: {} scripts", scripts.len()) };
-        // No script but this one can run.
+        // The content security policy allows only this script.
         let policy = format!("script-src 'sha256-{}'", hash(script.text().unwrap()));
         assert!(text.contains(&policy), "{page}: the policy should have {policy}");
         let style = document.descendants().find(|node| node.has_tag_name("style")).unwrap().text().unwrap();
@@ -91,7 +91,7 @@ fn a_page_is_whole_and_alone() {
     assert!(text.contains("&lt;/pre&gt;&lt;script&gt;alert(1)"), "the hostile text is shown");
 }
 
-/// The SHA-256 of a text in base64.
+/// The base64-encoded SHA-256 of a text.
 fn hash(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
@@ -119,7 +119,7 @@ fn chromium() -> Option<&'static str> {
     })
 }
 
-/// Runs Chromium on a page with these flags and gives what it prints.
+/// Runs Chromium on a page with these flags and returns its output.
 fn browse(program: &str, place: &Path, page: &str, flags: &[String]) -> String {
     let profile = place.join(format!("profile-{page}-{}", flags.len()));
     let output = Command::new(program)
@@ -148,25 +148,25 @@ fn chromium_shows_it() {
     let place = pages("browsed");
     for (page, _, shows) in PAGES {
         let written = fs::read_to_string(place.join(page).with_extension("html")).unwrap();
-        // As Chromium understood it: what is written as a section is one, and nothing became a script.
+        // In Chromium's DOM, every section of the source is a section, and no text became a script.
         let dom = browse(program, &place, page, &["--dump-dom".to_owned()]);
         let count = |text: &str, what: &str| text.matches(what).count();
         assert!(dom.contains(shows), "{page}");
-        // The script ran: it showed the controls and filled the list of verdicts.
+        // The script ran: it displayed the controls and filled the list of verdicts.
         if written.contains("class=\"filter\"") {
             assert!(dom.contains("<p class=\"filter\">") && count(&dom, "<option") > 1, "{page}");
         }
         for element in ["<section", "<tr>", "<pre", "<details", "<script"] {
             assert_eq!(count(&dom, element), count(&written, element), "{page}: {element}");
         }
-        // Twice is slow enough.
+        // Rendering is slow, so only two pages are rendered.
         if !["validate", "costs"].contains(page) {
             continue;
         }
         let shot = place.join(page).with_extension("png");
         browse(program, &place, page, &[format!("--screenshot={}", shot.display()), "--hide-scrollbars".to_owned()]);
         let image = fs::read(&shot).unwrap();
-        // An empty page of this size is a few kilobytes.
+        // An empty page of this size has only a few kilobytes.
         assert!(image.starts_with(b"\x89PNG") && image.len() > 40_000, "{page}: {} bytes", image.len());
         println!("looked at {page}: {} sections, {} bytes of picture", count(&dom, "<section"), image.len());
     }

@@ -1,4 +1,4 @@
-//! `plugin-manifest/crdx.yaml` keeps krew's rules (its validation, its documentation and what its reviewers ask).
+//! `plugin-manifest/crdx.yaml` satisfies krew's validation, documentation and review guidelines.
 
 use crdx::text::yaml;
 use crdx::value::Value;
@@ -19,7 +19,7 @@ const PLATFORMS: &[(&str, &str)] = &[
     ("windows", "arm64"),
 ];
 
-/// What a release replaces.
+/// The placeholder that a release replaces.
 const HOME: &str = "https://github.com/OWNER/kubectl-crdx";
 
 fn manifest() -> Value {
@@ -37,7 +37,7 @@ fn it_names_the_plugin() {
     assert_eq!(keys(&manifest), ["apiVersion", "kind", "metadata", "spec"]);
     assert_eq!(manifest.str_at(&["apiVersion"]), Some("krew.googlecontainertools.github.com/v1alpha2"));
     assert_eq!(manifest.str_at(&["kind"]), Some("Plugin"));
-    // The file is named after it.
+    // The name of the file is that of the plugin.
     assert_eq!(manifest.str_at(&["metadata", "name"]), Some("crdx"));
     let version = manifest.str_at(&["spec", "version"]).unwrap();
     assert_eq!(version, format!("v{}", env!("CARGO_PKG_VERSION")));
@@ -46,7 +46,7 @@ fn it_names_the_plugin() {
     assert_eq!(manifest.str_at(&["spec", "homepage"]), Some(HOME));
 }
 
-/// krew's rule for names: word characters and dashes, and no name that Windows keeps for itself.
+/// krew's rule for names: word characters and dashes, except names reserved by Windows.
 fn is_safe_name(name: &str) -> bool {
     let kept = ["CON", "PRN", "AUX", "NUL"].map(str::to_owned).into_iter();
     let ports = ["COM", "LPT"].iter().flat_map(|port| (1..=9).map(move |n| format!("{port}{n}")));
@@ -55,7 +55,7 @@ fn is_safe_name(name: &str) -> bool {
         && !kept.chain(ports).any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// `v1.2.3`, with what a pre-release or a build may have behind it.
+/// Returns true for `v1.2.3` with an optional pre-release or build suffix.
 fn is_semver(version: &str) -> bool {
     let Some(rest) = version.strip_prefix('v') else { return false };
     let core = rest.split(['-', '+']).next().unwrap();
@@ -107,7 +107,7 @@ fn every_platform_is_known_and_there_once() {
         assert!(sum.len() == 64 && sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')), "{sum}");
         let bin = if pair.0 == "windows" { "kubectl-crdx.exe" } else { "kubectl-crdx" };
         assert_eq!(platform.str_at(&["bin"]), Some(bin));
-        // What scripts/release.sh puts into the archive, the licence with it.
+        // The files that scripts/release.sh puts into the archive, including the licence.
         let files = platform.at(&["files"]).and_then(Value::as_array).unwrap();
         let from: Vec<_> = files.iter().map(|file| file.str_at(&["from"]).unwrap()).collect();
         assert_eq!(from, [bin, "LICENSE"]);

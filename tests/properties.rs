@@ -1,4 +1,4 @@
-//! What must hold for every schema and every value.
+//! Properties of validation for arbitrary schemas and values.
 
 use crdx::field::ROOT;
 use crdx::pipeline::compiled::{Dialect, Node};
@@ -30,7 +30,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The keywords of one node, some of them nonsense together.
+/// Random keywords of a node, including contradictory ones.
 fn keywords() -> impl Strategy<Value = Schema> {
     let number = || prop::option::weighted(0.2, prop_oneof![Just(0.0), Just(-1.5), Just(2.0), Just(1e19)]);
     let size = || prop::option::weighted(0.2, -1i64..4);
@@ -173,7 +173,7 @@ proptest! {
         }
     }
 
-    /// An update forgives, it never finds more than a create would find in the schema.
+    /// Ratcheting only removes errors: an update never reports a schema error that a create does not report.
     #[test]
     fn ratcheting_only_forgives(s in schema(), new in value(), old in value()) {
         let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
@@ -181,7 +181,7 @@ proptest! {
         let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx::release::Release::NEWEST);
         let changed = pipeline::validate::validate_changed(&new, &node, (&ROOT, crdx::release::Release::NEWEST), &mut correlation, Some(pair));
         for e in &changed {
-            // Failing branches are chosen by their checks, which forgiving does not change.
+            // The branch to report is selected by the number of passed checks, which ratcheting does not change.
             prop_assert!(fresh.contains(e), "{}", e);
         }
     }

@@ -1,4 +1,4 @@
-//! What must hold for every body of a built-in kind: it is decoded or refused, soon, and its mistakes have a place.
+//! Every body of a built-in kind is decoded or rejected in bounded time, and errors have a position.
 
 use crdx::builtin::types::Types;
 use crdx::builtin::{Endpoint, decode};

@@ -1,4 +1,4 @@
-//! What must hold for every text taken as an expression.
+//! Properties of the parser, checker and evaluator for arbitrary expressions.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crdx::cel::{
@@ -89,7 +89,7 @@ fn soup() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Expressions that often check.
+/// Expressions that often type-check.
 fn expression() -> impl Strategy<Value = String> {
     let leaf =
         prop::sample::select(vec!["self", "1", "2", "0", "'a'", "1.5", "true", "[1, 2]", "{'k': 1}", "x", "self.b"]);
@@ -119,7 +119,7 @@ fn variables() -> Vec<Result<Value<'static>, Error>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Whatever the text: a tree whose ids are its own and whose places lie in the text, or errors whose places do.
+    /// Any text parses to a tree with unique ids and valid positions, or gives errors with valid positions.
     #[test]
     fn any_text_parses_or_is_refused_somewhere(source in soup()) {
         let length = i32::try_from(source.chars().count()).unwrap();
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// What checks can be estimated, planned and run.
+    /// The cost of an expression that type-checks can be estimated, and it can be planned and run.
     #[test]
     fn any_text_that_checks_runs(source in prop_oneof![soup(), expression()]) {
         let env = env();
@@ -161,15 +161,15 @@ proptest! {
 }
 
 proptest! {
-    // Most random expressions do not check.
+    // Most random expressions do not type-check.
     #![proptest_config(ProptestConfig { cases: 500, max_global_rejects: 50_000, ..ProptestConfig::default() })]
 
-    /// Checked types hold: nothing but `dyn` lets an operator meet what it cannot take.
+    /// Checked types are sound: only with `dyn` can an operator receive an operand of an unsupported type.
     #[test]
     fn what_checks_finds_its_overloads(source in expression()) {
         let env = env();
         let checked = env.compile(&source);
-        // Too few that check fail the test.
+        // The test fails if too few expressions type-check.
         prop_assume!(checked.is_ok());
         let checked = checked.unwrap();
         prop_assume!(!checked.types.iter().flatten().any(has_dyn));

@@ -1,4 +1,4 @@
-//! An expression that checks does not fail with "no such overload" on a value of its type: types found beforehand are those met later.
+//! An expression that type-checks does not fail with "no such overload" at run time for values of its declared type.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::facts_cel_cost::{at, lines, root};
@@ -12,7 +12,7 @@ use crdx::cel::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A type as signatures spell it.
+/// A type in a signature.
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     Named(String),
@@ -20,7 +20,7 @@ enum Kind {
     Map(Box<Kind>, Box<Kind>),
     Optional(Box<Kind>),
     Parameter(char),
-    /// Nothing this test writes.
+    /// A type for which this test generates no expressions.
     Other,
 }
 
@@ -51,7 +51,7 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// At the commas that are in no parentheses.
+/// Splits at commas outside parentheses.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (i, c) in text.char_indices() {
@@ -115,7 +115,7 @@ fn filled(pattern: &Kind, bound: &[(char, Kind)]) -> Kind {
 
 const SCALARS: [&str; 8] = ["bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration"];
 
-/// Writes expressions of a wanted type.
+/// Generates expressions of a given type.
 struct Writer<'s> {
     state: u64,
     signatures: &'s [Signature],
@@ -308,7 +308,8 @@ fn what_checks_has_an_overload() {
     });
 }
 
-/// Where cel-go says so itself: text that is no address, equality with a computed quantity, Kubernetes' types in lists.
+/// Cases in which cel-go reports this error: a string that is not an IP address, equality with a computed quantity,
+/// Kubernetes types in lists.
 fn is_known(source: &str) -> bool {
     source.contains("containsIP") || (source.contains("quantity") && (source.contains("add") || source.contains("sub")))
 }

@@ -1,4 +1,4 @@
-//! Whatever the text: patterns, JSONPath templates and formats give an answer.
+//! Patterns, JSONPath templates and formats give a result for any text.
 
 use crdx::jsonpath::{JsonPath, column::Column, relaxed, selectable::SelectableField};
 use crdx::regexp::Regexp;
@@ -11,7 +11,7 @@ fn data() -> Value {
     object([("items", Value::from(vec![item, Value::Null, Value::from("é")])), ("a", object([("b", true)]))])
 }
 
-/// Text made of pieces that mean something.
+/// Text composed of meaningful pieces.
 fn pieces(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     let piece = prop_oneof![4 => prop::sample::select(pieces).prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)];
     prop::collection::vec(piece, 0..12).prop_map(|p| p.concat())

@@ -1,4 +1,4 @@
-//! What must hold for every body in Protobuf: it gets an answer.
+//! Every Protobuf body gets a response.
 
 use crdx::server::{Body, Method, Request, Server};
 use proptest::prelude::*;
@@ -15,12 +15,12 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A field of bytes.
+/// Encodes a bytes field.
 fn field(number: u64, bytes: &[u8]) -> Vec<u8> {
     [varint(number << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// Fields whose numbers are mostly those that some message has, and what they hold.
+/// Random fields; their numbers mostly exist in some message.
 fn fields() -> impl Strategy<Value = Vec<u8>> {
     let tag = |wire: u64| (0u64..46).prop_map(move |number| varint(number << 3 | wire));
     let join = |(a, b): (Vec<u8>, Vec<u8>)| [a, b].concat();
@@ -60,7 +60,7 @@ proptest! {
     }
 }
 
-/// Messages inside messages end before the stack does.
+/// The depth limit for nested messages applies before the stack overflows.
 #[test]
 fn depth_is_bounded() {
     let mut schema = Vec::new();

@@ -1,4 +1,4 @@
-//! Answers of older servers, as the servers of these versions give them.
+//! Responses of older servers, which depend on the release.
 
 use crate::exchange::{Client, InProcess, Reply};
 use crdx::release::Release;
@@ -27,9 +27,9 @@ fn server(minor: u16) -> InProcess {
 
 #[test]
 fn a_cost_that_only_some_versions_estimate_refuses_a_crd_there() {
-    // OpenShift's infrastructures.config.openshift.io has a rule like the first.
+    // infrastructures.config.openshift.io of OpenShift has a rule like the first one.
     let pattern = format!("!has(self.url) || matches(self.url, '^https://{}')", "a".repeat(140));
-    // The maxLength of an int-or-string bounds its size since 1.34.
+    // Since 1.34, maxLength of an int-or-string limits its size.
     let numbers: Vec<String> = (0..40).map(|n| n.to_string()).collect();
     let loops = format!("!has(self.port) || [{}].all(x, self.port == self.port)", numbers.join(","));
     let address = "!has(self.url) || ip(self.url) == ip('10.0.0.1')".to_owned();

@@ -1,4 +1,4 @@
-//! Repositories as people have them: objects beside Helm charts, kustomizations and files of other programs.
+//! Repositories in which objects are stored next to Helm charts, kustomizations and files of other programs.
 
 use serde_json::Value;
 use std::fs;
@@ -42,7 +42,7 @@ fn write(root: &Path, name: &str, text: impl AsRef<[u8]>) {
     fs::write(path, text).unwrap();
 }
 
-/// A repository with one object and one CRD among everything else.
+/// A repository with one object, one CRD and many other files.
 fn repository() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
@@ -142,7 +142,7 @@ fn one_of_api_version_and_kind_is_a_mistake_everywhere() {
     }
 }
 
-/// Gateway API's `config/crd/experimental` looks like this.
+/// Like `config/crd/experimental` in Gateway API.
 #[test]
 fn every_flag_takes_a_directory_with_a_kustomization_and_a_policy() {
     let dir = repository();
@@ -249,7 +249,7 @@ fn a_directory_is_built_by_kubectl_or_kustomize() {
     assert!(text.contains("neither kubectl nor kustomize is on the PATH"), "{text}");
 }
 
-/// kubectl gives the same objects for these files.
+/// kubectl decodes the same objects from these files.
 #[test]
 fn files_are_decoded_as_by_kubectl() {
     let dir = repository();

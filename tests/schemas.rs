@@ -1,5 +1,6 @@
-//! `docs/schemas` describes what `-o json` prints: every report among the screens of `cli/*.txt` is held against it, more
-//! strictly than a reader would, for a member that no schema names is a fault here.
+//! The JSON Schemas in `docs/schemas` describe the output of `-o json`: every report in the screens of `cli/*.txt` is
+//! validated against its schema. The validation is stricter than JSON Schema: a member that the schema does not list is
+//! an error.
 
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ fn schemas() -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// The reports that the screens hold: on standard output, in one document.
+/// The reports in the screens that are printed to standard output as one document.
 fn reports() -> Vec<Value> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -38,7 +39,7 @@ fn reports() -> Vec<Value> {
     found
 }
 
-/// Says what is wrong with `value`. Knows the keywords that our schemas use, and no others.
+/// Validates a value against a schema. Supports only the keywords that these schemas use.
 struct Checker<'a> {
     schemas: &'a BTreeMap<String, Value>,
     wrong: Vec<String>,
@@ -150,7 +151,7 @@ fn another_shape_is_seen() {
     );
 }
 
-/// `docs/output.md` names every member that a schema has.
+/// `docs/output.md` lists every member of every schema.
 #[test]
 fn every_member_is_documented() {
     fn names(schema: &Value, found: &mut BTreeSet<String>) {

@@ -1,4 +1,5 @@
-//! `kubectl crdx serve` as a process: what it begins with, what it keeps, what it refuses, and what bad clients do to it.
+//! Tests of `kubectl crdx serve` as a process: initial objects, persistence, rejected arguments, and misbehaving
+//! clients.
 
 use crate::exchange::{Client, Http, InProcess, normalise};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use std::{fs, thread};
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
 
-/// A `serve` that is killed (`kill -9`) in the end.
+/// A `serve` process that is killed (`kill -9`) at the end.
 struct Serve {
     child: Child,
     url: String,
@@ -60,10 +61,10 @@ impl Serve {
         stream
     }
 
-    /// Sends bytes, which ask for the connection to be closed or make the server close it, and reads the answer.
+    /// Sends raw bytes, which request or cause the connection to be closed, and reads the response.
     fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.stream();
-        // A server that has had enough closes before all is sent.
+        // The server may close the connection before all bytes are sent.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -78,7 +79,7 @@ impl Drop for Serve {
     }
 }
 
-/// A `serve` that does not come up.
+/// Runs a `serve` that fails to start.
 fn refused(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-crdx")).arg("serve").args(args).output().unwrap()
 }
@@ -132,7 +133,7 @@ fn nothing_that_was_answered_is_lost_to_kill_9() {
                         known.lock().unwrap().push((name.clone(), Some(created)));
                         if i % 3 == 0 {
                             let Some((200, _)) = attempt(url, "DELETE", &format!("{KITES}/{name}"), None) else {
-                                // Deleted or not: its end was not answered.
+                                // The deletion was not answered, so the object may or may not exist.
                                 known.lock().unwrap().retain(|(n, _)| *n != name);
                                 return;
                             };
@@ -153,7 +154,7 @@ fn nothing_that_was_answered_is_lost_to_kill_9() {
     assert!(known.len() > 20 && known.iter().any(|(_, object)| object.is_none()), "only {} objects", known.len());
 }
 
-/// A request to a server that may be gone.
+/// Sends a request to a server that may have been killed.
 fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).ok()?;
     let body = body.map(ToString::to_string).unwrap_or_default();
@@ -223,7 +224,7 @@ fn a_recording_can_be_replayed() {
 fn it_begins_with_what_is_loaded() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
-    // The object stands before its CRD, which is v1beta1 in another file.
+    // The object precedes its CRD, which is v1beta1 and in another file.
     let old = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: boats.toys.example.com}\nspec:\n  group: toys.example.com\n  version: v1\n  scope: Cluster\n  names: {plural: boats, kind: Boat}\n";
     let first = format!("{}\n---\napiVersion: toys.example.com/v1\nkind: Boat\nmetadata: {{name: b}}\n", kite("k", 3));
     fs::write(root.join("0.yaml"), first).unwrap();
@@ -264,7 +265,7 @@ fn a_cluster_is_copied_as_it_is_stored() {
     assert_eq!(copy.call("GET", &format!("{KITES}/a"), None), (200, object));
     let name = format!("{CRDS}/kites.toys.example.com");
     assert_eq!(copy.call("GET", &name, None), cluster.call("GET", &name, None));
-    // Writes go on after the cluster's versions, and do not reach it.
+    // Writes continue after the versions of the cluster, and are not sent to it.
     let (code, b) = copy.call("POST", KITES, Some(&kite("b", 5)));
     let version = |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap();
     assert_eq!(code, 201);
@@ -327,7 +328,7 @@ fn bad_requests_are_answered_or_refused() {
             && answer.contains("Request entity too large: limit is 3145728"),
         "{answer}"
     );
-    // One that does not end is cut off in the end.
+    // An endless body is cut off.
     let answer = post(json, &vec![b' '; 64 << 20]);
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413 "), "{answer}");
     let answer = post(json, b"{\"kind\":");
@@ -362,8 +363,8 @@ fn bad_requests_are_answered_or_refused() {
     assert_eq!(serve.call("POST", KITES, Some(&kite("after", 1))).0, 201);
 }
 
-/// kube-rs's example `crd_derive_schema` ends so: on the real server, the controllers remove the definition a few
-/// milliseconds after the answer, when the watch has begun.
+/// The example `crd_derive_schema` of kube-rs ends like this: on the real server, the controllers remove the CRD a few
+/// milliseconds after the response, when the watch has started.
 #[test]
 fn a_watch_from_revision_0_sees_a_definition_go_that_was_deleted_before() {
     let serve = Serve::start(&[]);
@@ -384,7 +385,7 @@ fn a_watch_from_revision_0_sees_a_definition_go_that_was_deleted_before() {
     assert_eq!(serve.call("GET", KITES, None).0, 404);
 }
 
-/// The answer to a target as in `tests/facts/request-targets.jsonl`.
+/// A response in the form of `tests/facts/request-targets.jsonl`.
 fn shown(answer: &str) -> (u16, Value) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -408,11 +409,11 @@ fn shown(answer: &str) -> (u16, Value) {
     (code, shown)
 }
 
-/// Raw `{`, `>`, `"` and the like, escapes, repeated slashes: what the real server answers to request targets, recorded by
-/// `tests/kubectl/request_targets.py`.
+/// The real server's responses to request targets with raw `{`, `>`, `"` and other characters, escapes, and repeated
+/// slashes, as recorded by `tests/kubectl/request_targets.py`.
 #[test]
 fn request_targets_are_answered_as_by_the_real_server() {
-    // Strings are UTF-8 here, and hyper writes no text into its own refusals.
+    // Strings are UTF-8 here, and hyper's own error responses have no body.
     let known = |target: &str| target.ends_with("%ff");
     let without_text = |answer: &Value| *answer == json!("400 Bad Request");
     let serve = Serve::start(&[]);
@@ -438,7 +439,7 @@ fn request_targets_are_answered_as_by_the_real_server() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Requests on one connection, one sent before the other is answered, with a body that looks like a request.
+/// Pipelined requests on one connection, with a body that looks like a request.
 #[test]
 fn targets_are_escaped_between_bodies_on_one_connection() {
     let serve = Serve::start(&[]);
@@ -486,7 +487,7 @@ fn only_requests_for_this_machine_are_answered() {
     assert!(said.contains("\"http://a\" is not a host: give a name or an address"), "{said}");
 }
 
-/// Resident memory in MiB.
+/// The resident memory in MiB.
 #[cfg(target_os = "linux")]
 fn memory(serve: &Serve) -> usize {
     let status = fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
@@ -504,11 +505,11 @@ fn a_thousand_bad_clients_hold_up_nobody() {
     for i in 0..450 {
         let mut stream = serve.stream();
         match i % 3 {
-            // Says nothing.
+            // Sends nothing.
             0 => {}
-            // Stops within its headers.
+            // Stops in the middle of the headers.
             1 => stream.write_all(b"GET /apis HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").unwrap(),
-            // Announces a body of nearly 3 MiB and stops within it.
+            // Announces a body of nearly 3 MiB and stops in the middle of it.
             _ => {
                 let head = format!(
                     "POST {KITES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{{"
@@ -527,7 +528,7 @@ fn a_thousand_bad_clients_hold_up_nobody() {
     assert_eq!(serve.call("GET", KITES, None).1["items"].as_array().unwrap().len(), 50);
 }
 
-/// The scenarios of `tests/kubectl/` with real kubectl, against `serve` and against the real server.
+/// Runs the scenarios of `tests/kubectl/` with real kubectl against `serve` and the real server.
 #[test]
 #[ignore = "needs kubectl, Python and the real server: CRDX_APISERVER=PATH cargo test --test tests kubectl -- --ignored"]
 fn kubectl_cannot_tell_it_from_the_real_server() {
@@ -551,7 +552,7 @@ fn kubectl_cannot_tell_it_from_the_real_server() {
     assert!(status.success());
 }
 
-/// Clients nobody here wrote: kube-rs, client-go with controller-runtime, the official Python client.
+/// Runs third-party clients: kube-rs, client-go with controller-runtime, and the official Python client.
 #[test]
 #[ignore = "needs Go, Python and the network for their packages: cargo test --test tests clients -- --ignored"]
 fn clients_cannot_tell_it_from_the_real_server() {

@@ -1,4 +1,4 @@
-//! Properties of readers and writers.
+//! Properties of decoders and encoders.
 
 use crdx::text::documents::Chunks;
 use crdx::text::{Syntax, json, spans, yaml};
@@ -29,7 +29,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Any value; floats are not integral, because YAML has no such floats (they become integers).
+/// An arbitrary value. Floats are not integral, because YAML would decode these as integers.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -41,7 +41,7 @@ fn value() -> impl Strategy<Value = Value> {
         text().prop_map(Value::String),
     ];
     leaf.prop_recursive(4, 40, 6, |inner| {
-        // A key `<<` is written bare, as kubectl does, and is then a merge.
+        // Like kubectl, the encoder does not quote a key `<<`, which is then decoded as a merge key.
         let key = text().prop_filter("no merge", |k| k != "<<");
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
@@ -65,7 +65,7 @@ proptest! {
 
     #[test]
     fn json_reads_the_same_as_yaml(v in value()) {
-        // YAML has no raw control characters, and folds raw line breaks that JSON knows nothing of.
+        // YAML does not allow raw control characters, and folds raw line breaks.
         let text = compact::to_string(&v);
         prop_assume!(!text.contains(|c: char| c.is_control() || c == '\u{feff}' || ('\u{fffe}'..='\u{ffff}').contains(&c)));
         prop_assert_eq!(yaml::read(text.as_bytes()).map_err(|e| e.message), Ok(v), "{}", text);
@@ -96,7 +96,7 @@ proptest! {
         let text = yaml::write::to_string(&v);
         let spans = spans::Spans::of(text.as_bytes(), Syntax::Yaml);
         for (key, member) in v.as_object().into_iter().flatten() {
-            // Keys that look like paths may be taken for others.
+            // A key that looks like a path may be confused with a path.
             if !key.contains(['.', '[', ']']) && !key.is_empty() {
                 let found = spans.locate(key);
                 prop_assert!(found.exact, "{} in {}", key, text);

@@ -1,8 +1,9 @@
-//! The transcripts in README.md and docs/*.md are what the program prints.
+//! Runs the transcripts in README.md and docs/*.md and compares their output.
 //!
-//! A fenced block marked `console` holds commands behind `$ ` and their output (standard output and error together, as on a
-//! terminal). A line `…` stands for any number of lines. Other commands than `kubectl crdx` are not run, nor are commands
-//! followed by a comment `# needs …`. `UPDATE_SNAPSHOTS=1` rewrites the output of blocks without `…`.
+//! A fenced block marked `console` has commands after `$ ` and their output (standard output and standard error
+//! together, as in a terminal). A line `…` stands for any number of lines. Only commands that start with `kubectl crdx`
+//! are run, and none that is followed by a comment `# needs …`. `UPDATE_SNAPSHOTS=1` rewrites the output of blocks
+//! without `…`.
 
 use crate::cli::place;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The documents, README.md first.
+/// The documents, starting with README.md.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -20,18 +21,18 @@ fn documents() -> Vec<PathBuf> {
     files
 }
 
-/// A command of a transcript with the output the document gives.
+/// A command of a transcript with its expected output.
 struct Step {
     command: String,
     output: Vec<String>,
 }
 
-/// Whether the command can be run here.
+/// Returns true if the command can be run in this test.
 fn is_runnable(command: &str) -> bool {
     command.starts_with("kubectl crdx ") && !command.contains("# needs ")
 }
 
-/// Runs a command in a shell in which `kubectl crdx` is this program; everything it prints.
+/// Runs a command in a shell in which `kubectl crdx` is this program; returns all its output.
 fn run(command: &str, dir: &Path) -> Vec<String> {
     let script = format!("kubectl() {{ shift; '{}' \"$@\"; }}\n{command}", env!("CARGO_BIN_EXE_kubectl-crdx"));
     let output = Command::new("sh")
@@ -45,7 +46,7 @@ fn run(command: &str, dir: &Path) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Whether `lines` are `expected`, where a line `…` matches any number of lines.
+/// Returns true if `lines` match `expected`, in which a line `…` matches any number of lines.
 fn matches(expected: &[String], lines: &[String]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),
@@ -54,7 +55,7 @@ fn matches(expected: &[String], lines: &[String]) -> bool {
     }
 }
 
-/// The commands of a block.
+/// The commands of a block with their output.
 fn steps(block: &[&str]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for line in block {
@@ -64,7 +65,7 @@ fn steps(block: &[&str]) -> Vec<Step> {
             step.output.push(line.trim_end().to_owned());
         }
     }
-    // A blank line before the next command belongs to neither.
+    // A blank line before the next command belongs to neither of them.
     let count = steps.len();
     for step in steps.iter_mut().take(count.saturating_sub(1)) {
         if step.output.last().is_some_and(String::is_empty) {
@@ -74,7 +75,7 @@ fn steps(block: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Checks one document; gives its text with the output of this run, and what differs.
+/// Checks a document; returns its text with the actual output, and the differences.
 fn check(text: &str, dir: &Path, ran: &mut usize) -> (String, String) {
     let mut new = String::new();
     let mut differences = String::new();
@@ -132,7 +133,7 @@ fn transcripts_are_what_the_program_prints() {
     assert!(wrong.is_empty() || update, "{wrong}");
 }
 
-/// Every relative link of a document names a file, and every link to a heading a heading.
+/// Every relative link of a document refers to an existing file and heading.
 #[test]
 fn links_lead_somewhere() {
     let link = regex::Regex::new(r"\]\(([^)#\s]*)(#[^)\s]+)?\)").unwrap();
@@ -157,7 +158,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// The anchor that GitHub gives a heading.
+/// The anchor of a heading on GitHub.
 fn slug(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-' || *c == '_');

@@ -1,4 +1,4 @@
-//! `validate --watch`, as a person at a terminal has it.
+//! Tests of `validate --watch` as a user in a terminal sees it.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 const GOOD: &str = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
 
-/// Reads on until each of `words` was in a line, in any order: there are two streams. A program that never prints them
-/// fails the test rather than hanging it.
+/// Reads until each of `words` has occurred in a line, in any order, because there are two streams. Fails instead of
+/// blocking if one never occurs.
 fn until(lines: &Receiver<String>, words: &[&str]) {
     let mut seen: Vec<String> = Vec::new();
     while !words.iter().all(|word| seen.iter().any(|line| line.contains(word))) {
@@ -43,7 +43,7 @@ fn a_change_is_judged() {
     until(&lines, &["1 object: 1 accepted", "watching 3 files"]);
     fs::write(objects.join("a.yaml"), GOOD.replace("image", "imaje")).unwrap();
     until(&lines, &["1 object: 1 rejected", "watching 3 files"]);
-    // A new file counts, and so does a CRD.
+    // New files are validated, and new CRDs are used.
     fs::write(objects.join("b.yaml"), GOOD.replace("name: x", "name: second")).unwrap();
     until(&lines, &["2 objects: 1 accepted, 1 rejected", "watching 4 files"]);
     fs::remove_file(dir.join("examples/crds/crontab.yaml")).unwrap();

@@ -1,4 +1,4 @@
-//! Any bytes as the body of a built-in kind are decoded or refused, in every release.
+//! Any body of a built-in kind is decoded or rejected, in every release.
 #![no_main]
 
 use crdx::builtin::types::Types;

@@ -1,4 +1,5 @@
-//! Any expression that checks can be estimated, planned and run within the limit.
+//! The cost of any expression that type-checks can be estimated, and the expression can be planned and run within the
+//! limit.
 #![no_main]
 
 use crdx::cel::{

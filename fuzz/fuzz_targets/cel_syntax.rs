@@ -1,4 +1,4 @@
-//! Any text is an expression or is refused with places in it.
+//! Any text is parsed or rejected with valid positions.
 #![no_main]
 
 use crdx::cel::syntax::{MacroSet, ParseOptions, parse};

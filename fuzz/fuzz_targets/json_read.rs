@@ -1,4 +1,5 @@
-//! Any bytes are read or refused; what was read can be written and read again; refusals have a place in the text.
+//! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; errors have a position in the
+//! text.
 #![no_main]
 
 use crdx::text::documents::Chunks;
@@ -9,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     match json::read_strict(bytes) {
         Ok(strict) => {
-            // `-0.0` is written `-0`, which is an integer: the second text is the fixed point.
+            // `-0.0` is written as `-0`, which is an integer, so the comparison starts with the second text.
             let text = json::read(to_string(&strict.value).as_bytes()).map(|v| to_string(&v)).unwrap();
             assert_eq!(json::read(text.as_bytes()).map(|v| to_string(&v)), Ok(text));
         }

@@ -1,4 +1,4 @@
-//! A template, filled from one object: an answer or an error.
+//! Any template evaluated on an object gives a result or an error.
 #![no_main]
 
 use crdx::jsonpath::{JsonPath, column::Column, selectable::SelectableField};

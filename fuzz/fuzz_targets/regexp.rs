@@ -1,4 +1,4 @@
-//! A pattern and a text, divided by the first newline: what is accepted must match consistently.
+//! A pattern and a text, separated by the first newline: the matches of a valid pattern are consistent.
 #![no_main]
 
 use crdx::regexp::Regexp;

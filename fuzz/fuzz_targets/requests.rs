@@ -1,5 +1,5 @@
-//! Any requests, one after the other, get an answer of the server: records apart by a line `%%`, each a line
-//! `METHOD PATH CONTENT-TYPE` and the body below it.
+//! Any sequence of requests gets responses. Records are separated by a line `%%`; each is a line `METHOD PATH
+//! CONTENT-TYPE` followed by the body.
 #![no_main]
 
 use crdx::server::{Body, Method, Request, ResponseBody, Server, Timestamp};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::thread;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Values nest deep, and recursion follows them.
+/// Values may nest deeply and are processed recursively.
 const STACK: usize = 256 << 20;
 
 static CRONTAB: LazyLock<Vec<u8>> = LazyLock::new(|| include_bytes!("../../examples/crds/crontab.yaml").to_vec());

@@ -1,4 +1,5 @@
-//! Any bytes are read or refused; what was read can be written and read again; every document of a stream has its places.
+//! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; every document of a stream has
+//! positions.
 #![no_main]
 
 use crdx::text::documents::Chunks;
@@ -7,7 +8,7 @@ use crdx::text::yaml;
 use crdx::value::Value;
 use libfuzzer_sys::fuzz_target;
 
-/// A key `<<` is written bare, as kubectl does, and then read as a merge.
+/// Like kubectl, the encoder does not quote a key `<<`, which is then decoded as a merge key.
 fn has_merge_key(v: &Value) -> bool {
     match v {
         Value::Array(items) => items.iter().any(has_merge_key),
@@ -31,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
         && !has_merge_key(&strict.value)
     {
         let text = yaml::write::to_string(&strict.value);
-        // A key of more than 1024 characters is written with `?`, so all texts can be read again.
+        // Keys of more than 1024 characters are written with `?`, so every text can be decoded again.
         assert_eq!(yaml::read(text.as_bytes()).as_ref(), Ok(&strict.value), "{text}");
     }
     for chunk in Chunks::new(bytes).flatten() {

@@ -1,4 +1,4 @@
-//! Resolves the simple JSONPaths of `fieldPath` in rules and of selectable fields in a schema (`ValidFieldPath`).
+//! Resolves the simple paths in `fieldPath` of rules and in selectable fields (`ValidFieldPath`).
 
 use crate::schema::{Schema, SchemaOrBool};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! CRDs with rules that are too dear, and the limits that `lint` tells: with them the real server takes the CRD.
+//! CRDs with rules that exceed the cost limits, and the limits that `lint` suggests: with these, the real server
+//! accepts the CRD.
 
 use super::{Pair, mutate::Rng, subjects};
 use crdx::crd;
@@ -11,17 +12,17 @@ use std::collections::BTreeMap;
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All&fieldValidation=Strict";
 const LIMITS: [&str; 3] = ["maxItems", "maxLength", "maxProperties"];
 
-/// What became of the CRDs.
+/// Statistics of the comparison.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// CRDs in which something was too dear.
+    /// The number of CRDs that exceeded a cost limit.
     dear: usize,
-    /// Expressions, and schemas, that were.
+    /// The number of expressions and schemas that exceeded a cost limit.
     expressions: usize,
     schemas: usize,
-    /// Limits that were told.
+    /// The number of suggested limits.
     bounds: usize,
-    /// Expressions and schemas that no limit helps.
+    /// Expressions and schemas for which no limit is sufficient.
     helpless: BTreeMap<String, usize>,
 }
 
@@ -47,7 +48,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Told {
     told
 }
 
-/// Takes limits away, one in `one_in`.
+/// Removes limits with a probability of one in `one_in`.
 fn strip(value: &mut Value, rng: &mut Rng, one_in: usize) {
     match value {
         Value::Object(members) => {
@@ -76,7 +77,7 @@ fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
     let refused = pair.ask("POST", CRDS, Some(given), "application/json", "application/json");
     let dear = found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));
     let dear_there = refused.to_string().contains("exceeds budget");
-    // The server tells no costs of a schema whose defaults are wrong.
+    // The server reports no costs for a schema with invalid defaults.
     let wrong_default = refused["details"]["causes"].to_string().contains(".default");
     if dear != dear_there && !wrong_default {
         pair.differing.push(format!("{}: dear {dear}, there {dear_there}\n  {refused}", given["metadata"]["name"]));
@@ -99,7 +100,7 @@ fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
                 apply(&mut limited, &schema.versions, bound);
             }
         }
-        // All of them together has the single ones in it.
+        // The total cost includes that of the single expressions.
         if schema.too_high() {
             told.schemas += 1;
             if schema.bounds.is_empty() {
@@ -114,7 +115,7 @@ fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
     }
     let answer = pair.ask("POST", CRDS, Some(&limited), "application/json", "application/json").to_string();
     let fine = helpless > 0 || answer.contains(r#""kind":"CustomResourceDefinition""#);
-    // What was refused for another reason stays so.
+    // A CRD that is rejected for another reason is still rejected.
     let other = refused["details"]["causes"].as_array().is_some_and(|causes| {
         causes.iter().any(|c| {
             !c["message"].to_string().contains("exceeds budget") && !c["message"].to_string().contains("exceeding cost")
@@ -125,7 +126,7 @@ fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
     }
 }
 
-/// Sets a limit in the schema of some versions.
+/// Sets a limit in the schemas of some versions.
 fn apply(crd: &mut Value, versions: &[String], bound: &Bound) {
     for version in crd["spec"]["versions"].as_array_mut().unwrap() {
         if !versions.iter().any(|name| version["name"] == json!(name)) {
@@ -141,7 +142,7 @@ fn apply(crd: &mut Value, versions: &[String], bound: &Bound) {
     }
 }
 
-/// A CRD with lists, maps and texts in each other, seldom limited, and rules that go through them.
+/// A CRD with nested lists, maps and strings, mostly without limits, and rules that iterate over them.
 fn random(rng: &mut Rng) -> Value {
     let mut properties = json!({});
     for n in 0..=rng.below(6) {

@@ -1,4 +1,4 @@
-//! Random CRDs: real ones with random changes, created as a dry run.
+//! Random CRDs: real CRDs with random changes, created with dry run.
 
 use super::{
     Pair, Subject,
@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// Values that mean something somewhere in a CRD.
+/// Values with a meaning somewhere in a CRD.
 fn any_part(rng: &mut Rng) -> Value {
     match rng.below(24) {
         0 => json!("string"),

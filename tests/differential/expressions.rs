@@ -1,4 +1,4 @@
-//! Random CEL expressions: what they compile to, cost and give, told through CRDs and objects.
+//! Random CEL expressions: compares compilation, costs and results by means of CRDs and objects.
 
 use super::{Pair, mutate::Rng};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const KINDS: [Kind; 11] = [
     Kind::Map,
 ];
 
-/// An expression that mostly has the type asked for.
+/// An expression that usually has the requested type.
 fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
     let kind = if kind == Kind::Any || rng.chance(40) { *rng.pick(&KINDS) } else { kind };
     if depth == 0 {
@@ -258,7 +258,7 @@ fn crd(rules: &[Value]) -> Value {
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema(rules)}}]}})
 }
 
-/// The objects that rules run on.
+/// The objects on which rules are evaluated.
 fn specs() -> [Value; 2] {
     [
         json!({"b": true, "i": 3, "j": 0, "d": 2.5, "s": "abc", "e": "red", "by": "aGk=", "t": "2021-03-04T05:06:07Z", "u": "1h", "l": [3, 1, 2], "set": [1, 2],
@@ -268,7 +268,7 @@ fn specs() -> [Value; 2] {
     ]
 }
 
-/// Random expressions as input of `tests/apiserver/facts/cel`.
+/// Random expressions as input for `tests/apiserver/facts/cel`.
 pub fn facts(rng: &mut Rng, count: u64) -> String {
     let [a, b] = specs();
     let mut lines =
@@ -281,7 +281,7 @@ pub fn facts(rng: &mut Rng, count: u64) -> String {
     lines
 }
 
-/// Compiles batches of rules on both servers, then runs those that compile on objects.
+/// Compiles batches of rules on both servers, then evaluates those that compile on objects.
 pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
     for _ in 0..rounds {
@@ -297,7 +297,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
             })
             .collect();
         pair.ask("POST", path, Some(&crd(&rules)), "application/json", "application/json");
-        // Run the ones that compile.
+        // Evaluate the rules that compile.
         let compiles = |pair: &mut Pair, rule: &Value| pair.accepts(path, &crd(std::slice::from_ref(rule)));
         let good: Vec<Value> = rules.into_iter().filter(|rule| compiles(pair, rule)).collect();
         if good.is_empty() || !pair.install(&crd(&good)) {

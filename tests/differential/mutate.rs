@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// A small generator, the same everywhere (splitmix64).
+/// A deterministic random number generator (`SplitMix64`).
 pub struct Rng(u64);
 
 impl Rng {
@@ -27,7 +27,7 @@ impl Rng {
     }
 }
 
-/// A value of any kind, with a liking for edges.
+/// A random value of any type, often an edge case.
 pub fn any_value(rng: &mut Rng) -> Value {
     match rng.below(26) {
         0 => Value::Null,
@@ -96,7 +96,7 @@ pub fn at<'a>(value: &'a mut Value, path: &[Value]) -> &'a mut Value {
     })
 }
 
-/// Changes one random node that `touch` lets it: another value, gone, doubled, or with a new member.
+/// Changes one random node that `touch` accepts: replaces, removes or duplicates it, or adds a member.
 pub fn mutate(value: &mut Value, rng: &mut Rng, touch: impl Fn(&[Value]) -> bool, other: impl Fn(&mut Rng) -> Value) {
     let candidates: Vec<_> = paths(value).into_iter().filter(|p| touch(p)).collect();
     if candidates.is_empty() {

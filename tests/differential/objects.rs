@@ -1,4 +1,4 @@
-//! Random requests about custom resources: create, update, patch, apply, status, scale, tables, deletion.
+//! Random requests for custom resources: create, update, patch, apply, status, scale, tables and deletion.
 
 use super::{
     Pair, Subject,
@@ -157,7 +157,7 @@ fn with_name(object: &Value, name: &str) -> Value {
     object
 }
 
-/// A part of an object: some members left out, some set to null.
+/// A part of an object: some members are removed, and some are null.
 fn pruned(value: &Value, rng: &mut Rng) -> Value {
     match value {
         Value::Object(members) => members

@@ -1,4 +1,4 @@
-//! The OpenAPI documents that the real server publishes for CRDs, and ours.
+//! Compares the OpenAPI documents that the real and the simulated server publish for CRDs.
 
 use super::{Pair, subjects};
 use crate::exchange::Client as _;
@@ -43,7 +43,7 @@ pub fn compare(pair: &mut Pair) {
         let part = |document: &Value, part: &str| document[part].as_object().cloned().unwrap_or_default();
         ["paths", "definitions", "parameters"].into_iter().find_map(|name| {
             let published = part(published, name);
-            // The server merges the kinds of its own DeleteOptions into ours.
+            // The server merges the kinds of its own DeleteOptions into those of CRDs.
             let mut members = part(&expected, name).into_iter().filter(|(key, _)| !key.ends_with(".DeleteOptions"));
             members.find(|(key, v)| published.get(key) != Some(v)).map(|(key, _)| format!("{name} {key} differs"))
         })
@@ -53,7 +53,7 @@ pub fn compare(pair: &mut Pair) {
     }
 }
 
-/// Asks until the document is right; publishing takes its time.
+/// Retries until the document is correct, because publishing takes some time.
 fn judge(pair: &mut Pair, path: &str, fault: impl Fn(&Value) -> Option<String>) {
     pair.asked += 1;
     let mut last = None;

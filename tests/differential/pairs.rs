@@ -1,5 +1,5 @@
-//! Random pairs of objects of one CRD: the old one is stored, the new one sent over it as PUT, merge patch, JSON patch,
-//! server-side apply by two managers, and as `kubectl apply` sends it, which kubectl itself does once more where there is one.
+//! Random pairs of objects of a CRD: the old object is stored, and the new one is sent as PUT, merge patch, JSON patch,
+//! server-side apply by two managers, and like `kubectl apply`; if kubectl is available, it sends the latter, too.
 
 use super::{
     Pair, Subject,
@@ -15,14 +15,15 @@ const JSON: &str = "application/json";
 const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// Walks `count` pairs of a CRD's objects; how many there were.
+/// Compares `count` pairs of objects of a CRD; returns the number of pairs.
 pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, count: u64, kubectl: bool) -> u64 {
     if !pair.install(&subject.crd) {
         return 0;
     }
     let spec = &subject.crd["spec"];
     let namespace = if spec["scope"] == "Namespaced" { "/namespaces/default" } else { "" };
-    // A webhook of another version is called before anything is stored, and nobody answers there.
+    // An object of another version would be sent to a conversion webhook before it is stored, and the webhook does not
+    // exist.
     let webhook = spec["conversion"]["strategy"] == "Webhook";
     let served = |o: &&Value| {
         let versions = spec["versions"].as_array().unwrap();
@@ -35,7 +36,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, count: u64, ku
             break;
         }
         let old = nameless(objects[rng.below(objects.len())]);
-        // What is near is refused, ratcheted and merged in more ways than what is far.
+        // Similar objects exercise more cases of rejection, ratcheting and merging than different ones.
         let mut new = if rng.chance(3) { old.clone() } else { nameless(objects[rng.below(objects.len())]) };
         for _ in 0..rng.below(4) {
             mutate(&mut new, rng, |p| p.len() > 1 || p[0] == "spec" || p[0] == "status", any_value);
@@ -52,7 +53,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, count: u64, ku
             name: format!("p{round}"),
             validation: ["Strict", "Warn", "Ignore"][rng.below(3)],
         };
-        // kubectl takes its time.
+        // kubectl is slow, so it is run for the first pair only.
         walked += u64::from(walk.all(pair, &old, &new, rng, kubectl && round == 0));
     }
     pair.uninstall(&subject.crd);
@@ -88,7 +89,7 @@ struct Walk<B> {
 }
 
 impl<B: Fn(&Value) -> String> Walk<B> {
-    /// Every way of one pair; false when the old object is not taken.
+    /// Compares all kinds of requests for one pair; returns false if the old object is rejected.
     fn all(&self, pair: &mut Pair, old: &Value, new: &Value, rng: &mut Rng, kubectl: bool) -> bool {
         let validation = self.validation;
         let create = format!("{}?fieldManager=maker", (self.base)(old));
@@ -141,7 +142,7 @@ impl<B: Fn(&Value) -> String> Walk<B> {
         true
     }
 
-    /// kubectl writes the namespace into the object before anything else.
+    /// kubectl sets the namespace of the object before anything else.
     fn in_namespace(&self, mut object: Value) -> Value {
         if (self.base)(&object).contains("/namespaces/") {
             object["metadata"]["namespace"] = json!("default");
@@ -159,7 +160,7 @@ impl<B: Fn(&Value) -> String> Walk<B> {
         pair.ask("PATCH", &format!("{path}{by}"), Some(&foreign(&patch)), MERGE, JSON);
     }
 
-    /// The real kubectl on the real server, and what we say it sends on ours.
+    /// Runs kubectl with the real server, and sends the request that it should send to the simulated server.
     fn kubectl(&self, pair: &mut Pair, old: &Value, new: &Value) {
         let query = "?fieldManager=kubectl-client-side-apply&fieldValidation=Ignore";
         let path = format!("{}/{}-kubectl", (self.base)(new), self.name);
@@ -228,7 +229,7 @@ fn difference(old: &Value, new: &Value) -> Value {
     Value::Object(patch)
 }
 
-/// A part of a value, some of it changed: what a second manager might own.
+/// A part of a value with some changes, as a second manager might own it.
 fn some_of(value: &Value, rng: &mut Rng) -> Value {
     match value {
         Value::Object(members) => {

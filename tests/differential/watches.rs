@@ -1,5 +1,5 @@
-//! Random writes to the real server and to ours, then watches of what happened: the same events must come, in the same order.
-//! Versions are compared by the write that made them.
+//! Sends random writes to the real and the simulated server, then watches: both must send the same events in the same
+//! order. Versions are compared by the write that created them.
 
 use super::mutate::Rng;
 use super::{Pair, normalise};
@@ -14,7 +14,7 @@ const MERGE: &str = "application/merge-patch+json";
 const NAMESPACES: [&str; 2] = ["north", "south"];
 const NAMES: [&str; 3] = ["a", "b", "c"];
 const COLOURS: [&str; 2] = ["red", "blue"];
-/// Watches that the real server answers at the same time; each lasts a second.
+/// The number of concurrent watches on the real server; each lasts a second.
 const AT_ONCE: usize = 24;
 
 fn crd() -> Value {
@@ -32,7 +32,7 @@ fn crd() -> Value {
             "versions": [version("v1", true), version("v2", false)]}})
 }
 
-/// The versions after each write, of the real server and of ours.
+/// The versions after each write, on the real and the simulated server.
 type History = Vec<[String; 2]>;
 
 fn write(pair: &mut Pair, rng: &mut Rng) {
@@ -64,7 +64,8 @@ fn write(pair: &mut Pair, rng: &mut Rng) {
     }
 }
 
-/// A watch: its path with `VERSION` where each server's own goes, the write that is meant, and how it is to be shown.
+/// A watch: its path with a placeholder `VERSION`, the write whose version replaces it, and the representation of
+/// objects.
 fn watch(rng: &mut Rng, writes: usize) -> (String, Option<usize>, &'static str) {
     let version = *rng.pick(&["v1", "v1", "v2"]);
     let place = *rng.pick(&["kites", "kites", "namespaces/north/kites"]);
@@ -112,7 +113,7 @@ fn watch(rng: &mut Rng, writes: usize) -> (String, Option<usize>, &'static str) 
     (path, from, accept)
 }
 
-/// What a watch told, without what differs from run to run.
+/// The events of a watch, without values that vary between runs.
 fn shown(reply: Reply, history: &History, side: usize) -> Value {
     let version_of = |version: &str| match history.iter().position(|both| both[side] == version) {
         Some(write) => json!(format!("of write {write}")),
@@ -123,7 +124,7 @@ fn shown(reply: Reply, history: &History, side: usize) -> Value {
             Regex::new(r"\d{2,}").unwrap().replace_all(&normalise(reply.body, false).to_string(), "*").into_owned();
         return json!([reply.code, text]);
     };
-    // Those come when the server likes.
+    // The time of these events is up to the server.
     let by_chance =
         |event: &Value| event["type"] == "BOOKMARK" && !event.to_string().contains("k8s.io/initial-events-end");
     events.retain(|event| !by_chance(event));
@@ -185,7 +186,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
         }
     }
     println!("{} writes, {} watches, {told} events", history.len(), rounds as usize * AT_ONCE);
-    // What is held would hold the CRD.
+    // Objects with finalizers would prevent the deletion of the CRD.
     for namespace in NAMESPACES {
         for name in NAMES {
             let one = format!("/apis/watch.example.com/v1/namespaces/{namespace}/kites/{name}");

@@ -1,25 +1,25 @@
-//! A small API server that answers as it is told, and remembers what it was asked.
+//! A small API server with canned responses, which records its requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// How a request is answered.
+/// A canned response.
 pub enum Reply {
-    /// A code and a body.
+    /// A status code and a body.
     Json(u16, String),
-    /// A 200 with more headers, each with its line break, and a body.
+    /// Status 200 with additional headers, each with its line break, and a body.
     Headed(&'static str, String),
-    /// `Retry-After` in seconds, with this code.
+    /// A status code with `Retry-After` in seconds.
     Later(u16, u64),
-    /// A body whose end never comes: the connection breaks.
+    /// A truncated body: the connection breaks before its end.
     Cut(String),
-    /// Nothing, ever.
+    /// No response.
     Silence,
 }
 
-/// What was asked: the path with its query, and the whole head.
+/// A recorded request: the path with its query, and the request head.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub method: String,
@@ -33,12 +33,13 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// Serves on a free port until the test ends; `answer` gets the path with its query, and how often it was asked before.
+    /// Serves on a free port until the test ends. `answer` receives the path with its query, and the number of earlier
+    /// requests for it.
     pub fn serve(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve_over("http", |stream| stream, answer)
     }
 
-    /// The same over another kind of stream.
+    /// Like [`Fake::serve`], over another kind of stream.
     pub fn serve_over<S: Read + Write>(
         scheme: &str,
         over: impl Fn(TcpStream) -> S + Send + Sync + 'static,
@@ -65,7 +66,7 @@ impl Fake {
         self.asked().into_iter().map(|a| a.path).collect()
     }
 
-    /// How often a path was asked for, whatever its query.
+    /// The number of requests for a path, with any query.
     pub fn count(&self, path: &str) -> usize {
         self.paths().iter().filter(|p| p.split('?').next() == Some(path)).count()
     }
@@ -121,14 +122,14 @@ fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &
     }
 }
 
-/// A proxy that remembers what passes through it.
+/// A proxy that records the requests passing through it.
 pub struct Proxy {
     pub url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Proxy {
-    /// A proxy on a free port before the server at `url`.
+    /// Starts a proxy on a free port in front of the server at `url`.
     pub fn before(url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = format!("http://{}", listener.local_addr().unwrap());
@@ -148,7 +149,7 @@ impl Proxy {
     }
 }
 
-/// One request to a connection: the answer's end is the connection's.
+/// Forwards the only request of a connection; the response ends with the connection.
 fn pass(stream: &TcpStream, server: &str, log: &Mutex<Vec<Asked>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0_u64);

@@ -1,4 +1,4 @@
-//! What `get` says of refusals and warnings; recorded from kubectl 1.37 in front of a server that answers the same.
+//! Error messages and warnings of `get`, recorded from kubectl 1.37 with a server that sends the same responses.
 
 use super::fake::{Fake, Reply};
 use super::{DEFINITION, Place, crd, group, groups, widget};
@@ -9,7 +9,7 @@ fn status(code: u16, reason: &str, message: &str) -> Reply {
     Reply::Json(code, format!(r#"{{"kind":"Status","reason":"{reason}","message":"{message}","code":{code}}}"#))
 }
 
-/// Widgets that are deprecated, gadgets that nobody may read, and gones that are discovered but not served.
+/// A server with deprecated widgets, forbidden gadgets, and gones, which are discovered but not served.
 fn answer(path: &str) -> Reply {
     let path = path.split('?').next().unwrap();
     let resources = [("widgets", "Widget"), ("gadgets", "Gadget"), ("gones", "Gone")];
@@ -48,14 +48,14 @@ fn get_hands_on_what_the_server_says() {
     for (words, code, names, err) in [
         ("widgets", 0, "a b", OLD.to_owned()),
         ("widgets --chunk-size 1", 0, "a b", OLD.to_owned()),
-        // Without a second list there is nothing to tell kinds apart for.
+        // With a single list, rows need no kind prefix.
         ("widgets,gadgets", 2, "a b", format!("{OLD}{FORBIDDEN}")),
         ("gadgets,gones", 2, "", format!("{FORBIDDEN}{unlisted}{UNSERVED})\n{HELP}")),
         ("widgets nope", 1, "", "Error from server (NotFound): it has gone fishing\n".to_owned()),
         ("widgets nope --ignore-not-found", 0, "", String::new()),
         ("widgets nope -w --ignore-not-found", 0, "", String::new()),
         ("widgets a -n here", 1, "", "Error from server (NotFound): no a\n".to_owned()),
-        // Its namespace is to blame.
+        // The namespace does not exist.
         ("widgets a -n gone", 1, "", "Error from server (NotFound): namespaces \"gone\" not found\n".to_owned()),
         ("widgets a x", 1, "a", format!("Error from server (NotFound): {}\n", unserved("widgets", "x"))),
         ("gones x", 1, "", format!("Error from server (NotFound): {UNSERVED} x)\n")),

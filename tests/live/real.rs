@@ -1,6 +1,6 @@
-//! Against the real server (`tests/apiserver/README.md`), with real kubectl beside us and the objects of the corpus:
-//! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --test tests live::real -- --ignored --nocapture --test-threads 1`
-//! `CRDX_SEED` and `CRDX_ROUNDS` (changed objects) choose another run.
+//! Comparisons with the real server (`tests/apiserver/README.md`), with real kubectl and the objects of the corpus:
+//! `CRDX_REAL=http://127.0.0.1:18080 CRDX_CORPUS=../shared/corpus cargo test --test tests live::real -- --ignored
+//! --nocapture --test-threads 1` `CRDX_SEED` and `CRDX_ROUNDS` (changed objects) select a different run.
 
 use super::fake::Proxy;
 use super::{Place, Said};
@@ -38,7 +38,8 @@ fn kubectl(place: &Place, line: &str) -> Said {
     Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-/// Puts the CRDs of the corpus and their objects into the server, as `kubectl apply` does; gives those that went in.
+/// Creates the CRDs of the corpus and their objects in the server, like `kubectl apply`; returns those that were
+/// accepted.
 fn loaded(place: &Place) -> Vec<Subject> {
     let mut http = Http::new(&server());
     let mut subjects: Vec<Subject> = subjects().into_iter().filter(|s| !s.objects.is_empty()).collect();
@@ -54,7 +55,7 @@ fn loaded(place: &Place) -> Vec<Subject> {
             format!("/apis/{}/{}/{}", text(&spec["group"]), text(&version["name"]), text(&spec["names"]["plural"]))
         };
         let all: Vec<String> = served.map(path).collect();
-        // What was just created is served a little later; what waits for its conversion webhook never is.
+        // A new CRD is served after a short delay, and never if it waits for its conversion webhook.
         let codes = (0..100).find_map(|_| {
             let mut code = |path: &String| http.call("GET", path, None, None, "application/json").code;
             let codes: Vec<u16> = all.iter().map(&mut code).collect();
@@ -72,7 +73,7 @@ fn loaded(place: &Place) -> Vec<Subject> {
         let spec = subject.crd["spec"].clone();
         subject.objects.retain_mut(|object| {
             let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            // The corpus is written for many namespaces; one is as good as another here.
+            // The corpus has many namespaces, which are irrelevant here.
             object["metadata"].as_object_mut().unwrap().remove("namespace");
             !name.is_empty() && seen.insert((subject.crd["metadata"]["name"].to_string(), name))
         });
@@ -91,7 +92,7 @@ fn loaded(place: &Place) -> Vec<Subject> {
     subjects
 }
 
-/// The object as `kubectl apply` creates it: with a note of what was applied.
+/// The object as `kubectl apply` creates it, with the last-applied annotation.
 fn applied(object: &Value, namespaced: bool) -> Value {
     let mut object = object.clone();
     let metadata = object["metadata"].as_object_mut().unwrap();
@@ -108,7 +109,7 @@ fn applied(object: &Value, namespaced: bool) -> Value {
     object
 }
 
-/// The object with some changes of the kind people make, and some that nobody should.
+/// The object with random changes, some realistic and some invalid.
 fn changed(object: &Value, rng: &mut Rng) -> Value {
     let mut new = object.clone();
     for _ in 0..rng.below(4) {
@@ -117,7 +118,7 @@ fn changed(object: &Value, rng: &mut Rng) -> Value {
             1 => drop(new["metadata"].as_object_mut().unwrap().remove("labels")),
             2 => new["metadata"]["annotations"]["note"] = json!(rng.below(3).to_string()),
             3 => {
-                // Something of it stands elsewhere, too.
+                // Copy a part of the object to another place.
                 let from = paths(&new);
                 let value = at(&mut new, &from[rng.below(from.len())]).clone();
                 mutate(&mut new, rng, below, move |_| value.clone());
@@ -144,28 +145,29 @@ fn below(path: &[Value]) -> bool {
     !["apiVersion", "kind", "metadata"].iter().any(|key| path[0] == *key)
 }
 
-/// The stored object, without what no two requests agree on.
+/// The stored object without values that vary between requests.
 fn comparable(object: &Value) -> Value {
     let mut object = normalise(object.clone(), true);
     object["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     object
 }
 
-/// What an object is called in a report, by both.
+/// The name of an object in both reports.
 fn name(object: &Value) -> String {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     format!("{} {}", text(&object["kind"]), text(&object["metadata"]["name"]))
 }
 
-/// kubectl prints accepted objects only if all of them are, so ours are parted by our verdict first: of the accepted ones
-/// the server must store what we say, and differ where we say so; of the rejected ones it must take none.
+/// kubectl prints accepted objects only if all objects are accepted, so the objects are first split by the simulated
+/// verdict. The server must store accepted objects as predicted, with the predicted differences, and reject all
+/// rejected objects.
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn diff_agrees_with_the_dry_run_of_the_server() {
     let place = Place::new("real-diff");
     let subjects = loaded(&place);
     let mut rng = Rng::new(setting("CRDX_SEED", 1) as u64);
-    // Conversion webhooks are not there to be called.
+    // The conversion webhooks do not exist.
     let stored_as = |subject: &Subject, object: &Value| {
         let storage =
             subject.crd["spec"]["versions"].as_array().unwrap().iter().find(|v| v["storage"] == true).unwrap();
@@ -183,7 +185,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
         }
         chosen.insert(name(&new), new);
     }
-    // One behind the other: this server has no core group, so that kubectl knows no List.
+    // Objects are written as separate documents: this server has no core group, so kubectl does not know the kind List.
     let write = |file: &str, objects: &[&Value]| {
         place.write(file, &objects.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n---\n"));
     };
@@ -218,7 +220,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
             }
         }
     }
-    // The files that kubectl diff compares are called GROUP.VERSION.KIND.NAMESPACE.NAME.
+    // The files that kubectl diff compares are named GROUP.VERSION.KIND.NAMESPACE.NAME.
     let place_diff = place.run(&format!("diff -f accepted.yaml -s {}", server()));
     let files = |text: &str, mark: &str| {
         let lines = text.lines().filter_map(|l| l.strip_prefix(mark)?.split('\t').next()?.rsplit('/').next());
@@ -260,7 +262,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
     );
 }
 
-/// Every command that may ask a cluster, and what it must say of the corpus.
+/// Every command that may read a cluster, with its expected output for the corpus.
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn every_command_only_reads() {
@@ -291,7 +293,7 @@ fn every_command_only_reads() {
     let proxy = Proxy::before(&server());
     let clusters = "clusters.postgresql.cnpg.io";
     let cluster = named(clusters).objects[0]["metadata"]["name"].as_str().unwrap();
-    // A line, the codes it may end with, and what it says.
+    // A command line, its allowed exit codes, and its expected output.
     let mut lines: Vec<(String, &[i32], Vec<String>)> = Vec::new();
     let mut line = |line: &str, codes: &'static [i32], says: &[&str]| {
         lines.push((line.to_owned(), codes, says.iter().map(|s| (*s).to_owned()).collect()));
@@ -327,7 +329,7 @@ fn every_command_only_reads() {
     line("rehearse crd.json", &[0, 1], &[&format!("{certificates} objects")]);
     line("rehearse crd.json -o json", &[0, 1], &[&format!("\"objects\":{certificates}")]);
     line("rehearse crd.json -o html", &[0, 1], &["</html>"]);
-    // From here on nothing is asked.
+    // The following commands send no requests.
     let silent = "rbac certificates.cert-manager.io";
     line(silent, &[0], &["verbs:", "cert-manager.io"]);
     line("rbac --crds crd.json -o json", &[0], &["\"certificates\""]);
@@ -349,7 +351,7 @@ fn every_command_only_reads() {
         asked = now;
     }
 
-    // The shell's questions take the cluster from words of the unfinished line.
+    // Shell completion takes the cluster from the unfinished command line.
     for (words, offered) in
         [("get certifi", "certificates"), ("get certificates ", name), ("scale clusters.postgresql.cnpg.io/", cluster)]
     {
@@ -368,7 +370,7 @@ fn every_command_only_reads() {
         asked = now;
     }
 
-    // `serve` has what the cluster has.
+    // `serve` starts with the objects of the cluster.
     let arguments = ["serve", "--port", "0", "--load-from-cluster", "--no-cache", "-s", &proxy.url];
     let mut serve = Running::start(&place, env!("CARGO_BIN_EXE_kubectl-crdx"), &arguments, "serve.out");
     let url = serve.wait_for(|out| out.lines().find(|l| l.starts_with("http://")).map(str::to_owned));
@@ -393,7 +395,7 @@ fn http_list(path: &str) -> Value {
     Http::new(&server()).call("GET", path, None, None, "application/json").body["items"].clone()
 }
 
-/// A program that runs until it is dropped, and what it printed so far.
+/// A program that runs until it is dropped, and its output so far.
 struct Running {
     child: Child,
     out: PathBuf,
@@ -419,7 +421,7 @@ impl Running {
         std::fs::read_to_string(&self.out).unwrap()
     }
 
-    /// Waits until the output has what is wanted.
+    /// Waits until the output satisfies `wanted`.
     fn wait_for<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> T {
         for _ in 0..1200 {
             if let Some(found) = wanted(&self.printed()) {
@@ -438,7 +440,7 @@ impl Drop for Running {
     }
 }
 
-/// Both watch while kubectl creates, changes and deletes; both must have printed the same.
+/// Runs both watches while kubectl creates, changes and deletes objects; their output must be equal.
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn a_watch_prints_what_kubectl_prints() {
@@ -453,7 +455,7 @@ fn a_watch_prints_what_kubectl_prints() {
     let age = regex::Regex::new(r"\b(\d+[smhdy]){1,2}\b").unwrap();
     let namespace = format!("watch-{}", std::process::id());
     let url = server();
-    // The flags, the lines before anything happens, and those after it.
+    // The flags, the number of lines before the first change, and the number of lines after it.
     let forms: [(&str, usize, usize); 9] = [
         ("certificates -w", 2, 6),
         ("certificates -w -o wide --show-labels", 2, 6),
@@ -481,7 +483,7 @@ fn a_watch_prints_what_kubectl_prints() {
         let [theirs, ours] = both;
         watches.push((form, *after, theirs, ours));
     }
-    // Those that print nothing yet do not say when they watch.
+    // Without initial output, there is no sign that the watch has started.
     std::thread::sleep(Duration::from_secs(5));
     for line in [
         "create -f watched.json",
@@ -509,7 +511,7 @@ fn a_watch_prints_what_kubectl_prints() {
     kubectl(&place, &format!("delete certificate another -n {namespace}"));
 }
 
-/// `scale` shows the Scale that the server has, and the one that it would answer.
+/// `scale` prints the Scale of the live object, and the Scale after the change.
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn scale_projects_what_the_server_projects() {

@@ -1,6 +1,7 @@
-//! The way to the server: TLS with an authority that the kubeconfig or a flag names, and proxies.
+//! Connections to the cluster: TLS with an authority from the kubeconfig or a flag, and proxies.
 //!
-//! `tls/` has an authority and a server's certificate of it, for 127.0.0.1 and inside.example.com; the authority's key is gone.
+//! `tls/` has an authority and a server certificate for 127.0.0.1 and inside.example.com; the key of the authority was
+//! discarded.
 
 use super::fake::Fake;
 use super::{Place, cluster};
@@ -25,7 +26,7 @@ fn with_tls() -> Fake {
     Fake::serve_over("https", over, |path, _| cluster(path))
 }
 
-/// A kubeconfig of one cluster, with some more lines about it.
+/// A kubeconfig with one cluster and additional lines for it.
 fn kubeconfig(server: &str, more: &str) -> String {
     format!(
         "current-context: c\nclusters:\n- name: c\n  cluster:\n    server: {server}\n{more}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{token: t}}\n"
@@ -77,7 +78,7 @@ fn a_servers_certificate_is_checked_as_the_kubeconfig_says() {
     }
 }
 
-/// An HTTP proxy that leads every CONNECT to one server.
+/// An HTTP proxy that connects every CONNECT request to one server.
 struct Tunnel {
     url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -98,7 +99,7 @@ impl Tunnel {
         Self { url, asked }
     }
 
-    /// Whether it was asked to lead somewhere since this was asked last; it must have been to `host`.
+    /// Returns true if it received a CONNECT request since the last call; asserts that the request was for `host`.
     fn led_to(&self, host: &str) -> bool {
         let asked = std::mem::take(&mut *self.asked.lock().unwrap());
         assert!(asked.iter().all(|line| line.starts_with(&format!("CONNECT {host} "))), "{asked:?}");
@@ -134,7 +135,7 @@ fn a_proxy_leads_to_the_server() {
     let dead = "http://127.0.0.1:1";
     for (config, env, code) in [
         (&proxy_url, vec![], 0),
-        // What the kubeconfig says goes before the environment, and NO_PROXY is not asked.
+        // The kubeconfig takes precedence over the environment, and NO_PROXY is ignored.
         (&proxy_url, vec![("HTTPS_PROXY", dead), ("NO_PROXY", "inside.example.com")], 0),
         (&authority.to_owned(), vec![("HTTPS_PROXY", tunnel.url.as_str())], 0),
         (&authority.to_owned(), vec![("https_proxy", tunnel.url.as_str()), ("NO_PROXY", "other.example.com")], 0),

@@ -1,4 +1,4 @@
-//! `string.format()` of cel-go's string extension library, version 2 (`ext/formatting.go`), in the locale en_US: `%f`
+//! `string.format()` of cel-go's string extension library, version 2 (`ext/formatting.go`), in the locale `en_US`: `%f`
 //! groups digits; `%e` prints `1.5×10⁰³` and treats its precision as a width.
 
 use crate::{

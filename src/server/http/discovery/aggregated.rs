@@ -1,4 +1,4 @@
-//! Aggregated discovery: all groups in one document, with an ETag for `If-None-Match`
+//! Aggregated discovery: all groups in one document, with an `ETag` for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
 use super::groups::{Group, Kind, Resource, SUBRESOURCE_VERBS};

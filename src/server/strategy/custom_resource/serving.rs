@@ -56,7 +56,7 @@ pub(in crate::server) struct Version {
     pub stages: Arc<ResourceVersion>,
     /// The columns of its Table.
     pub columns: Columns,
-    /// The selectable fields: names without the leading dot, and JSONPaths; an error for a path that cannot be parsed.
+    /// The selectable fields: names without the leading dot, and parsed paths or their parse errors.
     pub selectable: Vec<(String, Result<JsonPath, String>)>,
     /// The deprecation warning, if the version is deprecated.
     pub deprecation: Option<String>,

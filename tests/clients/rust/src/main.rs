@@ -1,7 +1,8 @@
-//! A controller of kube-rs against a server that is not told from the real one: it lists and watches, puts a finalizer on what
-//! it is responsible for, writes status, and lets go when the object is deleted.
+//! A kube-rs controller as a test client: it lists and watches, sets a finalizer on its objects, writes status, and
+//! removes the finalizer when an object is deleted.
 //!
-//! usage: crdx-client-kube URL. Prints what it saw, and fails when anything is not as the real server does it.
+//! usage: crdx-client-kube URL. Prints the events it received, and fails if the server behaves differently from the
+//! real one.
 
 use futures::{StreamExt, TryStreamExt};
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
@@ -92,7 +93,7 @@ async fn main() -> Result<(), Failure> {
         Ok(kite)
     };
 
-    // A store kept by a watch, as every controller has one.
+    // A store maintained by a watch, as every controller has one.
     let writer = reflector::store::Writer::new(resource.clone());
     let reader = writer.as_reader();
     let stream = reflector(writer, watcher(kites.clone(), watcher::Config::default())).default_backoff().applied_objects();
@@ -120,7 +121,7 @@ async fn main() -> Result<(), Failure> {
     .await?;
     soon("the store of the reflector holds the same", || async { reader.state().len() == 3 }).await?;
 
-    // A watch by hand, from a version: what happens is told in order.
+    // A watch without the library's cache, from a version: events are in order.
     let list = kites.list(&Default::default()).await?;
     let from = list.metadata.resource_version.unwrap_or_default();
     let mut events = kites.watch(&WatchParams::default().timeout(20), &from).await?.boxed();
