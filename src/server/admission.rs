@@ -1,7 +1,7 @@
 //! Admission (`k8s.io/apiserver/pkg/admission`): everything that may change or reject a write between decoding and
-//! storage, except the strategy of its resource.
+//! storage, except the strategy of the resource.
 //!
-//! The order of a write is the server's: decode, prune and default; read the existing object; compute managedFields;
+//! Writes follow the API server's order: decode, prune and default; read the existing object; compute managedFields;
 //! [`Review::mutate`]; default again; validate name, metadata, schema and rules; [`Review::validate`]; store. A
 //! [`Plugin`] is a pure function that reads the cluster through [`Cluster`].
 
@@ -34,34 +34,36 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use webhooks::AdmissionWebhooks;
 
-/// Whether a plugin changed the object.
+/// The result of mutating admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mutation {
     /// The object is unchanged.
     Unchanged,
-    /// The object was changed; it is defaulted again.
+    /// The object was changed and must be defaulted again.
     Changed,
 }
 
-/// What plugins report besides deciding.
+/// Warnings and findings that plugins report in addition to their decision.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The texts of warnings for the client.
+    /// Warning texts for the client.
     pub warnings: Vec<String>,
-    /// What policies found and changed.
+    /// Decisions and changes made by admission policies.
     pub policies: Findings,
 }
 
-/// An admission plugin. By default both methods admit the request; warnings are sent whether it is admitted or refused.
+/// An admission plugin. By default both methods admit the request. Warnings are sent whether the request is admitted or
+/// rejected.
 pub(super) trait Plugin: Debug + Send + Sync {
-    /// Whether the plugin handles such a request.
+    /// Returns true if the plugin handles requests with this operation.
     fn handles(&self, operation: Operation) -> bool;
 
-    /// Changes the object before it is validated. On update the object has the managedFields of the write; on create it
-    /// has neither uid nor creationTimestamp, and no name if one is to be generated. Not called for a deletion.
+    /// Changes the object before validation. On update, the object already has the managedFields of the write; on
+    /// create, it has neither uid nor creationTimestamp, and no name if the name is to be generated. Not called for
+    /// deletions.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns a refusal if the plugin rejects the request.
     fn mutate(
         &self,
         _attributes: &Attributes<'_>,
@@ -86,10 +88,10 @@ pub(super) trait Plugin: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Validates the object as it will be stored; `None` for a deletion.
+    /// Validates the object to be stored; `object` is `None` for a deletion.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns a refusal if the plugin rejects the request.
     fn validate(
         &self,
         _attributes: &Attributes<'_>,
@@ -101,21 +103,21 @@ pub(super) trait Plugin: Debug + Send + Sync {
     }
 }
 
-/// The plugins of a server in their order.
+/// The admission plugins of a server, in call order.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     plugins: Vec<Box<dyn Plugin>>,
-    /// The user that sends the requests.
+    /// The default user of requests that do not name one.
     user: UserInfo,
 }
 
 impl Chain {
-    /// Adds a plugin at the end.
+    /// Appends a plugin.
     pub fn push(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.push(Box::new(plugin));
     }
 
-    /// Adds a plugin at the beginning: `NamespaceLifecycle` runs before all policies.
+    /// Inserts a plugin before all others: `NamespaceLifecycle` runs before any policy.
     pub fn push_front(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.insert(0, Box::new(plugin));
     }
@@ -126,9 +128,10 @@ impl Chain {
 }
 
 impl Server {
-    /// The server with policies: it stores and serves them, namespaces and config maps, and enforces them on every write.
-    /// Their expressions ask `authorizer`; policies that depend on what is not in `knowledge` do not decide. Without [`Server::with_namespaces`] objects may be created in namespaces that
-    /// do not exist, as long as no policy looks at the namespace.
+    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
+    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
+    /// state missing from `knowledge` makes no decision. Without [`Server::with_namespaces`], objects may be created in
+    /// namespaces that do not exist, as long as no policy reads the namespace.
     #[must_use]
     pub fn with_policies(mut self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>, now: Timestamp) -> Self {
         if self.namespaces.is_none() {
@@ -145,7 +148,7 @@ impl Server {
         self
     }
 
-    /// The server with `user` as the sender of its requests.
+    /// Sets the default user of requests.
     #[must_use]
     pub fn with_user(mut self, user: UserInfo) -> Self {
         self.admission.user = user;

@@ -1,5 +1,5 @@
-//! `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy` as links of the chain: the policies that the server stores,
-//! compiled when they change, and the server as they see it.
+//! The plugins `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy`: they compile the stored policies when these
+//! change, and implement the view of the server that policies read.
 
 use super::view::{View, own_resource};
 use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Report};
@@ -21,15 +21,15 @@ use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The plugin `MutatingAdmissionPolicy`: policies change what is written.
+/// The plugin `MutatingAdmissionPolicy`: policies that change written objects.
 #[derive(Debug)]
 pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
 
-/// The plugin `ValidatingAdmissionPolicy`: policies refuse what is written.
+/// The plugin `ValidatingAdmissionPolicy`: policies that reject writes.
 #[derive(Debug)]
 pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 
-/// The policies and bindings of one kind, and the authorizer of their expressions.
+/// The policies and bindings of one family, and the authorizer that their expressions query.
 struct Policies {
     family: Family,
     authorizer: Arc<dyn Authorizer>,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Policies {
     }
 }
 
-/// Compiled policies, and the revisions of the objects they were compiled from.
+/// Compiled policies, and the revisions of the policies and bindings they were compiled from.
 #[derive(Debug, Default)]
 struct Cache {
     policies: BTreeMap<String, u64>,
@@ -53,14 +53,16 @@ struct Cache {
 }
 
 impl MutatingAdmissionPolicy {
-    /// The plugin; expressions query `authorizer`, and `knowledge` says which parts of the cluster the server stores.
+    /// Creates the plugin. Policy expressions query `authorizer`; `knowledge` says which parts of the cluster the
+    /// server stores.
     pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         Self(Policies::new(Family::Mutating, authorizer, knowledge))
     }
 }
 
 impl ValidatingAdmissionPolicy {
-    /// The plugin; expressions query `authorizer`, and `knowledge` says which parts of the cluster the server stores.
+    /// Creates the plugin. Policy expressions query `authorizer`; `knowledge` says which parts of the cluster the
+    /// server stores.
     pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         Self(Policies::new(Family::Validating, authorizer, knowledge))
     }
@@ -75,7 +77,8 @@ impl Policies {
         View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge }
     }
 
-    /// The stored policies that have bindings; none for a write of a policy or binding, which policies do not decide about.
+    /// The stored policies that have bindings; empty for a write of a policy or binding, which policies do not apply
+    /// to.
     fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Hook]> {
         if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
     }
@@ -99,7 +102,7 @@ impl Policies {
     }
 }
 
-/// Tells `change` of every object that is new, another or gone; whether there was any.
+/// Calls `change` for every object that was added, changed or removed since `known`. Returns true if there was any.
 pub(super) fn sync(
     known: &mut BTreeMap<String, u64>,
     stored: &crate::server::registry::store::Found,

@@ -1,4 +1,4 @@
-//! One write on its way through the chain.
+//! Runs the admission chain for one write.
 
 use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Report, RequestScope};
 use crate::apply::managed::Managed;
@@ -10,29 +10,29 @@ use crate::server::registry::metadata;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 
-/// A write that the registry shows to the chain, twice: before and after validation.
+/// A write that the registry passes to the admission chain, before and after validation.
 #[derive(Clone, Copy)]
 pub(in crate::server) struct Review<'a> {
-    /// What the request writes.
+    /// The target of the write.
     pub scope: RequestScope<'a>,
-    /// What the request does.
+    /// The operation.
     pub operation: Operation,
-    /// The options.
+    /// The options of the request.
     pub options: OperationOptions<'a>,
 }
 
 impl Review<'_> {
-    /// Whether any plugin looks at the write; if not, callers need not prepare objects for it.
+    /// Returns true if any plugin handles the write; otherwise callers need not prepare objects for it.
     pub fn is_needed(&self, ctx: &Context<'_>) -> bool {
         !ctx.request.skips_admission && ctx.server.admission.handling(self.operation).next().is_some()
     }
 
-    /// Lets the plugins change the object that a create or update is about to write. `default` is called for a changed
-    /// object, whose repeated owner references are then removed; fields that its schema does not have stay until it is read
-    /// again.
+    /// Lets the plugins change the object of a create or update. If a plugin changed the object, `default` is called
+    /// and duplicate owner references are removed; fields that the schema does not specify are kept until the object is
+    /// decoded again.
     ///
     /// # Errors
-    /// The first refusal of a plugin.
+    /// Returns the refusal of the first plugin that rejects the request.
     pub fn mutate(
         &self,
         ctx: &mut Context<'_>,
@@ -48,7 +48,7 @@ impl Review<'_> {
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
             let (namespace, name) = self.address(ctx, Some(object));
-            let mutation = self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
                 plugin.mutate(attributes, object, cluster, report)
             })?;
             if mutation == Mutation::Changed {
@@ -71,17 +71,17 @@ impl Review<'_> {
         let (namespace, name) = self.address(ctx, Some(object));
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+            self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
                 plugin.observe(attributes, object, cluster, report)
             })?;
         }
         Ok(())
     }
 
-    /// Shows the plugins the object as it will be stored, or with `None` that the old one is deleted.
+    /// Passes the object to be stored to the validating plugins; `None` means that `old` is deleted.
     ///
     /// # Errors
-    /// The first refusal of a plugin.
+    /// Returns the refusal of the first plugin that rejects the request.
     pub fn validate(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: Option<&Value>) -> Result<(), Refusal> {
         if !self.is_needed(ctx) {
             return Ok(());
@@ -89,15 +89,16 @@ impl Review<'_> {
         let (namespace, name) = self.address(ctx, object);
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            self.ask(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+            self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
                 plugin.validate(attributes, object, cluster, report)
             })?;
         }
         Ok(())
     }
 
-    /// Asks a plugin; its warnings are sent whether it admits the write or not, and what policies found is in the trace.
-    fn ask<T>(
+    /// Calls a plugin. Its warnings are sent whether it admits the write or not, and policy findings are added to the
+    /// trace.
+    fn call<T>(
         &self,
         ctx: &mut Context<'_>,
         (namespace, name): (&str, &str),
@@ -119,7 +120,7 @@ impl Review<'_> {
         result
     }
 
-    /// The namespace and the name in the attributes.
+    /// The namespace and the name for the attributes.
     fn address(&self, ctx: &Context<'_>, object: Option<&Value>) -> (String, String) {
         let mut name = ctx.target.name.clone();
         if let (Operation::Create, true, Some(object)) = (self.operation, name.is_empty(), object) {
@@ -157,7 +158,7 @@ impl Review<'_> {
     }
 }
 
-/// Undoes invalid managedFields of a plugin (`fieldmanager/admission.go`).
+/// Restores managedFields that a plugin made invalid (`fieldmanager/admission.go`).
 fn restore_managed_fields(ctx: &mut Context<'_>, object: &mut Value, before: Option<Value>) {
     let Err(error) = Managed::read(metadata::get(object, "managedFields")) else { return };
     metadata::set(object, "managedFields", before);

@@ -16,10 +16,10 @@ use crate::text::json;
 use crate::value::{Map, Value, object};
 use std::sync::{Arc, PoisonError};
 
-/// The group of policies.
+/// The API group of admission policies.
 pub(in crate::server) const ADMISSION: &str = crate::policies::GROUP;
 
-/// A kind.
+/// A built-in kind.
 #[derive(Debug)]
 struct Kind {
     group: &'static str,
@@ -27,9 +27,9 @@ struct Kind {
     name: &'static str,
     scope: &'static str,
     short_names: &'static [&'static str],
-    /// The properties besides metadata, as JSON; `SPEC` has what [`fill`] knows.
+    /// The properties other than metadata, as JSON; [`fill`] replaces upper-case names by the parts of the schemas.
     properties: &'static str,
-    /// Whether policies and bindings are refused that a full API server refuses.
+    /// True to validate policies and bindings as a real API server does.
     validated: bool,
 }
 
@@ -111,7 +111,7 @@ const fn kinds(validated: bool) -> [Kind; 7] {
     ]
 }
 
-/// Parts of the schemas; each may use those after it.
+/// Named parts of the schemas; each may refer to parts after it.
 const PARTS: [(&str, &str); 12] = [
     (
         "POLICY",
@@ -214,11 +214,11 @@ impl Kind {
 }
 
 impl Server {
-    /// Lets the server store and serve policies, bindings and config maps.
+    /// Adds policies, bindings and config maps to the served resources.
     pub(in crate::server) fn serve_admission_kinds(&mut self) {
         for kind in &KINDS {
             let Some(definition) = kind.definition() else { continue };
-            let objects = Collection::new(&kind.full_name(), &self.keeping, self.revision.current());
+            let objects = Collection::new(&kind.full_name(), &self.storage_config, self.revision.current());
             let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release()).built_in(kind);
             let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
             all.insert(kind.full_name(), Arc::new(serving));
@@ -227,8 +227,8 @@ impl Server {
 }
 
 impl Server {
-    /// The server refuses policies and bindings that a full API server refuses, such as those whose expressions do not
-    /// compile; without this it stores them. Those that are stored already stay.
+    /// Rejects policies and bindings that a real API server rejects, such as policies whose expressions do not compile;
+    /// without this, the server stores them. Objects that are already stored are kept.
     #[must_use]
     pub fn with_policy_validation(mut self) -> Self {
         let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -241,12 +241,12 @@ impl Server {
     }
 }
 
-/// Whether these are policies or bindings: policies do not decide about them.
+/// Returns true for the group of policies and bindings, which policies do not apply to.
 pub(in crate::server) fn is_admission(group: &str) -> bool {
     group == ADMISSION
 }
 
-/// Whether the kind has a Go type on a cluster.
+/// Returns true if the real server has a Go type for the kind.
 pub(in crate::server) fn is_typed(group: &str) -> bool {
     group.is_empty() || is_admission(group)
 }
@@ -284,8 +284,8 @@ impl BuiltIn for Kind {
     }
 }
 
-/// The fields whose Go types have no `omitempty`, or are pointers to texts.
-const KEPT: [&str; 16] = [
+/// The fields that are encoded even if empty: their Go types have no `omitempty`, or are pointers to strings.
+const ENCODED_IF_EMPTY: [&str; 16] = [
     "name",
     "expression",
     "key",
@@ -310,7 +310,7 @@ fn omit_empty(value: &mut Value) {
         Value::Object(members) => {
             members.values_mut().for_each(omit_empty);
             members.retain(|key, value| match value {
-                Value::String(text) => !text.is_empty() || KEPT.contains(&key.as_str()),
+                Value::String(text) => !text.is_empty() || ENCODED_IF_EMPTY.contains(&key.as_str()),
                 Value::Array(items) => !items.is_empty(),
                 Value::Object(labels) => !(key == "matchLabels" && labels.is_empty()),
                 _ => true,
