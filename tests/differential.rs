@@ -13,6 +13,7 @@ pub mod mutate;
 mod objects;
 mod openapi;
 mod pairs;
+mod policies;
 mod watches;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
@@ -94,13 +95,43 @@ pub struct Pair {
     ours: InProcess,
     pub asked: usize,
     pub differing: Vec<String>,
+    /// The warnings of the last answer.
+    pub warnings: Vec<String>,
 }
 
 impl Pair {
     fn new() -> Self {
         let real = std::env::var("CRDX_REAL").expect("CRDX_REAL is the URL of the real server");
         let release = std::env::var("CRDX_VERSION").map_or(Release::NEWEST, |version| version.parse().unwrap());
-        Self { real: Http::new(&real), url: real, ours: InProcess::of(release), asked: 0, differing: Vec::new() }
+        Self {
+            real: Http::new(&real),
+            url: real,
+            ours: InProcess::of(release),
+            asked: 0,
+            differing: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The same with another simulated server.
+    fn with(self, ours: impl Fn(Release) -> InProcess) -> Self {
+        let release = std::env::var("CRDX_VERSION").map_or(Release::NEWEST, |version| version.parse().unwrap());
+        Self { ours: ours(release), ..self }
+    }
+
+    /// Sends a request to both servers, whose answers must have the same code.
+    pub fn both(&mut self, method: &str, path: &str, body: Option<&Value>) {
+        let text = body.map(ToString::to_string);
+        let content_type = body.map(|_| "application/json");
+        let real = self.real.call(method, path, text.as_deref(), content_type, "application/json");
+        let ours = self.ours.call(method, path, text.as_deref(), content_type, "application/json");
+        if real.code != ours.code {
+            let text = text.unwrap_or_default();
+            self.differing.push(format!(
+                "{method} {path}\n  body {text}\n  real {} {}\n  here {} {}",
+                real.code, real.body, ours.code, ours.body
+            ));
+        }
     }
 
     /// The URL of the real server.
@@ -124,15 +155,37 @@ impl Pair {
         };
         let (real, ours) = (send(&mut self.real), send(&mut self.ours));
         self.asked += 1;
+        // Messages may show generated names, times and revisions.
+        let generated = regex::Regex::new("gen-[a-z0-9]{5}\\b").unwrap();
+        let own = regex::Regex::new(r#"(creationTimestamp|time|resourceVersion)\\+":\\+"[^"\\]*\\+""#).unwrap();
         let show = |reply: &Reply| {
-            let mut warnings = reply.warnings.clone();
+            // A header has no control characters.
+            let mut warnings: Vec<_> =
+                reply.warnings.iter().filter(|text| !text.chars().any(char::is_control)).collect();
             warnings.sort();
-            json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings])
+            let shown = json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings]);
+            let text = shown.to_string();
+            let text = generated.replace_all(&text, "gen-*****");
+            serde_json::from_str(&own.replace_all(&text, "$1")).unwrap()
         };
+<<<<<<< HEAD
         let (mut want, got) = (show(&real), show(&ours));
         // The real server walks an apply patch in Go's random order, up to the first unknown field of each part; which
         // of several equally expensive rules it names is random, too. The simulated response must equal one of the real
         // responses, or list only errors that occur in some of them.
+=======
+        self.warnings = real.warnings.clone();
+        let (mut want, got): (Value, Value) = (show(&real), show(&ours));
+        // Of several denials the server gives one, in a random order.
+        if self.ours.denials.len() > 1
+            && want != got
+            && denial(&real.body).is_some_and(|d| self.ours.denials.contains(&d))
+        {
+            want = got.clone();
+        }
+        // An apply patch is looked at in Go's random order, up to the first unknown field of each part, and which of equally
+        // dear rules are named depends on it, too: ours is one of the answers, or lists only what some of them list.
+>>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
         let random = ["field not declared in schema", "contributed to estimated rule cost total"];
         let mut listed = BTreeSet::new();
         for _ in 0..60 {
@@ -216,7 +269,17 @@ impl Pair {
     }
 }
 
+<<<<<<< HEAD
 /// Splits a response into the response without the lines of its message that name undeclared fields, and those lines.
+=======
+/// The denial of a policy in an answer.
+fn denial(body: &Value) -> Option<String> {
+    let causes = body["details"]["causes"].as_array()?;
+    causes.first()?["message"].as_str().map(str::to_owned)
+}
+
+/// An answer without the lines of its message that name undeclared fields, and those lines.
+>>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
 fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
     let mut rest = answer.clone();
     let message = rest[1]["message"].as_str().unwrap_or_default().to_owned();
@@ -270,7 +333,21 @@ fn differential_bounds() {
     pair.finish();
 }
 
+<<<<<<< HEAD
 /// Every CRD of the corpus, unchanged.
+=======
+/// Random policies, against a real server with `-policies`; `CRDX_ROUNDS` are policies, each with 8 requests.
+#[test]
+#[ignore = "needs the real server with -policies: see tests/apiserver/README.md"]
+fn differential_policies() {
+    let (mut pair, mut rng) = (Pair::new().with(policies::ours), Rng::new(setting("CRDX_SEED", 1)));
+    let seen = policies::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 100));
+    println!("{seen:?}");
+    pair.finish();
+}
+
+/// Every CRD of the corpus as it is.
+>>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
 #[test]
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_corpus() {

@@ -38,12 +38,19 @@ pub fn parse(text: &str) -> Value {
 /// The simulated server, without sockets.
 pub struct InProcess {
     server: crdx::server::Server,
+    /// Every denial by policies in the last answer, as the server writes it.
+    pub denials: Vec<String>,
 }
 
 impl InProcess {
     /// Creates a server for a release.
     pub fn of(release: Release) -> Self {
-        Self { server: crdx::server::Server::new(release, 1) }
+        Self::with(crdx::server::Server::new(release, 1))
+    }
+
+    /// A server of any kind.
+    pub fn with(server: crdx::server::Server) -> Self {
+        Self { server, denials: Vec::new() }
     }
 }
 
@@ -83,6 +90,9 @@ impl Client for InProcess {
             body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });
+        let found = response.trace.policies.as_ref();
+        self.denials =
+            found.map(|found| found.denials.iter().map(|denial| denial.cause()).collect()).unwrap_or_default();
         let body = match &response.body {
             ResponseBody::Json(value) => parse(&crdx::value::json::to_string(value)),
             ResponseBody::Text(text) => parse(text),

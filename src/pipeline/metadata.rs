@@ -1,7 +1,8 @@
 //! Validates metadata on create and update (`apimachinery/pkg/api/validation/objectmeta.go`, `meta/v1/validation`).
 //!
-//! The metadata has been normalized by its Go type, so values of a wrong type do not occur; they would be treated as
-//! absent.
+//! A field of another type than its Go type is treated as absent; [`read`] finds those where the server does.
+
+mod types;
 
 use crate::field::names;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
@@ -399,6 +400,12 @@ pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),
         Some(whole @ Value::Object(members)) => {
+            // Earlier releases read fields one by one, and those of another type as absent.
+            if release.since(V1_37)
+                && let Some(text) = types::mismatch(members)
+            {
+                return Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(whole, release), text));
+            }
             let m = Metadata::new(members);
             let own = ["creationTimestamp", "deletionTimestamp"].into_iter().filter_map(|key| m.get(key));
             let managers = m.list("managedFields").iter().filter_map(|entry| entry.get("time"));
