@@ -11,6 +11,7 @@ pub mod html;
 mod markup;
 pub mod objects;
 pub mod paint;
+pub mod policy_rehearsal;
 pub mod rehearsal;
 pub mod report;
 pub mod sort;

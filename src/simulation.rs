@@ -17,6 +17,7 @@ pub mod identity;
 pub mod live;
 pub mod object;
 pub mod ordered;
+pub mod policy_rehearsal;
 mod seen_kinds;
 mod shared;
 mod stream;

@@ -168,13 +168,7 @@ impl Pair {
             let text = generated.replace_all(&text, "gen-*****");
             serde_json::from_str(&own.replace_all(&text, "$1")).unwrap()
         };
-<<<<<<< HEAD
-        let (mut want, got) = (show(&real), show(&ours));
-        // The real server walks an apply patch in Go's random order, up to the first unknown field of each part; which
-        // of several equally expensive rules it names is random, too. The simulated response must equal one of the real
-        // responses, or list only errors that occur in some of them.
-=======
-        self.warnings = real.warnings.clone();
+        self.warnings.clone_from(&real.warnings);
         let (mut want, got): (Value, Value) = (show(&real), show(&ours));
         // Of several denials the server gives one, in a random order.
         if self.ours.denials.len() > 1
@@ -183,9 +177,9 @@ impl Pair {
         {
             want = got.clone();
         }
-        // An apply patch is looked at in Go's random order, up to the first unknown field of each part, and which of equally
-        // dear rules are named depends on it, too: ours is one of the answers, or lists only what some of them list.
->>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
+        // The real server walks an apply patch in Go's random order, up to the first unknown field of each part; which
+        // of several equally expensive rules it names is random, too. The simulated response must equal one of the real
+        // responses, or list only errors that occur in some of them.
         let random = ["field not declared in schema", "contributed to estimated rule cost total"];
         let mut listed = BTreeSet::new();
         for _ in 0..60 {
@@ -269,17 +263,13 @@ impl Pair {
     }
 }
 
-<<<<<<< HEAD
-/// Splits a response into the response without the lines of its message that name undeclared fields, and those lines.
-=======
 /// The denial of a policy in an answer.
 fn denial(body: &Value) -> Option<String> {
     let causes = body["details"]["causes"].as_array()?;
     causes.first()?["message"].as_str().map(str::to_owned)
 }
 
-/// An answer without the lines of its message that name undeclared fields, and those lines.
->>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
+/// Splits a response into the response without the lines of its message that name undeclared fields, and those lines.
 fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
     let mut rest = answer.clone();
     let message = rest[1]["message"].as_str().unwrap_or_default().to_owned();
@@ -333,9 +323,6 @@ fn differential_bounds() {
     pair.finish();
 }
 
-<<<<<<< HEAD
-/// Every CRD of the corpus, unchanged.
-=======
 /// Random policies, against a real server with `-policies`; `CRDX_ROUNDS` are policies, each with 8 requests.
 #[test]
 #[ignore = "needs the real server with -policies: see tests/apiserver/README.md"]
@@ -346,8 +333,7 @@ fn differential_policies() {
     pair.finish();
 }
 
-/// Every CRD of the corpus as it is.
->>>>>>> 7beb214 (Compare random policies with the real server; find metadata that does not fit its Go type)
+/// Every CRD of the corpus, unchanged.
 #[test]
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_corpus() {

@@ -92,7 +92,7 @@ impl Client for InProcess {
         });
         let found = response.trace.policies.as_ref();
         self.denials =
-            found.map(|found| found.denials.iter().map(|denial| denial.cause()).collect()).unwrap_or_default();
+            found.map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect()).unwrap_or_default();
         let body = match &response.body {
             ResponseBody::Json(value) => parse(&crdx::value::json::to_string(value)),
             ResponseBody::Text(text) => parse(text),

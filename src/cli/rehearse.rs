@@ -1,6 +1,7 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects. Objects are streamed from files or, page by page,
+//! `rehearse`: shows the effect of a new CRD on its stored objects, or of new [`policies`]. Objects are streamed from files or, page by page,
 //! from the [`stored`] objects of the cluster; none is kept.
 
+mod policies;
 mod stored;
 
 use super::Exit;
@@ -78,6 +79,14 @@ fn rehearse(
     out: &mut Writer,
     messages: &mut Writer,
 ) -> Result<Exit, Failure> {
+    let Some(path) = &args.definition else {
+        return policies::run(args, look, out, messages);
+    };
+    if args.policies.are_asked_for() {
+        let message =
+            "error: policies are rehearsed without a new CRD\nhelp: give --policies, and the CRDs with --crds\n";
+        return Err(Failure::Told(message.to_owned()));
+    }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     if args.cluster.offline && !from_files {
         let message = "error: --offline needs the stored objects in files\nhelp: give them with -f or -k\n";
@@ -85,7 +94,7 @@ fn rehearse(
     }
     let target = args.cluster.target();
     let live = Live::new(target.clone());
-    let new = definition(&args.definition, message_color)?;
+    let new = definition(path, message_color)?;
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
         Some(path) => Some(definition(path, message_color)?.value),

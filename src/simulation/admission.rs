@@ -23,7 +23,9 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::output::excerpt::Spot;
 use crate::output::report::{Item, Note, Verdict};
 use crate::policies::authorizer::Rules;
+use crate::policies::denial::Origin;
 use crate::policies::dependencies::Dependencies;
+use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::model::{Family, Policy};
 use crate::policies::rbac::Rbac;
@@ -179,6 +181,75 @@ impl Admission {
     /// The kinds of params that need a CRD.
     pub fn param_kinds(&self) -> impl Iterator<Item = &Kind> {
         self.param_kinds.iter()
+    }
+
+    /// The policies in files, and those that bindings in files refer to.
+    fn given_policies(&self) -> BTreeSet<(Family, String)> {
+        let in_file = |given: &&Given| given.source.is_some();
+        let text = |given: &Given, path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
+        let policies = self.objects.policies.iter().filter(in_file);
+        let policies = policies.map(|given| (family(&given.object), text(given, &["metadata", "name"])));
+        let bindings = self.objects.bindings.iter().filter(in_file);
+        let bound = bindings.map(|given| (family(&given.object), text(given, &["spec", "policyName"])));
+        policies.chain(bound).collect()
+    }
+
+    /// The policies in files with their places.
+    pub fn given(&self) -> impl Iterator<Item = ((Family, String), Spot)> {
+        self.places.iter().map(|(key, spot)| (key.clone(), spot.clone()))
+    }
+
+    /// The policies in files that have no binding.
+    pub fn without_effect(&self) -> Option<String> {
+        let bound = |key: &(Family, String)| {
+            self.objects.bindings.iter().any(|binding| {
+                family(&binding.object) == key.0 && binding.object.str_at(&["spec", "policyName"]) == Some(&key.1)
+            })
+        };
+        let unbound: Vec<&str> = self.places.keys().filter(|key| !bound(key)).map(|(_, name)| name.as_str()).collect();
+        let names = unbound.join(", ");
+        (!unbound.is_empty()).then(|| format!("policies without a binding have no effect: {names}"))
+    }
+
+    /// Whether a policy of [`Self::given_policies`] has a rule for a resource, whatever its version and operations.
+    pub fn matches_resource(&self, group: &str, plural: &str) -> bool {
+        let given = self.given_policies();
+        let release = Release::NEWEST;
+        let own = |object: &Given| {
+            let policy = Policy::read(&object.object, release);
+            given.contains(&(family(&object.object), policy.name.clone())).then_some(policy)
+        };
+        let rules = self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
+        let mut rules = rules.flat_map(|constraints| constraints.rules);
+        rules.any(|rule| {
+            rule.api_groups.iter().any(|own| own == "*" || own == group)
+                && rule.resources.iter().any(|own| {
+                    let resource = own.split('/').next().unwrap_or_default();
+                    resource == "*" || resource == plural
+                })
+        })
+    }
+
+    /// Removes the findings of policies and bindings that are not in files.
+    pub fn retain_given(&self, findings: &mut Findings) {
+        let bindings: BTreeSet<(Family, &str)> = self
+            .objects
+            .bindings
+            .iter()
+            .filter(|given| given.source.is_some())
+            .map(|given| (family(&given.object), given.object.str_at(&["metadata", "name"]).unwrap_or_default()))
+            .collect();
+        let given = |family: Family, policy: &str, binding: &str| {
+            self.places.contains_key(&(family, policy.to_owned())) || bindings.contains(&(family, binding))
+        };
+        let of = |origin: &Origin| given(origin.family, &origin.policy, &origin.binding);
+        findings.denials.retain(of);
+        findings.warnings.retain(of);
+        findings.audits.retain(of);
+        findings.changes.retain(|change| given(Family::Mutating, &change.policy, &change.binding));
+        findings
+            .doubts
+            .retain(|doubt| doubt.family == Family::Mutating || given(doubt.family, &doubt.policy, &doubt.binding));
     }
 
     /// Sets the CRD of a kind of params.

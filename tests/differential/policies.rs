@@ -14,6 +14,7 @@ use crdx::release::Release;
 use crdx::server::{Server, Timestamp, UserInfo};
 use expressions::Scope;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 const JSON: &str = "application/json";
@@ -94,7 +95,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
         if pair.differing.len() > before {
             let shown: Vec<String> = policies.iter().map(|(_, object)| object.to_string()).collect();
             let at = pair.differing.len() - 1;
-            pair.differing[at].push_str(&format!("\n  round {round}\n  policies {}", shown.join("\n    ")));
+            let _ = write!(pair.differing[at], "\n  round {round}\n  policies {}", shown.join("\n    "));
         }
     }
     seen

@@ -105,7 +105,7 @@ mod tests {
         let Command::Scale(args) = parse("crdx scale --replicas 1 -f dir --crds crds crontab/a") else { panic!() };
         assert_eq!((args.words, args.filenames), (v("crontab/a"), v("dir")));
         let Command::Rehearse(args) = parse("crdx rehearse --old old.yaml -f objects new.yaml") else { panic!() };
-        assert_eq!((args.definition.as_str(), args.filenames), ("new.yaml", v("objects")));
+        assert_eq!((args.definition.as_deref(), args.filenames), (Some("new.yaml"), v("objects")));
         let Command::Lint(args) = parse("crdx lint --old old.yaml new.yaml") else { panic!() };
         assert_eq!((args.paths.all(), args.old), (v("new.yaml"), v("old.yaml")));
         let Command::Cel(args) = parse("crdx cel -f a.yaml --crds crds self.a") else { panic!() };

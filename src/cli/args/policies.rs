@@ -36,6 +36,13 @@ pub struct Policies {
 }
 
 impl Policies {
+    /// Whether any of the flags is given.
+    pub fn are_asked_for(&self) -> bool {
+        let Self { policies, no_policies, request_user, request_group, authorizer, strict_policies } = self;
+        let lists = policies.is_empty() && request_group.is_empty();
+        !lists || *no_policies || request_user.is_some() || authorizer.is_some() || *strict_policies
+    }
+
     /// What is asked for.
     pub fn options(&self) -> admission::Options {
         let user = self.request_user.clone();

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use super::{Cluster, KubernetesVersions, Reading, RehearseFormat};
+use super::{Cluster, KubernetesVersions, Policies, Reading, RehearseFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,18 +17,27 @@ use std::path::PathBuf;
   # What an upgrade of the cluster from 1.34 to 1.37 does to a CRD and to its stored objects
   kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline --kubernetes-version 1.34..1.37
 
+  # Which stored objects new admission policies would deny, warn of or change
+  kubectl crdx rehearse --policies new-policies.yaml
+
+  # The same offline
+  kubectl crdx rehearse --policies new-policies.yaml --crds crds/ -f objects/ --offline
+
 For an object that would become invalid, an edit of a label alone is tried, too: the server tolerates most errors in fields
 that do not change.
 
-Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or the CRD is rejected, 2 a result is unknown or the
+Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, the CRD or a policy is rejected, 2 a result is unknown or the
 usage is wrong.")]
 pub struct Rehearse {
     /// A file with the new CRD
-    #[arg(value_name = "NEW_CRD")]
-    pub definition: String,
+    #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]
+    pub definition: Option<String>,
     /// A file with the current CRD [default: that of the cluster; with --offline none, and objects are read unchanged]
     #[arg(long, value_name = "OLD_CRD")]
     pub old: Option<String>,
+    /// A file or directory with the CRDs of the objects, for --policies [default: those of the cluster]
+    #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "definition")]
+    pub crds: Vec<String>,
     /// A file or directory with stored objects, `-` for standard input; may be repeated; objects of other kinds are left
     /// out [default: all objects that the cluster stores]
     #[arg(short = 'f', long = "filename", value_name = "PATH", group = "objects")]
@@ -37,6 +46,9 @@ pub struct Rehearse {
     /// repeated
     #[arg(short = 'k', long, value_name = "DIR", group = "objects")]
     pub kustomize: Vec<PathBuf>,
+    /// The new admission policies.
+    #[command(flatten)]
+    pub policies: Policies,
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,

@@ -1,0 +1,261 @@
+//! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
+
+use super::excerpt::Spot;
+use super::report::admission::FieldChange;
+use super::report::json::location;
+use super::report::{Item, Verdict};
+use super::{Cell, Column, Look, Paint, columns};
+use crate::policies::model::Family;
+use crate::value::{Map, Value, json, object};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// What new policies do with the next write of a stored object.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The policies that deny it.
+    pub denied: BTreeSet<(Family, String)>,
+    /// The policies of which the server warns.
+    pub warned: BTreeSet<(Family, String)>,
+    /// The policies whose failures are recorded in the audit log.
+    pub audited: BTreeSet<(Family, String)>,
+    /// The policies that change the object.
+    pub changed: BTreeSet<(Family, String)>,
+    /// The policies of which some part was not evaluated.
+    pub undecided: BTreeSet<(Family, String)>,
+    /// Whether the server would refuse the write without the new policies, too, so that they may not have been evaluated.
+    pub refused_anyway: bool,
+    /// Whether the verdict is open.
+    pub cannot_tell: bool,
+}
+
+impl Effects {
+    /// Whether anything happens to the object.
+    pub fn is_touched(&self) -> bool {
+        let Self { denied, warned, audited, changed, .. } = self;
+        self.refused_anyway
+            || self.cannot_tell
+            || [denied, warned, audited, changed].iter().any(|policies| !policies.is_empty())
+    }
+}
+
+/// The number of objects by effect.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    denied: usize,
+    warned: usize,
+    audited: usize,
+    changed: usize,
+    undecided: usize,
+}
+
+/// The number of objects by effect, of all policies and of each.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    objects: usize,
+    untouched: usize,
+    refused_anyway: usize,
+    cannot_tell: usize,
+    all: Numbers,
+    /// By kind and name, with its place.
+    policies: BTreeMap<(Family, String), (Option<Spot>, Numbers)>,
+}
+
+impl Counts {
+    /// Counts of nothing yet, for these policies.
+    pub fn of(policies: impl IntoIterator<Item = ((Family, String), Spot)>) -> Self {
+        let policies = policies.into_iter().map(|(key, spot)| (key, (Some(spot), Numbers::default()))).collect();
+        Self { policies, ..Self::default() }
+    }
+
+    /// Counts an object.
+    pub fn add(&mut self, effects: &Effects) {
+        let Effects { denied, warned, audited, changed, undecided, .. } = effects;
+        self.objects += 1;
+        self.untouched += usize::from(!effects.is_touched());
+        self.refused_anyway += usize::from(effects.refused_anyway);
+        self.cannot_tell += usize::from(effects.cannot_tell);
+        self.all.add(|policies| !policies.is_empty(), effects);
+        let all = [denied, warned, audited, changed, undecided];
+        let named: BTreeSet<&(Family, String)> = all.into_iter().flatten().collect();
+        for policy in named {
+            let numbers = &mut self.policies.entry(policy.clone()).or_default().1;
+            numbers.add(|policies| policies.contains(policy), effects);
+        }
+    }
+
+    /// Counts an input that holds no object.
+    pub fn add_unknown(&mut self) {
+        self.cannot_tell += 1;
+    }
+
+    /// Whether the effect on some object is not known.
+    pub fn is_unsure(&self) -> bool {
+        self.cannot_tell > 0
+    }
+
+    /// Whether some object would be denied.
+    pub fn denies(&self) -> bool {
+        self.all.denied > 0
+    }
+
+    /// The table of policies, and the summary.
+    pub fn text(&self, look: Look) -> String {
+        let row = |((family, name), (_, numbers)): (&(Family, String), &(Option<Spot>, Numbers))| {
+            vec![
+                Cell::from(family.kind()),
+                Cell::from(name),
+                Cell::count(numbers.denied, Paint::Red),
+                Cell::count(numbers.warned, Paint::Yellow),
+                Cell::count(numbers.audited, Paint::Yellow),
+                Cell::count(numbers.changed, Paint::Yellow),
+                Cell::count(numbers.undecided, Paint::Red),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = self.policies.iter().map(row).collect();
+        let mut text = columns::table(POLICIES, look, &rows);
+        let s = if self.objects == 1 { "" } else { "s" };
+        let _ = write!(text, "\n{} object{s}", self.objects);
+        let parts = [
+            (self.untouched, "untouched"),
+            (self.all.denied, "denied"),
+            (self.all.warned, "warned of"),
+            (self.all.audited, "recorded in the audit log"),
+            (self.all.changed, "changed"),
+            (self.refused_anyway, "refused without the new policies, too"),
+            (self.cannot_tell, "cannot tell"),
+        ];
+        let parts: Vec<String> =
+            parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+        if !parts.is_empty() {
+            let _ = write!(text, ": {}", parts.join(", "));
+        }
+        text.push('\n');
+        text
+    }
+
+    /// The policies as JSON.
+    pub fn policies(&self) -> Value {
+        let one = |((family, name), (spot, numbers)): (&(Family, String), &(Option<Spot>, Numbers))| {
+            let mut members = numbers.members();
+            members.insert("kind".to_owned(), family.kind().into());
+            members.insert("name".to_owned(), name.as_str().into());
+            members.extend(spot.as_ref().map(|spot| ("location".to_owned(), location(spot))));
+            Value::from(members)
+        };
+        self.policies.iter().map(one).collect::<Vec<_>>().into()
+    }
+
+    /// The summary as JSON.
+    pub fn summary(&self) -> Value {
+        let mut members = self.all.members();
+        let own = [
+            ("objects", self.objects),
+            ("untouched", self.untouched),
+            ("refusedAnyway", self.refused_anyway),
+            ("cannotTell", self.cannot_tell),
+        ];
+        members.extend(own.map(|(key, n)| (key.to_owned(), number(n))));
+        members.into()
+    }
+}
+
+impl Numbers {
+    /// Counts an object by the effects whose policies are counted.
+    fn add(&mut self, counts: impl Fn(&BTreeSet<(Family, String)>) -> bool, effects: &Effects) {
+        self.denied += usize::from(counts(&effects.denied));
+        self.warned += usize::from(counts(&effects.warned));
+        self.audited += usize::from(counts(&effects.audited));
+        self.changed += usize::from(counts(&effects.changed));
+        self.undecided += usize::from(counts(&effects.undecided));
+    }
+
+    fn members(self) -> Map {
+        let Self { denied, warned, audited, changed, undecided } = self;
+        let counts = [
+            ("denied", denied),
+            ("warned", warned),
+            ("audited", audited),
+            ("changed", changed),
+            ("undecided", undecided),
+        ];
+        counts.map(|(key, n)| (key.to_owned(), number(n))).into_iter().collect()
+    }
+}
+
+fn number(n: usize) -> Value {
+    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+const POLICIES: &[Column] = &[
+    Column::text("KIND"),
+    Column::text("POLICY"),
+    Column::always("DENIED"),
+    Column::always("WARNED"),
+    Column::always("AUDITED"),
+    Column::always("CHANGED"),
+    Column::optional("UNDECIDED"),
+];
+
+/// The columns of the table of objects.
+pub const COLUMNS: &[Column] = &[
+    Column::place("PLACE"),
+    Column::text("KIND"),
+    Column::text("NAME"),
+    Column::always("NEXT WRITE"),
+    Column::text("POLICIES"),
+    Column::text("NOTE"),
+];
+
+/// The row of an object.
+pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
+    let next = match item.verdict {
+        Verdict::Rejected if effects.refused_anyway => Cell::painted("rejected", Paint::Yellow),
+        Verdict::Rejected => Cell::painted("denied", Paint::Red),
+        Verdict::CannotTell => Cell::painted("cannot tell", Paint::Red),
+        _ => Cell::from("accepted"),
+    };
+    let Effects { denied, warned, audited, changed, .. } = effects;
+    let words = [(denied, "denies"), (warned, "warns"), (audited, "audits"), (changed, "changes")];
+    let each = words.iter().flat_map(|(policies, does)| policies.iter().map(move |(_, name)| format!("{name} {does}")));
+    let note = if effects.refused_anyway { "without the new policies, too" } else { &item.reason };
+    vec![
+        Cell::from(item.spot.to_string()),
+        Cell::from(&item.identity.kind),
+        Cell::from(item.identity.full_name()),
+        next,
+        Cell::from(each.collect::<Vec<_>>().join(", ")),
+        Cell::from(note),
+    ]
+}
+
+/// The fields that policies change in an object.
+pub fn changes(item: &Item) -> String {
+    let mut text = String::new();
+    let shown = |value: &Value| json::to_string(value);
+    for change in item.admission.iter().flat_map(|admission| &admission.mutated) {
+        for FieldChange { path, before, after } in &change.fields {
+            let what = match (before, after) {
+                (None, Some(after)) => format!("+ {path}: {}", shown(after)),
+                (Some(before), None) => format!("- {path}: {}", shown(before)),
+                (Some(before), Some(after)) => format!("~ {path}: {} becomes {}", shown(before), shown(after)),
+                (None, None) => continue,
+            };
+            let _ = writeln!(text, "{what} (policy {})", change.policy);
+        }
+    }
+    if text.is_empty() { text } else { format!("{} ({})\n{text}", item.called(), item.spot) }
+}
+
+/// The end of the JSON report.
+pub fn tail(counts: &Counts, refused: &[Value], releases: Value, notes: Value) -> String {
+    let members = object([
+        ("policies", counts.policies()),
+        ("refusedPolicies", refused.to_vec().into()),
+        ("kubernetesVersions", releases),
+        ("notes", notes),
+        ("summary", counts.summary()),
+    ]);
+    let text = json::to_string(&members);
+    format!("\n],{}\n", text.strip_prefix('{').unwrap_or_default())
+}

@@ -1,0 +1,154 @@
+//! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next write is
+//! sent as a dry run that adds a label.
+
+use super::admission::{Admission, admitted};
+use super::answer;
+use super::hints::{self, Hints};
+use super::identity::{self, Namespace, Places};
+use super::live::Live;
+use crate::kubectl::FieldValidation;
+use crate::kubectl::request::{self, RequestOptions};
+use crate::output::policy_rehearsal::Effects;
+use crate::output::report::{Action, Item, Verdict};
+use crate::policies::model::Family;
+use crate::release::Release;
+use crate::server::http::address;
+use crate::server::{Method, Server, Timestamp};
+use crate::value::{Value, group_version, object};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// New policies, and the servers on which stored objects meet them.
+pub struct PolicyRehearsal<'a> {
+    admission: &'a Admission,
+    release: Release,
+    now: Timestamp,
+    /// The namespace of objects that name none.
+    namespace: &'a str,
+    /// The cluster to ask for CRDs.
+    live: Option<&'a Arc<Live>>,
+    definitions: RwLock<Definitions>,
+    /// Servers that are not in use.
+    servers: Mutex<Vec<Server>>,
+}
+
+/// By group and kind; `None` if there is no CRD.
+type Definitions = BTreeMap<(String, String), Option<Arc<Definition>>>;
+
+#[derive(Debug)]
+struct Definition {
+    /// `crontabs.stable.example.com`
+    name: String,
+    plural: String,
+    namespaced: bool,
+    crd: Value,
+}
+
+impl Definition {
+    fn read(crd: Value) -> Option<((String, String), Arc<Self>)> {
+        let text = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
+        let key = (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
+        let (name, plural) = (text(&["metadata", "name"]), text(&["spec", "names", "plural"]));
+        let namespaced = crd.str_at(&["spec", "scope"]) == Some("Namespaced");
+        let complete = !name.is_empty() && !plural.is_empty();
+        complete.then(|| (key, Arc::new(Self { name, plural, namespaced, crd })))
+    }
+}
+
+impl<'a> PolicyRehearsal<'a> {
+    /// A rehearsal on `release` with the CRDs at hand; others are read from the cluster.
+    pub fn new(
+        admission: &'a Admission,
+        (release, now): (Release, Timestamp),
+        namespace: &'a str,
+        crds: impl IntoIterator<Item = Value>,
+        live: Option<&'a Arc<Live>>,
+    ) -> Self {
+        let definitions = crds.into_iter().filter_map(Definition::read).map(|(key, found)| (key, Some(found)));
+        let definitions = RwLock::new(definitions.collect());
+        Self { admission, release, now, namespace, live, definitions, servers: Mutex::default() }
+    }
+
+    /// The CRD of a kind.
+    fn definition(&self, group: &str, kind: &str) -> Option<Arc<Definition>> {
+        let key = (group.to_owned(), kind.to_owned());
+        if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return known.clone();
+        }
+        let read = || {
+            let connection = self.live?.connection().ok()?;
+            let crd = connection.definitions_of(&[(group, kind)]).pop()?.ok()??;
+            Some(Definition::read(crd)?.1)
+        };
+        let found = read();
+        self.definitions.write().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+        found
+    }
+
+    /// The item of a stored object, and what the new policies do with it.
+    pub fn rehearse(&self, stored: Value, places: &dyn Places) -> (Item, Effects) {
+        let api_version = stored.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+        let (group, version) = group_version::split(&api_version);
+        let kind = stored.str_at(&["kind"]).unwrap_or_default().to_owned();
+        let definition = self.definition(group, &kind);
+        let namespace = match &definition {
+            Some(definition) if definition.namespaced => Namespace::Or(self.namespace),
+            Some(_) => Namespace::None,
+            None => Namespace::Own,
+        };
+        let identity = identity::identity(&stored, namespace);
+        let unknown = |reason: String, help: Option<&str>| {
+            let mut item = Item::new(places.start(), Verdict::CannotTell, reason);
+            item.identity = identity.clone();
+            item.help = help.map(str::to_owned);
+            (item, Effects { cannot_tell: true, ..Effects::default() })
+        };
+        let Some(definition) = definition else {
+            let reason = format!("there is no CRD for {kind} in group {group}");
+            return unknown(reason, Some("give it with --crds"));
+        };
+        let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let server = server.unwrap_or_else(|| {
+            self.admission.server(Server::new(self.release, 0).without_managed_fields(), self.now, self.namespace)
+        });
+        if server.definition(&definition.name).is_none()
+            && let Err(why) = server.seed_definition(&definition.crd, self.now)
+        {
+            return unknown(format!("its CRD cannot be read: {why}"), None);
+        }
+        let place = identity.namespace.clone().unwrap_or_default();
+        if let Err(why) = server.seed(&definition.name, &place, stored) {
+            return unknown(format!("it cannot be a stored object: {why}"), None);
+        }
+        let namespace = identity.namespace.as_deref();
+        self.admission.prepare(namespace, &server);
+        let options = RequestOptions { level: FieldValidation::Ignore, dry_run: true, table: false, now: self.now };
+        let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
+        let labels = object([("crdx-rehearsal", "touched")]);
+        let patch = object([("metadata", object([("labels", labels)]))]);
+        let mut response =
+            server.handle(&request::write(Method::Patch, &path, "application/merge-patch+json", "", patch, options));
+        server.withdraw(&definition.name, &place, &identity.name);
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+        let mut findings = response.trace.policies.take().unwrap_or_default();
+        self.admission.retain_given(&mut findings);
+        let mut effects = Effects::default();
+        effects.denied.extend(findings.denials.iter().map(|origin| (origin.family, origin.policy.clone())));
+        effects.warned.extend(findings.warnings.iter().map(|origin| (origin.family, origin.policy.clone())));
+        effects.audited.extend(findings.audits.iter().map(|origin| (origin.family, origin.policy.clone())));
+        effects.changed.extend(findings.changes.iter().map(|change| (Family::Mutating, change.policy.clone())));
+        let doubts: Vec<_> = findings.doubts.iter().map(|doubt| (doubt.family, doubt.policy.clone())).collect();
+        let schema = hints::schema(&definition.crd, version);
+        let mut item = answer::read_response(response, identity, places, &Hints::Schema(schema));
+        item.action = Action::Update;
+        item.object = None;
+        (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
+        admitted(&mut item, Some(findings), Some(self.admission));
+        if item.verdict == Verdict::CannotTell {
+            effects = Effects { cannot_tell: true, ..Effects::default() };
+        }
+        effects.undecided.extend(doubts);
+        effects.refused_anyway = item.verdict == Verdict::Rejected && effects.denied.is_empty();
+        (item, effects)
+    }
+}
