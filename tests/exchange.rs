@@ -91,8 +91,9 @@ impl Client for InProcess {
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });
         let found = response.trace.policies.as_ref();
-        self.denials =
-            found.map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect()).unwrap_or_default();
+        self.denials = found
+            .map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect())
+            .unwrap_or_default();
         let body = match &response.body {
             ResponseBody::Json(value) => parse(&crdx::value::json::to_string(value)),
             ResponseBody::Text(text) => parse(text),
