@@ -297,7 +297,7 @@ impl Server {
         let query = query::Query::parse(query);
         Reply::Whole(match route::route(request.method, path, &query) {
             route::Route::Resource(target) if target.group.is_empty() && self.namespaces.is_none() => {
-                non_resource::index(404)
+                non_resource::index(404, self.release())
             }
             route::Route::Resource(target) => {
                 let mut ctx = Context::new(self, request, query, target);

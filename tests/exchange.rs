@@ -136,7 +136,11 @@ impl Client for Http {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        let code = line.split(' ').nth(1).unwrap().parse().unwrap();
+        // A server that panics closes the connection without an answer.
+        let Some(code) = line.split(' ').nth(1) else {
+            return Reply { code: 0, body: Value::Null, warnings: Vec::new() };
+        };
+        let code = code.parse().unwrap();
         let (mut warnings, mut chunked) = (Vec::new(), false);
         loop {
             line.clear();

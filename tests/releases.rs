@@ -10,7 +10,7 @@ fn crd(rule: &str) -> String {
     let spec = r#"{"type":"object","properties":{"url":{"type":"string"},"port":{"x-kubernetes-int-or-string":true,"maxLength":5}},"x-kubernetes-validations":[{"rule":RULE}]}"#;
     let spec = spec.replace("RULE", &serde_json::json!(rule).to_string());
     format!(
-        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"kites.toys.example.com"}},"spec":{{"group":"toys.example.com","scope":"Namespaced","names":{{"plural":"kites","kind":"Kite"}},"versions":[{{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"spec":{spec}}}}}}}}}]}}}}"#
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"kites.toys.example.com"}},"spec":{{"group":"toys.example.com","scope":"Namespaced","names":{{"plural":"kites","kind":"Kite"}},"versions":[{{"name":"v1","served":true,"storage":true,"subresources":{{"status":{{}}}},"schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"spec":{spec}}}}}}}}}]}}}}"#
     )
 }
 
@@ -53,6 +53,25 @@ fn the_uid_of_an_absent_object_is_compared_before_1_34() {
 }
 
 #[test]
+fn managed_fields_of_a_wrong_type_are_kept_since_1_37() {
+    let kite = |spec: &str| {
+        format!(
+            r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"a","resourceVersion":"RV"}},"spec":{spec}}}"#
+        )
+    };
+    for (minor, kept) in [(31, false), (36, false), (37, true)] {
+        let mut server = server(minor);
+        let created = send(&mut server, "POST", KITES, &kite("{}").replace(r#","resourceVersion":"RV""#, ""));
+        let version = created.body["metadata"]["resourceVersion"].as_str().unwrap();
+        // A write of `status` ignores the spec, but the owners of its fields cannot be determined.
+        let path = format!("{KITES}/a/status");
+        let reply = send(&mut server, "PUT", &path, &kite(r#"{"url":5}"#).replace("RV", version));
+        assert_eq!(reply.code, 200, "{}", reply.body);
+        assert_eq!(!reply.body["metadata"]["managedFields"].is_null(), kept, "1.{minor}");
+    }
+}
+
+#[test]
 fn a_patch_may_not_take_the_api_version_away() {
     let mut server = server(37);
     let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#;
@@ -64,5 +83,43 @@ fn a_patch_may_not_take_the_api_version_away() {
             reply.body["message"],
             "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
         );
+    }
+}
+
+#[test]
+fn percent_signs_in_a_misfit_are_formatted_before_1_34() {
+    let patch = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"},"spec":"50% sure"}"#;
+    for (minor, printed) in [(30, "50%!s(MISSING)ure"), (33, "50%!s(MISSING)ure"), (34, "50% sure"), (37, "50% sure")] {
+        let mut server = server(minor);
+        let path = format!("{KITES}/a?fieldManager=a");
+        let reply = server.call("PATCH", &path, Some(patch), Some("application/apply-patch+yaml"), "application/json");
+        let message = reply.body["message"].as_str().unwrap();
+        assert!(message.ends_with(&format!(".spec: expected map, got &{{{printed}}}")), "1.{minor} {message}");
+    }
+}
+
+#[test]
+fn openapi_has_the_types_and_parameters_of_the_release() {
+    let get = |server: &mut InProcess, path: &str| server.call("GET", path, None, None, "application/json").body;
+    let kinds = |of: &serde_json::Value| of["x-kubernetes-group-version-kind"].as_array().unwrap().len();
+    // Counted in the documents of real servers of these versions.
+    for (minor, version, delete_options, watch_events) in
+        [(30, "unversioned", 52, 54), (31, "1.31", 53, 55), (34, "1.34", 55, 57), (37, "1.37", 55, 2)]
+    {
+        let mut server = server(minor);
+        let own = get(&mut server, "/openapi/v3/apis/apiextensions.k8s.io/v1");
+        assert_eq!(own["info"]["version"], version);
+        let types = &own["components"]["schemas"];
+        assert_eq!(kinds(&types["io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent"]), watch_events, "1.{minor}");
+        let of_crd = get(&mut server, "/openapi/v3/apis/toys.example.com/v1");
+        let types = &of_crd["components"]["schemas"];
+        assert_eq!(kinds(&types["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]), delete_options, "1.{minor}");
+        let list = &types["io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"]["properties"];
+        assert_eq!(list.get("shardInfo").is_some(), minor >= 36);
+        let all = get(&mut server, "/openapi/v2");
+        let parameters = all["parameters"].as_object().unwrap();
+        assert_eq!(parameters.keys().any(|name| name.starts_with("shardSelector")), minor >= 36, "1.{minor}");
+        let merged = &all["definitions"]["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"];
+        assert_eq!(kinds(merged), delete_options + 2, "1.{minor}");
     }
 }

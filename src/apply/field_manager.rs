@@ -7,9 +7,15 @@ use super::{
     identity::Identity,
     managed::Managed,
     set::Set,
-    typed::{compare::compare, errors_text, field_set::field_set, validate::validate},
+    typed::{
+        compare::compare,
+        errors_text,
+        field_set::field_set,
+        validate::{Validation, validate},
+    },
     updater::{Conflict, Failure, Owners, Updater, Versions},
 };
+use crate::release::{Release, V1_37};
 use crate::value::{Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -46,6 +52,8 @@ pub struct FieldManager<'a> {
     pub nothing: &'a Value,
     /// The time of the request in RFC 3339 format.
     pub now: &'a str,
+    /// The release of the server.
+    pub release: Release,
 }
 
 fn managed_fields(object: &Value) -> Option<&Value> {
@@ -120,7 +128,8 @@ impl FieldManager<'_> {
                 managed.cap();
                 managed.write()
             }
-            Err(_) => managed_fields(live).cloned(),
+            // Before 1.37, they are removed (`UpdateNoErrors` of `k8s.io/apimachinery/pkg/util/managedfields`).
+            Err(_) => managed_fields(live).filter(|_| self.release.since(V1_37)).cloned(),
         };
         set_managed_fields(new, entries);
     }
@@ -138,7 +147,7 @@ impl FieldManager<'_> {
         for (which, value) in [("new", new), ("live", live)] {
             self.check(value, true).map_err(|e| format!("failed to convert {which} object to smd typed: {e}"))?;
         }
-        let updater = Updater { versions: self.versions };
+        let updater = Updater { versions: self.versions, release: self.release };
         let mut owners = updater
             .update(live, new, self.api_version, std::mem::take(&mut managed.owners), SELF)
             .map_err(|failure| match failure {
@@ -166,7 +175,7 @@ impl FieldManager<'_> {
         if kind != self.kind {
             return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)));
         }
-        let errors = validate(ty, value, allow_duplicates);
+        let errors = validate(ty, value, Validation::of(self.release, allow_duplicates));
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
     }
 
@@ -243,7 +252,7 @@ impl FieldManager<'_> {
         self.check(&bare, true)
             .map_err(|e| Refusal::Internal(format!("failed to create typed live object ({}): {e}", described(live))))?;
         let id = self.identity(manager, "Apply");
-        let updater = Updater { versions: self.versions };
+        let updater = Updater { versions: self.versions, release: self.release };
         let owners = std::mem::take(&mut managed.owners);
         let (new, mut owners) =
             updater.apply(&bare, patch, self.api_version, owners, &id, force).map_err(|failure| match failure {
@@ -390,6 +399,7 @@ mod tests {
             kind: "X",
             subresource: "",
             now: "2026-01-01T00:00:00Z",
+            release: Release::NEWEST,
         }
     }
 

@@ -4,11 +4,17 @@ use super::{
     path::{Path, equal},
     set::Set,
     typed::{
-        self, compare::Comparison, errors_text, field_set::field_set, reconcile::reconcile, remove::remove,
-        validate::validate,
+        self,
+        compare::Comparison,
+        errors_text,
+        field_set::field_set,
+        reconcile::reconcile,
+        remove::remove,
+        validate::{Validation, validate},
     },
     types::Type,
 };
+use crate::release::Release;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
@@ -81,6 +87,8 @@ impl Typed<'_> {
 pub struct Updater<'a> {
     /// The versions of the resource.
     pub versions: &'a dyn Versions,
+    /// The release of the server.
+    pub release: Release,
 }
 
 impl<'a> Updater<'a> {
@@ -92,7 +100,7 @@ impl<'a> Updater<'a> {
         }
         let value = self.versions.convert(object, api_version)?;
         let Some(ty) = self.versions.type_of(api_version) else { return Ok(None) };
-        let errors = validate(ty, &value, false);
+        let errors = validate(ty, &value, Validation::of(self.release, false));
         if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors)) }
     }
 

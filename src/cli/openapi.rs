@@ -2,7 +2,10 @@
 
 use super::Exit;
 use super::args;
-use crate::crd::{self, CustomResourceDefinition, openapi};
+use crate::crd::{
+    self, CustomResourceDefinition,
+    openapi::{self, Edition},
+};
 use crate::input::{Entry, Input};
 use crate::release::Release;
 use crate::simulation::object::Object;
@@ -30,12 +33,6 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
 }
 
 fn document(args: &args::Openapi) -> Result<Value, String> {
-    if let Some(release) = args.kubernetes.kubernetes_version.filter(|release| *release != Release::NEWEST) {
-        eprintln!(
-            "note: the types of Kubernetes itself in this document are those of {}, not of {release}",
-            Release::NEWEST
-        );
-    }
     let mut documents = Vec::new();
     for entry in Input::open(std::slice::from_ref(&args.filename), false) {
         let document = match entry {
@@ -56,7 +53,10 @@ fn document(args: &args::Openapi) -> Result<Value, String> {
     if documents.is_empty() {
         return Err(format!("there is no CustomResourceDefinition in {}", args.filename));
     }
-    Ok(openapi::merge(documents))
+    let mut document = openapi::merge(documents);
+    let edition = if args.v2 { Edition::V2 } else { Edition::V3 };
+    openapi::adapt(&mut document, edition, args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST));
+    Ok(document)
 }
 
 fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {

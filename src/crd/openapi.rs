@@ -8,12 +8,14 @@
 //! OpenAPI v2 is lossy: `anyOf` and similar keywords are dropped, and nullable fields and fields that preserve unknown
 //! fields lose their type and nested schemas, because kubectl would otherwise reject objects that the server accepts.
 
+mod older;
 mod own;
 mod paths;
 pub mod protobuf;
 mod resolve;
 mod schema;
 
+pub use older::adapt;
 pub use own::{OWN_PATHS, own};
 pub use resolve::resolved;
 
@@ -85,7 +87,7 @@ pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
 /// The part of `/openapi/v2` for this CRD.
 pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
     let mut definitions = Value::Object(definitions(crd, version, Edition::V2));
-    drop_defaults(&mut definitions);
+    definitions.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|v| remove_keywords(v, &["default"]));
     let mut parameters = builtin("parameters").clone();
     if !crd.spec.namespaced() {
         parameters.retain(|name, _| !name.starts_with("namespace-"));
@@ -158,29 +160,29 @@ fn wrap_references(v: &mut Value) {
     }
 }
 
-/// Removes `default` from the schemas of the definitions, except where it is the name of a property.
-fn drop_defaults(definitions: &mut Value) {
-    fn each(members: &mut Value) {
-        members.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(schema);
+/// Removes keywords from a schema and the schemas in it, except where they are names of properties.
+fn remove_keywords(schema: &mut Value, keywords: &[&str]) {
+    let Value::Object(members) = schema else { return };
+    for keyword in keywords {
+        members.remove(*keyword);
     }
-    fn schema(v: &mut Value) {
-        let Value::Object(members) = v else { return };
-        members.remove("default");
-        if let Some(properties) = members.get_mut("properties") {
-            each(properties);
-        }
-        for key in ["items", "additionalProperties", "not"] {
-            if let Some(v) = members.get_mut(key) {
-                schema(v);
-            }
-        }
-        for key in ["allOf", "anyOf", "oneOf"] {
-            if let Some(Value::Array(items)) = members.get_mut(key) {
-                items.iter_mut().for_each(schema);
-            }
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        for v in properties.values_mut() {
+            remove_keywords(v, keywords);
         }
     }
-    each(definitions);
+    for key in ["items", "additionalProperties", "not"] {
+        if let Some(v) = members.get_mut(key) {
+            remove_keywords(v, keywords);
+        }
+    }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        if let Some(Value::Array(items)) = members.get_mut(key) {
+            for v in items {
+                remove_keywords(v, keywords);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,24 +6,47 @@ use crate::apply::{
     path::PathElement,
     types::{Choice, ListRelation, ListType, MapType, Type},
 };
+use crate::release::{Release, V1_34};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// Validates a value. Sets and map lists may contain duplicate items only if `allow_duplicates`.
-pub fn validate(ty: &Type, value: &Value, allow_duplicates: bool) -> TypeErrors {
+/// How values are validated.
+#[derive(Clone, Copy, Debug)]
+pub struct Validation {
+    /// Sets and keyed lists may hold an item more than once.
+    pub allow_duplicates: bool,
+    /// The text about a value that is no list or map is the format of a printf, as before 1.34 (structured-merge-diff before v6).
+    pub printf: bool,
+}
+
+impl Validation {
+    /// How a server of a release validates.
+    pub fn of(release: Release, allow_duplicates: bool) -> Self {
+        Self { allow_duplicates, printf: !release.since(V1_34) }
+    }
+
+    /// The error of a value that is no list or map.
+    fn expected(self, kind: &str, value: &Value) -> TypeErrors {
+        let text = format!("expected {kind}, got {}", gofmt::wrapped_v(value));
+        error(if self.printf { gofmt::printf(&text) } else { text })
+    }
+}
+
+/// Validates a value.
+pub fn validate(ty: &Type, value: &Value, how: Validation) -> TypeErrors {
     match ty.choice_for(value) {
         Some(Choice::Scalar(scalar)) => scalar_error(scalar, Some(value), "").map(error).unwrap_or_default(),
-        Some(Choice::List(list)) => validate_list(list, value, allow_duplicates),
-        Some(Choice::Map(map)) => validate_map(map, value, allow_duplicates),
+        Some(Choice::List(list)) => validate_list(list, value, how),
+        Some(Choice::Map(map)) => validate_map(map, value, how),
         None => error("schema error: invalid atom: inlined"),
     }
 }
 
-fn validate_list(list: &ListType, value: &Value, allow_duplicates: bool) -> TypeErrors {
+fn validate_list(list: &ListType, value: &Value, how: Validation) -> TypeErrors {
     let items = match value {
         Value::Null => return Vec::new(),
         Value::Array(items) => items,
-        other => return error(format!("expected list, got {}", gofmt::wrapped_v(other))),
+        other => return how.expected("list", other),
     };
     let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
     for (index, item) in items.iter().enumerate() {
@@ -38,19 +61,19 @@ fn validate_list(list: &ListType, value: &Value, allow_duplicates: bool) -> Type
                 }
             }
         };
-        if list.relation != ListRelation::Atomic && !seen.insert(element.clone()) && !allow_duplicates {
+        if list.relation != ListRelation::Atomic && !seen.insert(element.clone()) && !how.allow_duplicates {
             errors.extend(error(format!("duplicate entries for key {element}")));
         }
-        errors.extend(prefixed(validate(list.items.resolve(), item, allow_duplicates), &element));
+        errors.extend(prefixed(validate(list.items.resolve(), item, how), &element));
     }
     errors
 }
 
-fn validate_map(map: &MapType, value: &Value, allow_duplicates: bool) -> TypeErrors {
+fn validate_map(map: &MapType, value: &Value, how: Validation) -> TypeErrors {
     let members = match value {
         Value::Null => return Vec::new(),
         Value::Object(members) => members,
-        other => return error(format!("expected map, got {}", gofmt::wrapped_v(other))),
+        other => return how.expected("map", other),
     };
     let mut errors = Vec::new();
     for (name, member) in members {
@@ -60,7 +83,7 @@ fn validate_map(map: &MapType, value: &Value, allow_duplicates: bool) -> TypeErr
             // For a map, the server stops at the first error.
             break;
         };
-        errors.extend(prefixed(validate(ty, member, allow_duplicates), &element));
+        errors.extend(prefixed(validate(ty, member, how), &element));
     }
     errors
 }

@@ -1,16 +1,55 @@
 //! The OpenAPI documents of the server's built-in resources: CRDs, discovery and version. The real server generates
 //! them from Go types; these are copies of its documents.
 
-use super::Edition;
+use super::{Edition, META, builtin};
+use crate::release::{Release, V1_36};
 use crate::text::json;
-use crate::value::Value;
+use crate::value::{Map, Value, object};
 use std::sync::OnceLock;
 
 /// The paths of the OpenAPI v3 documents.
 pub const OWN_PATHS: [&str; 3] = ["apis/apiextensions.k8s.io", "apis/apiextensions.k8s.io/v1", "version"];
 
-/// The document at a path; in OpenAPI v2 there is one for all paths.
-pub fn own(edition: Edition, path: &str) -> Option<&'static Value> {
+/// The document at a path in 1.37, except that the kinds of `DeleteOptions` and `WatchEvent` are those of `release`. In version 2 one document
+/// is for all paths, and `merged` says whether those of CRDs are merged into it. [`super::adapt`] does the rest.
+pub fn own(edition: Edition, path: &str, release: Release, merged: bool) -> Option<Value> {
+    let mut document = recorded(edition, path)?.clone();
+    let (types, complete): (_, &[&str]) = match edition {
+        // Merging unites the lists (`MergeSpecs` of `kube-openapi/pkg/aggregator`).
+        Edition::V2 => (document.get_mut("definitions"), if merged { &["DeleteOptions"] } else { &[] }),
+        // Since 1.36 a document lists only its own group (`filterScopedGVKs` of `k8s.io/apiserver/pkg/server/routes`).
+        Edition::V3 => (
+            document.get_mut("components").and_then(|c| c.get_mut("schemas")),
+            if release.since(V1_36) { &[] } else { &["DeleteOptions", "WatchEvent"] },
+        ),
+    };
+    if let Some(Value::Object(types)) = types {
+        for kind in complete {
+            list_every_group(types, kind);
+        }
+    }
+    Some(document)
+}
+
+/// Lists a kind that is in every group with the groups of client-go and both versions of this one.
+fn list_every_group(types: &mut Map, kind: &str) {
+    const KINDS: &str = "x-kubernetes-group-version-kind";
+    let Some(Value::Array(kinds)) = types.get_mut(&format!("{META}{kind}")).and_then(|of| of.get_mut(KINDS)) else {
+        return;
+    };
+    let groups = builtin("definitions").get(&format!("{META}DeleteOptions")).and_then(|of| of.at(&[KINDS]));
+    let groups = groups.and_then(Value::as_array).into_iter().flatten();
+    let names = groups.filter_map(|of| Some((of.str_at(&["group"])?, of.str_at(&["version"])?)));
+    let own = ["v1", "v1beta1"].map(|version| ("apiextensions.k8s.io", version));
+    let mut names: Vec<_> = names.chain(own).collect();
+    names.sort_unstable();
+    *kinds = names
+        .into_iter()
+        .map(|(group, version)| object([("group", group), ("kind", kind), ("version", version)]))
+        .collect();
+}
+
+fn recorded(edition: Edition, path: &str) -> Option<&'static Value> {
     static OWN: OnceLock<Value> = OnceLock::new();
     let all = OWN.get_or_init(|| json::read(include_bytes!("own.json")).unwrap_or_default());
     all.get(if edition == Edition::V2 { "v2" } else { path })
@@ -23,9 +62,9 @@ mod tests {
     #[test]
     fn every_openapi_path_has_a_document() {
         for path in OWN_PATHS {
-            assert_eq!(own(Edition::V3, path).and_then(|d| d.str_at(&["openapi"])), Some("3.0.0"), "{path}");
+            assert_eq!(recorded(Edition::V3, path).and_then(|d| d.str_at(&["openapi"])), Some("3.0.0"), "{path}");
         }
-        assert_eq!(own(Edition::V2, "").and_then(|d| d.str_at(&["swagger"])), Some("2.0"));
-        assert_eq!(own(Edition::V3, "apis/example.com/v1"), None);
+        assert_eq!(recorded(Edition::V2, "").and_then(|d| d.str_at(&["swagger"])), Some("2.0"));
+        assert_eq!(recorded(Edition::V3, "apis/example.com/v1"), None);
     }
 }

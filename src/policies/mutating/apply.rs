@@ -2,10 +2,17 @@
 
 use super::native::{self, Foreign, Step};
 use crate::apply::path::PathElement;
-use crate::apply::typed::{errors_text, merge::merge, validate::validate};
+use crate::apply::typed::{
+    errors_text,
+    merge::merge,
+    validate::{Validation, validate},
+};
 use crate::apply::types::{Choice, ListRelation, Scalar, Type};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::value::{Value, quote};
+
+/// Mutating policies are enabled by default since 1.36 only.
+const VALIDATION: Validation = Validation { allow_duplicates: false, printf: false };
 
 /// Applies the configuration to the object.
 ///
@@ -66,7 +73,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
     }
     let patch = Value::Object(patch);
     let failed = |what: &str, why: String| format!("error applying patch: {what}: {why}");
-    let mut errors = validate(types, &patch, false);
+    let mut errors = validate(types, &patch, VALIDATION);
     errors.extend(foreign.iter().filter_map(|foreign| foreign_error(types, &patch, foreign)));
     if !errors.is_empty() {
         return Err(failed("failed to convert patch object to typed object", errors_text(&errors)));
@@ -77,7 +84,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
         let why = format!("may not mutate atomic arrays, maps or structs: {}", atomics.join(", "));
         return Err(failed("invalid ApplyConfiguration", why));
     }
-    let errors = validate(types, object, true);
+    let errors = validate(types, object, Validation { allow_duplicates: true, ..VALIDATION });
     if !errors.is_empty() {
         return Err(failed("failed to convert original object to typed object", errors_text(&errors)));
     }

@@ -1,6 +1,7 @@
 //! The health endpoints `/healthz`, `/livez` and `/readyz`, and their individual checks, which have the real server's
 //! names (`server/healthz/healthz.go`).
 
+use crate::release::{Release, V1_36};
 use crate::server::Response;
 use crate::server::http::page::text;
 use crate::server::http::query::Query;
@@ -9,10 +10,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The checks of an endpoint. All of them always pass.
-fn checks(endpoint: &str) -> Vec<&'static str> {
+fn checks(endpoint: &str, release: Release) -> Vec<&'static str> {
     let ready = endpoint == "readyz";
     let mut all = vec!["ping", "log", "etcd"];
-    all.push(if ready { "etcd-readiness" } else { "loopback-serving-certificate" });
+    all.extend(ready.then_some("etcd-readiness"));
+    // `server/options/serving_with_loopback.go`
+    all.extend((!ready && release.since(V1_36)).then_some("loopback-serving-certificate"));
     all.extend([
         "poststarthook/start-apiserver-admission-initializer",
         "poststarthook/generic-apiserver-start-informers",
@@ -30,17 +33,17 @@ fn checks(endpoint: &str) -> Vec<&'static str> {
 }
 
 /// The paths of all health endpoints and their checks.
-pub(in crate::server) fn paths() -> impl Iterator<Item = String> {
-    ["healthz", "livez", "readyz"].into_iter().flat_map(|endpoint| {
-        let each = checks(endpoint).into_iter().map(move |check| format!("/{endpoint}/{check}"));
+pub(in crate::server) fn paths(release: Release) -> impl Iterator<Item = String> {
+    ["healthz", "livez", "readyz"].into_iter().flat_map(move |endpoint| {
+        let each = checks(endpoint, release).into_iter().map(move |check| format!("/{endpoint}/{check}"));
         std::iter::once(format!("/{endpoint}")).chain(each)
     })
 }
 
-/// Handles an endpoint or, if it exists, one of its checks.
-pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str) -> Option<Response> {
+/// Answers for an endpoint, or for one of its checks if it exists.
+pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str, release: Release) -> Option<Response> {
     const PLAIN: &str = "text/plain; charset=utf-8";
-    let checks = checks(endpoint);
+    let checks = checks(endpoint, release);
     if !check.is_empty() {
         return checks.contains(&check).then(|| text(200, "ok".to_owned(), PLAIN));
     }
@@ -70,19 +73,25 @@ fn all(query: &Query, endpoint: &str, checks: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::V1_35;
     use crate::server::ResponseBody;
 
     #[test]
     fn health_checks_are_listed_individually() {
         let query = Query::parse("verbose&exclude=etcd&exclude=zork");
-        let ResponseBody::Text(body) = answer(&query, "livez", "").unwrap().body else { panic!("no text") };
+        let ResponseBody::Text(body) = answer(&query, "livez", "", Release::NEWEST).unwrap().body else {
+            panic!("no text")
+        };
         let lines: Vec<&str> = body.lines().collect();
         assert_eq!(lines.get(..3).unwrap(), ["[+]ping ok", "[+]log ok", "[+]etcd excluded: ok"]);
         assert_eq!(
             lines.get(11..).unwrap(),
             ["warn: some health checks cannot be excluded: no matches for \"zork\"", "livez check passed"]
         );
-        assert!(answer(&query, "livez", "shutdown").is_none());
-        assert!(answer(&query, "readyz", "shutdown").is_some());
+        assert!(answer(&query, "livez", "shutdown", Release::NEWEST).is_none());
+        assert!(answer(&query, "readyz", "shutdown", Release::NEWEST).is_some());
+        let certificate = |release| answer(&query, "livez", "loopback-serving-certificate", release).is_some();
+        assert!(certificate(Release::of(V1_36)));
+        assert!(!certificate(Release::of(V1_35)));
     }
 }

@@ -11,23 +11,24 @@ use crate::value::{Value, object};
 
 /// Handles a non-resource path, given as its segments.
 pub(in crate::server) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
+    let release = ctx.release();
     match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => index(200),
+        [] => index(200, release),
         ["api"] => discovery::of_core(ctx),
-        ["api", version] => discovery::of_core_version(ctx, version).unwrap_or_else(|| index(404)),
+        ["api", version] => discovery::of_core_version(ctx, version).unwrap_or_else(|| index(404, release)),
         ["apis"] => discovery::of_groups(ctx),
         ["apis", group] => discovery::of_group(ctx, group),
         ["apis", group, version] => discovery::of_version(ctx, group, version),
         ["apis", ..] => not_found_page(),
         ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
-        ["version"] => version(ctx.release()),
+        ["version"] => version(release),
         ["openapi", "v2"] => openapi::v2(&ctx),
         ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(&ctx),
         ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
         [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
-            health::answer(&ctx.query, endpoint, &check.join("/")).unwrap_or_else(|| index(404))
+            health::answer(&ctx.query, endpoint, &check.join("/"), release).unwrap_or_else(|| index(404, release))
         }
-        _ => index(404),
+        _ => index(404, release),
     }
 }
 
@@ -37,7 +38,7 @@ fn path_of<'c>(ctx: &Context<'c>) -> &'c str {
 }
 
 /// The list of all paths, which is also the body of the 404 for an unknown path (`server/routes/index.go`).
-pub(in crate::server) fn index(code: u16) -> Response {
+pub(in crate::server) fn index(code: u16, release: Release) -> Response {
     let mut paths: Vec<String> = [
         "/api",
         "/apis",
@@ -51,7 +52,7 @@ pub(in crate::server) fn index(code: u16) -> Response {
     ]
     .map(str::to_owned)
     .into_iter()
-    .chain(health::paths())
+    .chain(health::paths(release))
     .collect();
     paths.sort();
     let paths = Value::Array(paths.into_iter().map(Value::from).collect());

@@ -3,6 +3,7 @@
 
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi::{self, Edition};
+use crate::release::Release;
 use crate::server::http::context::Context;
 use crate::server::http::digest;
 use crate::server::http::negotiate;
@@ -63,7 +64,7 @@ fn sources(server: &Server) -> Sources {
 
 impl Published {
     /// The document at `path`, rebuilt only if its compiled versions changed.
-    fn document(&self, path: &str, sources: &Sources, now: Timestamp) -> Option<Arc<Document>> {
+    fn document(&self, path: &str, sources: &Sources, ctx: &Context<'_>) -> Option<Arc<Document>> {
         let of = sources.get(path)?;
         let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
         let mut published = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,29 +72,25 @@ impl Published {
             return Some(Arc::clone(document));
         }
         published.retain(|path, _| sources.contains_key(path));
-        let document = Arc::new(Document::new(&write(path, of), now));
+        let document = Arc::new(Document::new(&write(path, of, ctx.release()), ctx.request.now));
         published.insert(path.to_owned(), (tags, Arc::clone(&document)));
         Some(document)
     }
 }
 
-fn write(path: &str, of: &[(Arc<Serving>, String)]) -> Value {
+fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
     let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
         if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
-    let mut own = openapi::own(edition, path).cloned();
-    if !of.is_empty()
-        && let Some(Value::Object(types)) = own.as_mut().and_then(|own| own.get_mut("definitions"))
-    {
-        // The `DeleteOptions` schema of custom resources lists more groups and takes precedence.
-        types.remove("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
-    }
-    openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
+    let own = openapi::own(edition, path, release, !of.is_empty());
+    let mut document = openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
         let mut document = publish(&serving.crd, version);
         if serving.group.is_empty() {
             rewrite_core_paths(&mut document);
         }
         document
-    })))
+    })));
+    openapi::adapt(&mut document, edition, release);
+    document
 }
 
 /// Rewrites paths of the core group from `/apis//` to `/api/`.
@@ -116,7 +113,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
         .accept
         .as_deref()
         .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), REQUESTED_PROTOBUF | PROTOBUF)))
-        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now)
+        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx)
         && let Ok(value) = crate::text::json::read(document.text.as_bytes())
     {
         let mut response = with_hash(&document, vary());
@@ -127,7 +124,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
     if !negotiate::accepts_json(ctx.request.accept.as_deref()) {
         return empty(406, vary());
     }
-    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx.request.now) else {
+    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx) else {
         return empty(404, Vec::new());
     };
     with_hash(&document, vary())
@@ -137,7 +134,7 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
 pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
     let sources = sources(ctx.server);
     let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
-        let document = ctx.server.published.document(path, &sources, ctx.request.now)?;
+        let document = ctx.server.published.document(path, &sources, ctx)?;
         Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
     });
     let index = Document::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
@@ -151,7 +148,7 @@ pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
         return empty(406, headers);
     }
     // For an unknown path the server sends an empty 200 response.
-    let found = ctx.server.published.document(path, &sources(ctx.server), ctx.request.now).filter(|_| path != V2);
+    let found = ctx.server.published.document(path, &sources(ctx.server), ctx).filter(|_| path != V2);
     let Some(document) = found else { return empty(200, Vec::new()) };
     if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
         if hash != document.hash {

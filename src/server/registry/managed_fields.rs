@@ -4,6 +4,7 @@ use crate::apply::field_manager::{self, FieldManager};
 use crate::apply::identity::{conflict_message, manager_text};
 use crate::apply::path::path_text;
 use crate::apply::updater::Conflict;
+use crate::release::Release;
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Cause, Details, Refusal};
@@ -25,7 +26,7 @@ pub(in crate::server) fn update<S: Strategy>(
         return;
     }
     let manager = manager(options, ctx.request.user_agent.as_deref());
-    with_manager(strategy, &ctx.now(), |fields| {
+    with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let live = live.unwrap_or(fields.nothing);
         if let Some(mut seen) = strategy.managed_form(object) {
             fields.update(live, &mut seen, &manager);
@@ -44,7 +45,7 @@ pub(in crate::server) fn apply<S: Strategy>(
     patch: &Value,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    let applied = with_manager(strategy, &ctx.now(), |fields| {
+    let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
         let default = |object: &mut Value| strategy.default(object);
         fields.apply(live.unwrap_or(fields.nothing), patch, &options.field_manager, force, &default)
@@ -52,10 +53,10 @@ pub(in crate::server) fn apply<S: Strategy>(
     applied.map_err(refused)
 }
 
-/// Runs the field manager of a resource with a timestamp (RFC 3339).
+/// Runs the field manager of a resource with a timestamp (RFC 3339) and a release.
 pub(in crate::server) fn with_manager<S: Strategy, T>(
     strategy: &S,
-    now: &str,
+    (now, release): (&str, Release),
     act: impl FnOnce(&FieldManager<'_>) -> T,
 ) -> T {
     let scope = strategy.scope();
@@ -67,6 +68,7 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
         subresource: scope.subresource,
         nothing: &nothing,
         now,
+        release,
     })
 }
 

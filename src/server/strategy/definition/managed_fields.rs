@@ -33,5 +33,6 @@ impl Versions for Definition {
 
 /// Updates the managedFields of a CRD whose status a controller writes.
 pub(in crate::server) fn update_by_controller(server: &Server, live: &Value, object: &mut Value, now: &str) {
-    with_manager(&Definition::new(server, true), now, |fields| fields.update(live, object, CONTROLLERS));
+    let when = (now, server.release());
+    with_manager(&Definition::new(server, true), when, |fields| fields.update(live, object, CONTROLLERS));
 }
