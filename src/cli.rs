@@ -6,7 +6,9 @@ mod cel;
 mod complete;
 mod completion;
 mod diff;
+mod example;
 mod exit;
+mod explain;
 mod external_diff;
 mod failure;
 mod get;
@@ -16,6 +18,7 @@ mod progress;
 mod rbac;
 mod rehearse;
 mod scale;
+mod schema;
 mod selection;
 mod serve;
 mod source;
@@ -76,7 +79,10 @@ fn answer(args: args::Args) -> io::Result<Exit> {
         args::Command::Cel(cel) => cel::run(&cel, args.color),
         args::Command::Lint(lint) => lint::run(&lint, args.color),
         args::Command::Test(test) => test::run(&test, args.color),
+        args::Command::Example(example) => example::run(&example),
+        args::Command::Explain(explain) => explain::run(&explain),
         args::Command::Openapi(openapi) => openapi::run(&openapi),
+        args::Command::Schema(schema) => schema::run(&schema),
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),

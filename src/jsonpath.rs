@@ -73,8 +73,8 @@ impl JsonPath {
     }
 
     /// The keys of a template that is a plain path such as `{.a.b}`, which most printer columns and selectable fields
-    /// are.
-    fn plain_path(&self) -> Option<Vec<&str>> {
+    /// are, and the paths that `kubectl explain` takes.
+    pub fn plain_path(&self) -> Option<Vec<&str>> {
         let [node::Node::List(nodes)] = self.root.as_slice() else { return None };
         nodes.iter().map(|node| if let node::Node::Field(name) = node { Some(name.as_str()) } else { None }).collect()
     }

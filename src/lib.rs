@@ -42,6 +42,8 @@ pub mod lint;
 
 pub mod rehearsal;
 
+pub mod examples;
+
 pub mod suites;
 
 pub mod output;

@@ -11,6 +11,7 @@ mod escape;
 mod factor;
 mod parse;
 mod replace;
+mod sample;
 mod tree;
 mod union;
 mod vm;

@@ -7,6 +7,7 @@ mod cli;
 mod conformance;
 mod cycles;
 mod differential;
+mod examples;
 mod exchange;
 mod facts_builtin;
 mod facts_cel_cost;

@@ -5,6 +5,8 @@ mod cel;
 mod cluster;
 mod completion;
 mod diff;
+mod example;
+mod explain;
 mod formats;
 mod get;
 mod inputs;
@@ -17,6 +19,7 @@ mod rbac;
 mod rehearse;
 mod reports;
 mod scale;
+mod schema;
 mod serve;
 mod test;
 mod updates;
@@ -27,6 +30,8 @@ pub use cel::Cel;
 pub use cluster::Cluster;
 pub use completion::{Complete, Completion};
 pub use diff::Diff;
+pub use example::Example;
+pub use explain::{Explain, ExplainFormat};
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
 pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
@@ -39,6 +44,7 @@ pub use rbac::Rbac;
 pub use rehearse::Rehearse;
 pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
 pub use scale::Scale;
+pub use schema::Schema;
 pub use serve::Serve;
 pub use test::{Test, TestFormat};
 pub use updates::{Subresource, Updates};
@@ -114,8 +120,14 @@ pub enum Command {
     Lint(Lint),
     /// Run test suites of CRDs: what the server accepts, rejects and stores
     Test(Test),
+    /// Print a valid object of a CRD, with all fields or only the required ones
+    Example(Example),
+    /// Document a custom resource and its fields, as `kubectl explain` does
+    Explain(Explain),
     /// Print the OpenAPI document that the server would publish for a CRD
     Openapi(Openapi),
+    /// Print or write JSON Schemas of CRDs, for editors and validators
+    Schema(Schema),
     /// Print a `ClusterRole` that allows a user to read what these commands need
     Rbac(Rbac),
     /// Show the scale of objects, and the effect of scaling them

@@ -1,0 +1,36 @@
+//! The arguments of `kubectl crdx example`.
+
+use super::{JsonOrYaml, KubernetesVersion};
+use clap::Args as ClapArgs;
+
+/// `example`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # An object with every field, described by comments
+  kubectl crdx example crd.yaml
+
+  # An object with the required fields only
+  kubectl crdx example crd.yaml --minimal
+
+The object is valid: it is generated from the schema and changed until the simulated server accepts it, CEL rules included.
+If no such object is found, the best one is printed and the errors go to standard error. The status, which controllers write,
+is left out.
+
+Exit codes: 0 the server accepts every example, 1 it rejects one, 2 a CRD cannot be read or served.")]
+pub struct Example {
+    /// Files or directories with CRDs, `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub paths: Vec<String>,
+    /// Only the required fields
+    #[arg(long)]
+    pub minimal: bool,
+    /// The version of the CRD [default: the one objects are stored in]
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+    /// The simulated server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersion,
+    /// What to print: yaml with descriptions as comments, or json; several objects are a List in json
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
+    pub output: JsonOrYaml,
+}

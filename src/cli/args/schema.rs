@@ -1,0 +1,37 @@
+//! The arguments of `kubectl crdx schema`.
+
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// `schema`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # The schema of a CRD's storage version
+  kubectl crdx schema crd.yaml
+
+  # A catalog: schemas/GROUP/KIND_VERSION.json for every served version of every CRD of a directory
+  kubectl crdx schema config/crd/ --output-dir schemas --strict
+
+  # Use it
+  kubeconform -schema-location 'schemas/{{ .Group }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json' objects/
+  # yaml-language-server: $schema=schemas/stable.example.com/crontab_v1.json   (the first line of an object's file)
+
+The schemas are JSON Schema draft-07. They accept what the server accepts; CEL rules, and patterns that other languages than Go
+read differently, are left out.
+
+Exit codes: 0 every schema is written, 2 a CRD cannot be read or a file cannot be written.")]
+pub struct Schema {
+    /// Files or directories with CRDs, `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub paths: Vec<String>,
+    /// Write a file for every served version below this directory, `GROUP/KIND_VERSION.json` with the kind in lower case,
+    /// and print its name
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub output_dir: Option<PathBuf>,
+    /// Reject unknown fields, which the server drops
+    #[arg(long)]
+    pub strict: bool,
+    /// The version of the CRD [default: the one objects are stored in; all with --output-dir]
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+}

@@ -1,0 +1,85 @@
+//! `example`: a valid object of a CRD.
+
+use super::Exit;
+use super::args::{self, JsonOrYaml};
+use crate::examples::{self, Checker, Extent};
+use crate::input::required::{Required, Sources};
+use crate::input::{Document, Entry, Options};
+use crate::output::example;
+use crate::release::Release;
+use crate::text::json::write::kubectl;
+use crate::value::{Value, object};
+use std::io::{self, BufWriter, Write};
+
+/// Runs the command.
+///
+/// # Errors
+/// When output cannot be written.
+pub fn run(args: &args::Example) -> io::Result<Exit> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut exit = Exit::Fine;
+    let mut objects = Vec::new();
+    for entry in Sources::open(&args.paths, Options::default(), Required::Definition, "") {
+        let document = match entry {
+            Entry::Document(document) if document.is_definition() => document,
+            Entry::Document(_) | Entry::Warning(_) => continue,
+            Entry::Problem(note) => {
+                eprintln!("error: {}", note.text());
+                exit = Exit::CannotTell;
+                continue;
+            }
+        };
+        let (made, result) = example_of(&document, args);
+        exit = exit.max(result);
+        let Some((object, checker)) = made else { continue };
+        match args.output {
+            JsonOrYaml::Json => objects.push(object),
+            JsonOrYaml::Yaml => {
+                let separator = if objects.is_empty() { "" } else { "---\n" };
+                let schema = (!args.minimal).then_some(&*checker.schema);
+                write!(out, "{separator}{}", example::yaml(&object, schema))?;
+                objects.push(Value::Null);
+            }
+        }
+    }
+    if args.output == JsonOrYaml::Json && !objects.is_empty() {
+        writeln!(out, "{}", kubectl(&one_or_list(objects)).trim_end())?;
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+/// The example of a CRD with the server that checked it; errors go to standard error.
+fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let extent = if args.minimal { Extent::Minimal } else { Extent::Full };
+    let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default();
+    let location = format!("{}:{}: {name}", document.source, document.position());
+    let checker = match Checker::new(&document.value, args.version.as_deref(), release) {
+        Ok(checker) => checker,
+        Err(error) => {
+            eprintln!("error: {location}: {error}");
+            return (None, Exit::CannotTell);
+        }
+    };
+    let example = examples::example(&checker, extent);
+    let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Fine) };
+    eprintln!("error: {location}: found no example that the server accepts; it rejects this one:");
+    for error in &rejection.errors {
+        eprintln!("  {error}");
+    }
+    if rejection.errors.is_empty() {
+        eprintln!("  {}", rejection.message);
+    }
+    (Some((example.object, checker)), Exit::Rejected)
+}
+
+fn one_or_list(mut objects: Vec<Value>) -> Value {
+    match objects.pop() {
+        Some(only) if objects.is_empty() => only,
+        last => {
+            objects.extend(last);
+            object([("apiVersion", Value::from("v1")), ("kind", "List".into()), ("items", objects.into())])
+        }
+    }
+}

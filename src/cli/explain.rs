@@ -1,0 +1,151 @@
+//! `explain`: documents a custom resource and its fields as `kubectl explain` does.
+
+use super::Exit;
+use super::args::{self, ExplainFormat};
+use super::failure::{Failure, told};
+use super::source::{Given, Source, definition_name, problem};
+use crate::cluster::Resource;
+use crate::crd::{self, CustomResourceDefinition, openapi};
+use crate::input::Options;
+use crate::jsonpath::JsonPath;
+use crate::lint::costs::{ExpressionCost, SchemaCost, costs};
+use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
+use crate::schema::Schema;
+use crate::value::group_version;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Runs the command.
+///
+/// # Errors
+/// When output cannot be written.
+pub fn run(args: &args::Explain) -> io::Result<Exit> {
+    let mut failures = Vec::new();
+    match explain(args, &mut failures) {
+        Ok(explained) => {
+            io::stdout().write_all(explained.text.as_bytes())?;
+            failures.extend(explained.failure);
+        }
+        Err(failure) => failures.push(failure),
+    }
+    let (text, exit) = told(&failures);
+    eprint!("{text}");
+    Ok(exit)
+}
+
+struct Text {
+    text: String,
+    failure: Option<Failure>,
+}
+
+fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
+    let options = Options::default();
+    // CRDs are objects that have no CRD of their own.
+    let given = Given { filenames: &args.crds, kustomizations: &[], crds: &args.crds, options: &options };
+    let source = Source::open(given, args.kubernetes, &args.cluster, failures)?;
+    let (resource, fields) = resource(&source, &args.resource)?;
+    let Some(definition) = source.definition(&resource)? else {
+        let help = "kubectl explain documents the kinds of Kubernetes itself";
+        return Err(problem(&format!("{} is not a custom resource", resource.qualified()), help).into());
+    };
+    let crd = crd::decode(&definition).map_err(Failure::message)?.crd;
+    let version = version(args, &crd, &resource)?;
+    let document = match args.output {
+        ExplainFormat::Plaintext => openapi::v3(&crd, &version),
+        ExplainFormat::PlaintextOpenapiv2 => openapi::v2(&crd, &version),
+    };
+    let explained = Explained {
+        document: &document,
+        group: &crd.spec.group,
+        version: &version,
+        kind: &crd.spec.names.kind,
+        fields: &fields,
+        recursive: args.recursive,
+        max_depth: args.max_depth,
+    };
+    let mut explanation = match args.output {
+        ExplainFormat::Plaintext => plaintext(explained),
+        ExplainFormat::PlaintextOpenapiv2 => openapi_v2(explained),
+    };
+    if args.rules && explanation.error.is_none() {
+        let costs = costs(&crd.spec, &source.release(args.kubernetes).into());
+        explanation.text.push_str(&rules_of(&crd, &version, &fields, &costs));
+    }
+    Ok(Text { text: explanation.text, failure: explanation.error.map(Failure::message) })
+}
+
+/// The resource and the field path of `TYPE[.FIELD…]` (`SplitAndParseResourceRequestWithMatchingPrefix`): TYPE may be followed
+/// by the group.
+fn resource(source: &Source, text: &str) -> Result<(Resource, Vec<String>), Failure> {
+    let path = fields(text)?;
+    let (word, rest) = path.split_first().map_or((text, [].as_slice()), |(word, rest)| (word.as_str(), rest));
+    let resources = source.resources()?;
+    let name = word.to_lowercase();
+    let named = resources.iter().filter(|r| r.plural == name || r.singular == name || r.kind.to_lowercase() == name);
+    for resource in named {
+        if let Some(rest) = text.strip_prefix(&resource.qualified()) {
+            let below = if rest.is_empty() { Vec::new() } else { fields(rest.trim_start_matches('.'))? };
+            return Ok((resource.clone(), below));
+        }
+    }
+    Ok((source.resource(word)?, rest.to_vec()))
+}
+
+/// The names of a path, which kubectl reads as JSONPath.
+fn fields(text: &str) -> Result<Vec<String>, Failure> {
+    let text = text.strip_suffix('.').unwrap_or(text);
+    let path = JsonPath::parse(&format!("{{.{text}}}")).map_err(Failure::message)?;
+    let names = path.plain_path().map(|names| names.into_iter().map(str::to_owned).collect());
+    names.ok_or_else(|| Failure::message("invalid jsonpath syntax, all nodes must be field nodes"))
+}
+
+/// The version to explain: that of `--api-version`, else the preferred one.
+fn version(args: &args::Explain, crd: &CustomResourceDefinition, resource: &Resource) -> Result<String, Failure> {
+    let Some(wanted) = &args.api_version else { return Ok(resource.version.clone()) };
+    let (group, version) = group_version::split(wanted);
+    if group == crd.spec.group && crd.spec.version(version).is_some_and(|version| version.served) {
+        return Ok(version.to_owned());
+    }
+    let served: Vec<&str> = crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
+    let message = format!("couldn't find resource for \"{wanted}, Resource={}\"", resource.plural);
+    Err(problem(&message, &format!("{} serves {}", definition_name(resource), served.join(", "))).into())
+}
+
+/// The rules and bounds of the field at a path.
+fn rules_of(crd: &CustomResourceDefinition, version: &str, fields: &[String], costs: &[SchemaCost]) -> String {
+    let none = Schema::default();
+    let root = crd.spec.schema(version).map_or(&none, |schema| schema);
+    let expressions: Vec<&ExpressionCost> = costs
+        .iter()
+        .filter(|cost| cost.versions.iter().any(|one| one == version))
+        .flat_map(|cost| &cost.expressions)
+        .collect();
+    let mut schemas: Vec<(&Schema, String)> = vec![(root, String::new())];
+    for field in fields {
+        // A path goes through the items of lists and the values of maps.
+        while let Some((schema, path)) = schemas.pop() {
+            if let Some(below) = schema.property(field) {
+                let dot = if path.is_empty() { "" } else { "." };
+                schemas = vec![(below, format!("{path}{dot}{field}"))];
+                break;
+            }
+            schemas.extend(elements(schema, &path));
+        }
+    }
+    let mut out = String::new();
+    while let Some((schema, path)) = schemas.pop() {
+        let here: Vec<&ExpressionCost> = expressions.iter().copied().filter(|cost| cost.path == path).collect();
+        if !out.is_empty() {
+            let _ = writeln!(out, "{path}:");
+        }
+        out.push_str(&rules::rules(schema, &here));
+        schemas.extend(elements(schema, &path));
+    }
+    out
+}
+
+/// The schema of the items of a list or the values of a map, with its path.
+fn elements<'s>(schema: &'s Schema, path: &str) -> Option<(&'s Schema, String)> {
+    let items = schema.items_schema().map(|items| (items, format!("{path}[*]")));
+    items.or_else(|| schema.additional_properties_schema().map(|values| (values, format!("{path}.*"))))
+}

@@ -1,0 +1,96 @@
+//! `schema`: JSON Schemas of custom resources.
+
+use super::Exit;
+use super::args;
+use crate::crd::{self, CustomResourceDefinition};
+use crate::input::required::{Required, Sources};
+use crate::input::{Document, Entry, Options};
+use crate::output::json_schema::{Strictness, json_schema};
+use crate::text::json::write::kubectl;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Runs the command.
+///
+/// # Errors
+/// When output cannot be written.
+pub fn run(args: &args::Schema) -> io::Result<Exit> {
+    let mut exit = Exit::Fine;
+    let mut failed = |message: &str| {
+        eprintln!("error: {message}");
+        exit = Exit::CannotTell;
+    };
+    let mut schemas = Vec::new();
+    for entry in Sources::open(&args.paths, Options::default(), Required::Definition, "") {
+        match entry {
+            Entry::Document(document) if document.is_definition() => match schemas_of(&document, args) {
+                Ok(more) => schemas.extend(more),
+                Err(message) => failed(&format!("{}:{}: {message}", document.source, document.position())),
+            },
+            Entry::Document(_) | Entry::Warning(_) => {}
+            Entry::Problem(note) => failed(&note.text()),
+        }
+    }
+    let mut out = io::stdout().lock();
+    match (&args.output_dir, schemas.as_slice()) {
+        (Some(directory), schemas) => {
+            for SchemaFile { name, text } in schemas {
+                let path = directory.join(name);
+                match write(&path, text) {
+                    Ok(()) => writeln!(out, "{}", path.display())?,
+                    Err(error) => failed(&format!("cannot write {}: {error}", path.display())),
+                }
+            }
+        }
+        (None, [SchemaFile { text, .. }]) => out.write_all(text.as_bytes())?,
+        (None, []) => {}
+        (None, _) => failed("there is more than one CRD; write their schemas with --output-dir"),
+    }
+    Ok(exit)
+}
+
+/// A schema and the name of its file in a catalog.
+struct SchemaFile {
+    name: String,
+    text: String,
+}
+
+fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile>, String> {
+    let crd = crd::decode(&document.value)?.crd;
+    let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
+    let mut versions = versions(args, &crd)?;
+    if args.output_dir.is_none() {
+        versions.truncate(1);
+    }
+    let kind = crd.spec.names.kind.to_lowercase();
+    let name_part = |text: &str| !text.is_empty() && !text.starts_with('.') && !text.contains(['/', '\\']);
+    if !name_part(&crd.spec.group) || !name_part(&kind) || !versions.iter().all(|version| name_part(version)) {
+        return Err("its group, kind or version cannot be the name of a file".to_owned());
+    }
+    let file = |version: &String| SchemaFile {
+        name: format!("{}/{kind}_{version}.json", crd.spec.group),
+        text: kubectl(&json_schema(&crd, version, strictness)).trim_end().to_owned() + "\n",
+    };
+    Ok(versions.iter().map(file).collect())
+}
+
+/// The served versions, or the one that is asked for; the storage version first.
+fn versions(args: &args::Schema, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {
+    let mut served: Vec<String> = crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.clone()).collect();
+    if let Some(wanted) = &args.version {
+        if served.contains(wanted) {
+            return Ok(vec![wanted.clone()]);
+        }
+        return Err(format!("{} does not serve {wanted}: it serves {}", crd.name(), served.join(", ")));
+    }
+    served.sort_by_key(|name| crd.storage_version() != Some(name));
+    if served.is_empty() { Err(format!("{} serves no version", crd.name())) } else { Ok(served) }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    fs::write(path, text)
+}

@@ -1,0 +1,123 @@
+//! Example objects of a CRD: [`generate`] makes one from the schema, the server checks it, and [`search`] changes it until
+//! the server accepts it or the budget is spent. The same CRD always gives the same example.
+
+pub mod changes;
+pub mod checker;
+pub mod generate;
+pub mod search;
+pub mod strings;
+mod words;
+
+pub use checker::{Checker, Rejection};
+pub use generate::Extent;
+
+use crate::value::{Map, Value, object};
+use std::fmt;
+
+/// An object, and the server's answer to its create.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The object as it would be sent.
+    pub object: Value,
+    /// Why the server rejects it; `None` if the server accepts it.
+    pub rejection: Option<Rejection>,
+}
+
+/// Why there is no example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExampleError {
+    /// The CRD cannot be decoded.
+    Unreadable(String),
+    /// The server rejects the CRD.
+    Rejected(String),
+    /// The CRD does not serve this version; `None`: it serves no version.
+    NoVersion(Option<String>),
+}
+
+impl fmt::Display for ExampleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(why) => write!(f, "the CRD cannot be read: {why}"),
+            Self::Rejected(message) => write!(f, "the server rejects the CRD: {message}"),
+            Self::NoVersion(None) => f.write_str("the CRD serves no version"),
+            Self::NoVersion(Some(version)) => write!(f, "the CRD does not serve version {version}"),
+        }
+    }
+}
+
+impl std::error::Error for ExampleError {}
+
+/// An example of the version that `checker` serves.
+pub fn example(checker: &Checker, extent: Extent) -> Example {
+    let (object, rejection) = search::accepted(checker, start(checker, extent));
+    Example { object, rejection }
+}
+
+/// The object from which the search starts: generated from the schema, with apiVersion, kind and a name.
+pub fn start(checker: &Checker, extent: Extent) -> Value {
+    let mut start = generate::object(&checker.schema, extent);
+    let none = crate::schema::Schema::default();
+    let name = checker.schema.property("metadata").and_then(|metadata| metadata.property("name")).unwrap_or(&none);
+    let members = start.as_object_mut().map(std::mem::take).unwrap_or_default();
+    let mut all = Map::from([
+        ("apiVersion".to_owned(), Value::from(checker.api_version.as_str())),
+        ("kind".to_owned(), Value::from(checker.kind.as_str())),
+        ("metadata".to_owned(), object([("name", strings::text(name, 0))])),
+    ]);
+    for (key, value) in members {
+        all.entry(key).or_insert(value);
+    }
+    Value::Object(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::Release;
+    use crate::text::yaml;
+    use crate::value::json;
+
+    fn made(schema: &str, extent: Extent) -> (String, Option<String>) {
+        let crd = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: kites.example.com}}\nspec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, required: [spec], properties: {{spec: {schema}}}}}}}}}]}}"
+        );
+        let crd = yaml::read(crd.as_bytes()).unwrap();
+        let example = example(&Checker::new(&crd, None, Release::NEWEST).unwrap(), extent);
+        let spec = json::to_string(example.object.get("spec").unwrap_or(&Value::Null));
+        (spec, example.rejection.map(|r| r.message))
+    }
+
+    #[test]
+    fn constraints_are_honoured() {
+        let schema = "{type: object, required: [a, b, c, d, e], properties: {a: {type: string, enum: [x, y]}, b: {type: integer, minimum: 3},
+            c: {type: array, minItems: 2, x-kubernetes-list-type: set, items: {type: string}}, d: {type: string, pattern: '^v[0-9]+$'},
+            e: {type: string, format: date-time}, f: {type: boolean, default: true}}}";
+        let (spec, rejection) = made(schema, Extent::Minimal);
+        assert_eq!(rejection, None);
+        assert_eq!(spec, r#"{"a":"x","b":3,"c":["example","example2"],"d":"v1","e":"2024-01-01T00:00:00Z"}"#);
+        let (spec, rejection) = made(schema, Extent::Full);
+        assert_eq!((spec.contains("\"f\":true"), rejection), (true, None));
+    }
+
+    #[test]
+    fn rules_and_unions_are_met() {
+        for schema in [
+            "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}",
+            "{type: object, properties: {a: {type: string, maxLength: 9}, b: {type: integer}}, x-kubernetes-validations: [{rule: has(self.a) != has(self.b)}]}",
+            "{type: object, required: [kind], properties: {kind: {type: string, enum: [A, B]}, b: {type: object}}, x-kubernetes-validations: [{rule: \"self.kind != 'A' || has(self.b)\"}, {rule: \"!has(self.b) || self.kind == 'B'\"}]}",
+            "{type: object, required: [u], properties: {u: {type: string, maxLength: 90, x-kubernetes-validations: [{rule: \"self.startsWith('s3://')\"}]}}}",
+            "{type: object, required: [a, b], properties: {a: {type: integer}, b: {type: integer}}, x-kubernetes-validations: [{rule: self.a + 6 < self.b}]}",
+        ] {
+            for extent in [Extent::Minimal, Extent::Full] {
+                let (spec, rejection) = made(schema, extent);
+                assert_eq!(rejection, None, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn rules_that_no_object_meets_are_reported() {
+        let schema = "{type: object, x-kubernetes-validations: [{rule: 'false', message: never}]}";
+        assert!(made(schema, Extent::Minimal).1.unwrap().contains("never"));
+    }
+}

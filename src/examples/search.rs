@@ -1,0 +1,94 @@
+//! Changes an object step by step until it is accepted. The object with the fewest errors is changed next; as soon as a
+//! change makes an object better, the search goes on from there.
+
+use super::changes::{Changes, changed, of_error, of_unions};
+use super::{Checker, Rejection};
+use crate::rules::node::steps;
+use crate::value::{Value, json};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
+
+/// The most objects that the server checks.
+const BUDGET: usize = 600;
+/// The most changes of one object.
+const MOST_CHANGES: usize = 400;
+/// The weight of an error of the schema beside one of a rule: the server runs no rules before it is gone.
+const SCHEMA_ERROR: usize = 1000;
+
+/// An object that was checked.
+struct Checked {
+    object: Value,
+    rejection: Rejection,
+    score: usize,
+    /// The changes that are not made yet; `None` if they are not determined.
+    changes: Option<VecDeque<Changes>>,
+}
+
+/// The object that the server accepts, or the best that was found and why the server rejects it.
+pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
+    let mut seen = HashSet::new();
+    let Some(rejection) = checker.create(&start) else { return (start, None) };
+    seen.insert(json::to_string(&start));
+    let score = score_of(checker, &start, &rejection);
+    let mut checked = vec![Checked { object: start, rejection, score, changes: None }];
+    // Of two equally good objects, the earlier comes first.
+    let mut queue = BinaryHeap::from([Reverse((score, 0))]);
+    let mut spent = 1;
+    while let Some(Reverse((_, index))) = queue.pop() {
+        let Some(current) = checked.get_mut(index) else { break };
+        let changes = current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection));
+        let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
+        while let Some(next) = changes.pop_front() {
+            let object = changed(&object, &next);
+            if !seen.insert(json::to_string(&object)) {
+                continue;
+            }
+            let Some(rejection) = checker.create(&object) else { return (object, None) };
+            let score = score_of(checker, &object, &rejection);
+            queue.push(Reverse((score, checked.len())));
+            checked.push(Checked { object, rejection, score, changes: None });
+            spent += 1;
+            if score < least || spent >= BUDGET {
+                break;
+            }
+        }
+        if spent >= BUDGET {
+            break;
+        }
+        if !changes.is_empty() {
+            queue.push(Reverse((least, index)));
+        }
+        if let Some(current) = checked.get_mut(index) {
+            current.changes = Some(changes);
+        }
+    }
+    let best = checked.into_iter().min_by_key(|one| one.score);
+    best.map_or((Value::Null, None), |best| (best.object, Some(best.rejection)))
+}
+
+fn score_of(checker: &Checker, object: &Value, rejection: &Rejection) -> usize {
+    let weight = if checker.violates_schema(object) { SCHEMA_ERROR } else { 0 };
+    weight + rejection.errors.len().max(1)
+}
+
+/// The changes that may remove an error of the object: one for each error in turn.
+fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecDeque<Changes> {
+    let mut paths = Vec::new();
+    let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
+    for error in &rejection.errors {
+        let is_root = error.field == "<nil>" || error.field.is_empty();
+        let Ok(path) = steps(if is_root { "" } else { &error.field }) else { continue };
+        if paths.contains(&path) {
+            continue;
+        }
+        // The errors of unions are reported without their path.
+        let unions = if is_root { of_unions(&checker.schema, object) } else { Vec::new() };
+        of_errors.push(unions.into_iter().chain(of_error(&checker.schema, object, &path)).collect());
+        paths.push(path);
+    }
+    let mut all = VecDeque::new();
+    while all.len() < MOST_CHANGES && of_errors.iter().any(|changes| !changes.is_empty()) {
+        all.extend(of_errors.iter_mut().filter_map(VecDeque::pop_front));
+    }
+    all
+}

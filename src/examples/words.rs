@@ -1,0 +1,57 @@
+//! The names and constants of the CEL rules of a schema node, which are the values that changes try first.
+
+use crate::cel::ast::{Expr, ExprKind, Literal};
+use crate::cel::syntax::{MacroSet, ParseOptions, parse};
+use crate::rules::escape::unescape;
+use crate::schema::Schema;
+use std::collections::BTreeSet;
+
+/// The largest size of a list or text that is tried because a rule names it.
+const LONGEST: i64 = 130;
+
+/// What the rules of a node name.
+#[derive(Default)]
+pub struct Words {
+    /// The fields that they select, and their variables.
+    pub names: BTreeSet<String>,
+    /// Their string constants, in order.
+    pub texts: Vec<String>,
+    /// Their integer constants.
+    pub numbers: BTreeSet<i64>,
+}
+
+impl Words {
+    /// The words of the rules of a node.
+    pub fn of(schema: &Schema) -> Self {
+        let mut words = Self::default();
+        for rule in &schema.x_validations {
+            if let Ok(ast) = parse(&rule.rule, ParseOptions { optional_syntax: true, macros: MacroSet::ALL }) {
+                words.add(&ast.expr);
+            }
+        }
+        words
+    }
+
+    /// The sizes of lists and texts to try: their integer constants and the numbers after them.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        let lengths = self.numbers.iter().flat_map(|n| [*n, n.saturating_add(1)]);
+        lengths.filter(|n| (1..=LONGEST).contains(n)).filter_map(|n| usize::try_from(n).ok())
+    }
+
+    fn add(&mut self, expr: &Expr) {
+        let mut left = vec![expr];
+        while let Some(expr) = left.pop() {
+            match &expr.kind {
+                ExprKind::Select { field, .. } => {
+                    self.names.extend(unescape(field));
+                }
+                ExprKind::Literal(Literal::String(text)) if !self.texts.contains(text) => self.texts.push(text.clone()),
+                ExprKind::Literal(Literal::Int(number)) => {
+                    self.numbers.insert(*number);
+                }
+                _ => {}
+            }
+            left.extend(expr.children());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What `kubectl explain` prints, from an OpenAPI document: [`plaintext`] from version 3, [`openapi_v2`] from version 2.
+//! The text is that of kubectl 1.37, byte for byte.
+
+mod openapi_v2;
+mod plaintext;
+pub mod rules;
+mod wrap;
+
+pub use openapi_v2::openapi_v2;
+pub use plaintext::plaintext;
+
+use crate::value::Value;
+
+/// What is explained.
+#[derive(Clone, Copy, Debug)]
+pub struct Explained<'a> {
+    /// The OpenAPI document.
+    pub document: &'a Value,
+    /// The group of the kind.
+    pub group: &'a str,
+    /// Its version.
+    pub version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+    /// The names of the field's path; empty for the object itself.
+    pub fields: &'a [String],
+    /// Whether the fields of fields are listed.
+    pub recursive: bool,
+    /// How many levels of fields are listed with `recursive`; 0 for all.
+    pub max_depth: usize,
+}
+
+impl Explained<'_> {
+    /// The schema of the kind among `schemas`.
+    fn schema<'d>(&self, schemas: Option<&'d Value>) -> Option<&'d Value> {
+        let text = |value: &Value, key| value.str_at(&[key]).unwrap_or_default().to_owned();
+        let is_it = |one: &Value| {
+            [text(one, "group"), text(one, "version"), text(one, "kind")] == [self.group, self.version, self.kind]
+        };
+        let mut schemas = schemas?.as_object()?.values();
+        schemas.find(|schema| {
+            let kinds = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
+            kinds.is_some_and(|kinds| kinds.iter().any(is_it))
+        })
+    }
+}
+
+/// A text, complete or as far as kubectl prints it before it fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The text.
+    pub text: String,
+    /// kubectl's error.
+    pub error: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd::{decode, openapi};
+    use crate::text::yaml;
+
+    const CRD: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kites.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: kites, kind: Kite}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: A kite that is flown on windy days by people of any age, in parks and on beaches, and that may be lost.
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [a]
+            properties:
+              a: {type: string, description: A text., enum: [x, '', v, z, w]}
+              b: {x-kubernetes-int-or-string: true}
+              c: {type: array, items: {type: object, properties: {d: {type: integer}}}}
+              e: {type: object, additionalProperties: {type: boolean}}
+";
+
+    fn explain(fields: &[&str], recursive: bool, v2: bool) -> Explanation {
+        let crd = decode(&yaml::read(CRD.as_bytes()).unwrap()).unwrap().crd;
+        let document = if v2 { openapi::v2(&crd, "v1") } else { openapi::v3(&crd, "v1") };
+        let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
+        let explained = Explained {
+            document: &document,
+            group: "example.com",
+            version: "v1",
+            kind: "Kite",
+            fields: &fields,
+            recursive,
+            max_depth: 0,
+        };
+        if v2 { openapi_v2(explained) } else { plaintext(explained) }
+    }
+
+    #[test]
+    fn a_field_is_explained_as_by_kubectl() {
+        let text = explain(&["spec"], false, false).text;
+        let want = "GROUP:      example.com
+KIND:       Kite
+VERSION:    v1
+
+FIELD: spec <Object>
+
+
+DESCRIPTION:
+    <empty>
+FIELDS:
+  a\t<string> -required-
+  enum: x, \"\", v, z, ....
+    A text.
+
+  b\t<Object>
+    <no description>
+
+  c\t<[]Object>
+    <no description>
+
+  e\t<map[string]boolean>
+    <no description>
+
+
+";
+        assert_eq!(text, want);
+        let text = explain(&["spec"], true, false).text;
+        assert!(text.ends_with("  c\t<[]Object>\n    d\t<integer>\n  e\t<map[string]boolean>\n\n"), "{text}");
+    }
+
+    #[test]
+    fn a_missing_field_is_an_error_after_the_kind() {
+        let Explanation { text, error } = explain(&["spec", "q"], false, false);
+        assert_eq!(text, "GROUP:      example.com\nKIND:       Kite\nVERSION:    v1\n\n");
+        assert_eq!(error.as_deref(), Some("field \"q\" does not exist"));
+        assert_eq!(explain(&["q"], false, true).error.as_deref(), Some("field \"q\" does not exist"));
+    }
+
+    #[test]
+    fn version_2_has_its_own_layout() {
+        let text = explain(&["spec", "c"], false, true).text;
+        let want = "KIND:     Kite\nVERSION:  example.com/v1\n\nRESOURCE: c <[]Object>\n\nDESCRIPTION:\n     <empty>\n\nFIELDS:\n   d\t<integer>\n\n";
+        assert_eq!(text, want);
+    }
+}

@@ -1,0 +1,322 @@
+//! JSON Schemas (draft-07) of custom resources, for editors and validators such as yaml-language-server and kubeconform.
+//!
+//! A schema accepts every object that the server accepts, except that [`Strictness::Strict`] rejects unknown fields, as kubectl
+//! does and the server does not. It cannot express CEL rules, list types and some patterns; objects that violate them pass.
+
+mod pattern;
+
+use crate::crd::{CustomResourceDefinition, openapi};
+use crate::schema::{Items, Schema, SchemaOrBool};
+use crate::value::{Map, Value, object};
+use pattern::is_portable;
+
+/// The formats that JSON Schema defines as the server does. Of the others, some have another meaning (`duration`, `uri`).
+const FORMATS: &[&str] = &["date", "date-time", "ipv4", "ipv6"];
+
+/// Whether fields are rejected that the schema does not define.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// They are rejected where the server would drop them.
+    Strict,
+    /// They are accepted.
+    Lenient,
+}
+
+/// The JSON Schema of a version of a CRD.
+pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: Strictness) -> Value {
+    let none = Schema::default();
+    let schema = crd.spec.schema(version).map_or(&none, |schema| schema);
+    let mut root = Converter { strictness }.value(schema);
+    let Some(members) = root.as_object_mut() else { return root };
+    let only = |text: String| object([("type", Value::from("string")), ("enum", vec![Value::from(text)].into())]);
+    let of_server = openapi::resolved(crd, version);
+    let described = |name: &str, mut property: Value| {
+        let description = of_server.at(&["properties", name, "description"]).cloned();
+        if let (Some(members), Some(description)) = (property.as_object_mut(), description) {
+            members.insert("description".to_owned(), description);
+        }
+        property
+    };
+    let api_version = only(format!("{}/{version}", crd.spec.group));
+    let mut properties = members.remove("properties").unwrap_or_else(|| Value::Object(Map::new()));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.insert("apiVersion".to_owned(), described("apiVersion", api_version));
+        properties.insert("kind".to_owned(), described("kind", only(crd.spec.names.kind.clone())));
+        let own = properties.remove("metadata");
+        properties.insert("metadata".to_owned(), metadata(&of_server, own, strictness));
+    }
+    members.insert("properties".to_owned(), properties);
+    if strictness == Strictness::Strict && !schema.preserves_unknown_fields() && !crd.spec.preserves_unknown_fields() {
+        members.insert("additionalProperties".to_owned(), false.into());
+    }
+    members.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
+    members.insert("title".to_owned(), crd.spec.names.kind.as_str().into());
+    members.insert("type".to_owned(), "object".into());
+    let required = schema.required.iter().map(String::as_str).chain(["apiVersion", "kind"]);
+    let required: std::collections::BTreeSet<&str> = required.collect();
+    members.insert("required".to_owned(), required.into_iter().map(Value::from).collect::<Vec<_>>().into());
+    root
+}
+
+/// The schema of `metadata`: that of the server, and what the CRD says of the name.
+fn metadata(of_server: &Value, own: Option<Value>, strictness: Strictness) -> Value {
+    let mut metadata = of_server.at(&["properties", "metadata"]).cloned().unwrap_or_default();
+    plain(&mut metadata, strictness);
+    // Go prints an unset time as null, and the server reads it.
+    for time in ["creationTimestamp", "deletionTimestamp"] {
+        if let Some(property) = metadata.get_mut("properties").and_then(|properties| properties.get_mut(time))
+            && let Some(members) = property.as_object_mut()
+        {
+            members.insert("type".to_owned(), vec![Value::from("string"), "null".into()].into());
+        }
+    }
+    match own.and_then(|own| own.get("properties").cloned()) {
+        Some(properties) => {
+            let own = object([("properties", properties)]);
+            let members = metadata.as_object_mut();
+            if let Some(members) = members {
+                members.insert("allOf".to_owned(), vec![own].into());
+            }
+            metadata
+        }
+        None => metadata,
+    }
+}
+
+/// Leaves out what JSON Schema does not know in a published schema of the server.
+fn plain(schema: &mut Value, strictness: Strictness) {
+    let Some(members) = schema.as_object_mut() else { return };
+    members.retain(|key, _| !key.starts_with("x-kubernetes-"));
+    members.remove("default");
+    if members.get("format").and_then(Value::as_str).is_some_and(|format| !FORMATS.contains(&format)) {
+        members.remove("format");
+    }
+    // What maps and unstructured objects have.
+    let is_open = members.contains_key("additionalProperties") || !members.contains_key("properties");
+    for key in ["additionalProperties", "items"] {
+        if let Some(below) = members.get_mut(key) {
+            plain(below, strictness);
+        }
+    }
+    for property in members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+        plain(property, strictness);
+    }
+    if strictness == Strictness::Strict && !is_open {
+        members.insert("additionalProperties".to_owned(), false.into());
+    }
+}
+
+struct Converter {
+    strictness: Strictness,
+}
+
+impl Converter {
+    /// The schema of a field.
+    fn value(&self, schema: &Schema) -> Value {
+        let mut out = self.constraints(schema);
+        if schema.x_embedded_resource {
+            embed(&mut out, schema);
+        }
+        let prunes = schema.additional_properties.is_none() && !schema.preserves_unknown_fields();
+        if self.strictness == Strictness::Strict && prunes && schema.type_ == "object" && !schema.x_embedded_resource {
+            out.insert("additionalProperties".to_owned(), false.into());
+        }
+        if schema.nullable {
+            nullable(&mut out);
+        }
+        Value::Object(out)
+    }
+
+    fn constraints(&self, schema: &Schema) -> Map {
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        for (key, text) in [("title", &schema.title), ("description", &schema.description), ("type", &schema.type_)] {
+            if !text.is_empty() {
+                put(key, text.as_str().into());
+            }
+        }
+        if schema.x_int_or_string {
+            put("type", vec![Value::from("integer"), "string".into()].into());
+        }
+        if FORMATS.contains(&schema.format.as_str()) {
+            put("format", schema.format.as_str().into());
+        }
+        if is_portable(&schema.pattern) {
+            put("pattern", schema.pattern.as_str().into());
+        }
+        if let Some(default) = &schema.default {
+            put("default", default.clone());
+        }
+        if let Some(example) = &schema.example {
+            put("examples", vec![example.clone()].into());
+        }
+        let limits = [
+            (schema.minimum, schema.exclusive_minimum, "minimum", "exclusiveMinimum"),
+            (schema.maximum, schema.exclusive_maximum, "maximum", "exclusiveMaximum"),
+        ];
+        for (limit, is_exclusive, inclusive, exclusive) in limits {
+            if let Some(limit) = limit {
+                put(if is_exclusive { exclusive } else { inclusive }, number(limit));
+            }
+        }
+        if let Some(of) = schema.multiple_of {
+            put("multipleOf", number(of));
+        }
+        for (key, size) in [
+            ("minLength", schema.min_length),
+            ("maxLength", schema.max_length),
+            ("minItems", schema.min_items),
+            ("maxItems", schema.max_items),
+            ("minProperties", schema.min_properties),
+            ("maxProperties", schema.max_properties),
+        ] {
+            if let Some(size) = size {
+                put(key, size.max(0).into());
+            }
+        }
+        if schema.unique_items {
+            put("uniqueItems", true.into());
+        }
+        if !schema.enum_.is_empty() {
+            put("enum", unique(&schema.enum_).into());
+        }
+        if !schema.required.is_empty() {
+            let names: std::collections::BTreeSet<&String> = schema.required.iter().collect();
+            put("required", names.into_iter().map(|name| Value::from(name.as_str())).collect::<Vec<_>>().into());
+        }
+        if !schema.properties.is_empty() {
+            let properties: Map =
+                schema.properties.iter().map(|(name, below)| (name.clone(), self.value(below))).collect();
+            put("properties", properties.into());
+        }
+        match &schema.additional_properties {
+            Some(SchemaOrBool::Schema(values)) => {
+                put("additionalProperties", self.value(values));
+            }
+            // With `false` the server drops fields like any unknown one.
+            Some(SchemaOrBool::Bool(allowed)) if *allowed || self.strictness == Strictness::Strict => {
+                put("additionalProperties", (*allowed).into());
+            }
+            _ => {}
+        }
+        if let Some(Items::Schema(item)) = &schema.items {
+            put("items", self.value(item));
+        }
+        // Branches only constrain: they have no fields of their own.
+        for (key, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
+            if !branches.is_empty() {
+                put(key, branches.iter().map(|branch| Self::branch(branch)).collect::<Vec<_>>().into());
+            }
+        }
+        if let Some(not) = schema.not.as_deref().filter(|not| expresses_all(not)) {
+            put("not", Self::branch(not));
+        }
+        out
+    }
+
+    fn branch(schema: &Schema) -> Value {
+        Value::Object(Self { strictness: Strictness::Lenient }.constraints(schema))
+    }
+}
+
+/// Whether nothing of a schema is left out: the negation of less would reject more.
+fn expresses_all(schema: &Schema) -> bool {
+    !schema.any(&mut |one| {
+        (!one.pattern.is_empty() && !is_portable(&one.pattern))
+            || (!one.format.is_empty() && !FORMATS.contains(&one.format.as_str()))
+    })
+}
+
+/// apiVersion, kind and metadata of an embedded resource.
+fn embed(out: &mut Map, schema: &Schema) {
+    let text = || object([("type", "string")]);
+    let properties = out.entry("properties".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(properties) = properties.as_object_mut() {
+        for (name, value) in [("apiVersion", text()), ("kind", text()), ("metadata", object([("type", "object")]))] {
+            properties.insert(name.to_owned(), value);
+        }
+    }
+    let required = schema.required.iter().map(String::as_str).chain(["apiVersion", "kind"]);
+    let required: std::collections::BTreeSet<&str> = required.collect();
+    out.insert("required".to_owned(), required.into_iter().map(Value::from).collect::<Vec<_>>().into());
+}
+
+/// Accepts null, too.
+fn nullable(out: &mut Map) {
+    match out.get_mut("type") {
+        Some(Value::Array(types)) => types.push("null".into()),
+        Some(type_) => *type_ = vec![type_.clone(), "null".into()].into(),
+        None => {}
+    }
+    if let Some(Value::Array(values)) = out.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+fn number(x: f64) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "whole and small")]
+    if x.fract() == 0.0 && x.abs() < 9e15 { Value::Int(x as i64) } else { Value::Float(x) }
+}
+
+fn unique(values: &[Value]) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    for value in values {
+        if !out.contains(value) {
+            out.push(value.clone());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd::decode;
+    use crate::text::yaml;
+    use crate::value::json;
+
+    fn spec(schema: &str, strictness: Strictness) -> String {
+        let crd = format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: kites.example.com}}, spec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {schema}}}}}}}}}]}}}}"
+        );
+        let crd = decode(&yaml::read(crd.as_bytes()).unwrap()).unwrap().crd;
+        let schema = json_schema(&crd, "v1", strictness);
+        json::to_string(schema.at(&["properties", "spec"]).unwrap())
+    }
+
+    #[test]
+    fn the_types_of_kubernetes_become_those_of_json_schema() {
+        for (schema, want) in [
+            ("{x-kubernetes-int-or-string: true}", r#"{"type":["integer","string"]}"#),
+            ("{type: string, nullable: true, enum: [a]}", r#"{"enum":["a",null],"type":["string","null"]}"#),
+            (
+                "{type: integer, minimum: 1, exclusiveMinimum: true, maximum: 2}",
+                r#"{"exclusiveMinimum":1,"maximum":2,"type":"integer"}"#,
+            ),
+            ("{type: string, format: duration, pattern: '^[[:alpha:]]+$'}", r#"{"type":"string"}"#),
+            (
+                "{type: string, format: date-time, pattern: '^a+$'}",
+                r#"{"format":"date-time","pattern":"^a+$","type":"string"}"#,
+            ),
+            ("{type: object, x-kubernetes-preserve-unknown-fields: true}", r#"{"type":"object"}"#),
+            (
+                "{type: object, properties: {a: {type: string, default: x}}}",
+                r#"{"additionalProperties":false,"properties":{"a":{"default":"x","type":"string"}},"type":"object"}"#,
+            ),
+            (
+                "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}",
+                r#"{"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"}},"required":["apiVersion","kind"],"type":"object"}"#,
+            ),
+            (
+                "{type: object, additionalProperties: {type: boolean}, anyOf: [{required: [a]}]}",
+                r#"{"additionalProperties":{"type":"boolean"},"anyOf":[{"required":["a"]}],"type":"object"}"#,
+            ),
+        ] {
+            assert_eq!(spec(schema, Strictness::Strict), want, "{schema}");
+        }
+        let lenient = spec("{type: object, properties: {a: {type: string}}}", Strictness::Lenient);
+        assert_eq!(lenient, r#"{"properties":{"a":{"type":"string"}},"type":"object"}"#);
+    }
+}
