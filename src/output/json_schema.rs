@@ -1,7 +1,9 @@
 //! JSON Schemas (draft-07) of custom resources, for editors and validators such as yaml-language-server and kubeconform.
 //!
-//! A schema accepts every object that the server accepts, except that [`Strictness::Strict`] rejects unknown fields, as kubectl
-//! does and the server does not. It cannot express CEL rules, list types and some patterns; objects that violate them pass.
+//! A schema accepts the objects that the server accepts, except that [`Strictness::Strict`] rejects unknown fields, as kubectl
+//! does and the server does not. The server sets defaults before it validates: a required field with a default may be missing.
+//! It drops nulls of fields that are not nullable: they may be null. CEL rules, list types and some patterns cannot be
+//! expressed; objects that violate them pass.
 
 mod pattern;
 
@@ -9,6 +11,7 @@ use crate::crd::{CustomResourceDefinition, openapi};
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crate::value::{Map, Value, object};
 use pattern::is_portable;
+use std::collections::BTreeSet;
 
 /// The formats that JSON Schema defines as the server does. Of the others, some have another meaning (`duration`, `uri`).
 const FORMATS: &[&str] = &["date", "date-time", "ipv4", "ipv6"];
@@ -52,9 +55,7 @@ pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: St
     members.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
     members.insert("title".to_owned(), crd.spec.names.kind.as_str().into());
     members.insert("type".to_owned(), "object".into());
-    let required = schema.required.iter().map(String::as_str).chain(["apiVersion", "kind"]);
-    let required: std::collections::BTreeSet<&str> = required.collect();
-    members.insert("required".to_owned(), required.into_iter().map(Value::from).collect::<Vec<_>>().into());
+    members.insert("required".to_owned(), required(schema, schema, &["apiVersion", "kind"]).into());
     root
 }
 
@@ -62,14 +63,6 @@ pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: St
 fn metadata(of_server: &Value, own: Option<Value>, strictness: Strictness) -> Value {
     let mut metadata = of_server.at(&["properties", "metadata"]).cloned().unwrap_or_default();
     plain(&mut metadata, strictness);
-    // Go prints an unset time as null, and the server reads it.
-    for time in ["creationTimestamp", "deletionTimestamp"] {
-        if let Some(property) = metadata.get_mut("properties").and_then(|properties| properties.get_mut(time))
-            && let Some(members) = property.as_object_mut()
-        {
-            members.insert("type".to_owned(), vec![Value::from("string"), "null".into()].into());
-        }
-    }
     match own.and_then(|own| own.get("properties").cloned()) {
         Some(properties) => {
             let own = object([("properties", properties)]);
@@ -100,6 +93,8 @@ fn plain(schema: &mut Value, strictness: Strictness) {
     }
     for property in members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         plain(property, strictness);
+        // As Go reads null.
+        property.as_object_mut().into_iter().for_each(allow_null);
     }
     if strictness == Strictness::Strict && !is_open {
         members.insert("additionalProperties".to_owned(), false.into());
@@ -113,7 +108,7 @@ struct Converter {
 impl Converter {
     /// The schema of a field.
     fn value(&self, schema: &Schema) -> Value {
-        let mut out = self.constraints(schema);
+        let mut out = self.constraints(schema, schema);
         if schema.x_embedded_resource {
             embed(&mut out, schema);
         }
@@ -122,12 +117,25 @@ impl Converter {
             out.insert("additionalProperties".to_owned(), false.into());
         }
         if schema.nullable {
-            nullable(&mut out);
+            add_null_type(&mut out);
         }
         Value::Object(out)
     }
 
-    fn constraints(&self, schema: &Schema) -> Map {
+    /// The schema of a member of an object. A null is dropped, or replaced by the default, before it is validated.
+    fn member(&self, schema: &Schema, is_required: bool) -> Value {
+        let mut out = self.value(schema);
+        let has_unions = !schema.any_of.is_empty() || !schema.one_of.is_empty() || !schema.all_of.is_empty();
+        let has_unions = (has_unions && !schema.x_int_or_string) || schema.not.is_some();
+        let may_be_null = !schema.nullable && !has_unions && (!is_required || schema.default.is_some());
+        if let Some(members) = out.as_object_mut().filter(|_| may_be_null) {
+            allow_null(members);
+        }
+        out
+    }
+
+    /// The keywords of a schema, which is `of` itself or a branch of it.
+    fn constraints(&self, schema: &Schema, of: &Schema) -> Map {
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
         for (key, text) in [("title", &schema.title), ("description", &schema.description), ("type", &schema.type_)] {
@@ -170,7 +178,8 @@ impl Converter {
             ("minProperties", schema.min_properties),
             ("maxProperties", schema.max_properties),
         ] {
-            if let Some(size) = size {
+            let is_filled = key == "minProperties" && of.properties.values().any(|below| below.default.is_some());
+            if let Some(size) = size.filter(|_| !is_filled) {
                 put(key, size.max(0).into());
             }
         }
@@ -180,18 +189,25 @@ impl Converter {
         if !schema.enum_.is_empty() {
             put("enum", unique(&schema.enum_).into());
         }
-        if !schema.required.is_empty() {
-            let names: std::collections::BTreeSet<&String> = schema.required.iter().collect();
-            put("required", names.into_iter().map(|name| Value::from(name.as_str())).collect::<Vec<_>>().into());
+        let required = required(schema, of, &[]);
+        if !required.is_empty() {
+            put("required", required.into());
         }
+        let is_branch = !std::ptr::eq(schema, of);
         if !schema.properties.is_empty() {
-            let properties: Map =
-                schema.properties.iter().map(|(name, below)| (name.clone(), self.value(below))).collect();
-            put("properties", properties.into());
+            let property = |(name, below): (&String, &Box<Schema>)| {
+                let converted = if is_branch {
+                    Value::Object(self.constraints(below, of.property(name).unwrap_or(below)))
+                } else {
+                    self.member(below, schema.required.contains(name))
+                };
+                (name.clone(), converted)
+            };
+            put("properties", schema.properties.iter().map(property).collect::<Map>().into());
         }
         match &schema.additional_properties {
             Some(SchemaOrBool::Schema(values)) => {
-                put("additionalProperties", self.value(values));
+                put("additionalProperties", self.member(values, false));
             }
             // With `false` the server drops fields like any unknown one.
             Some(SchemaOrBool::Bool(allowed)) if *allowed || self.strictness == Strictness::Strict => {
@@ -204,19 +220,27 @@ impl Converter {
         }
         // Branches only constrain: they have no fields of their own.
         for (key, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
-            if !branches.is_empty() {
-                put(key, branches.iter().map(|branch| Self::branch(branch)).collect::<Vec<_>>().into());
+            // Of an int-or-string they are its type.
+            if !branches.is_empty() && !(schema.x_int_or_string && key != "oneOf") {
+                put(key, branches.iter().map(|branch| Self::branch(branch, of)).collect::<Vec<_>>().into());
             }
         }
         if let Some(not) = schema.not.as_deref().filter(|not| expresses_all(not)) {
-            put("not", Self::branch(not));
+            put("not", Self::branch(not, of));
         }
         out
     }
 
-    fn branch(schema: &Schema) -> Value {
-        Value::Object(Self { strictness: Strictness::Lenient }.constraints(schema))
+    fn branch(schema: &Schema, of: &Schema) -> Value {
+        Value::Object(Self { strictness: Strictness::Lenient }.constraints(schema, of))
     }
+}
+
+/// The required names of a schema, which is `of` itself or a branch of it, without those that have a default; with `more`.
+fn required(schema: &Schema, of: &Schema, more: &[&str]) -> Vec<Value> {
+    let has_default = |name: &&str| of.property(name).is_some_and(|property| property.default.is_some());
+    let names = schema.required.iter().map(String::as_str).filter(|name| !has_default(name));
+    names.chain(more.iter().copied()).collect::<BTreeSet<&str>>().into_iter().map(Value::from).collect()
 }
 
 /// Whether nothing of a schema is left out: the negation of less would reject more.
@@ -236,18 +260,21 @@ fn embed(out: &mut Map, schema: &Schema) {
             properties.insert(name.to_owned(), value);
         }
     }
-    let required = schema.required.iter().map(String::as_str).chain(["apiVersion", "kind"]);
-    let required: std::collections::BTreeSet<&str> = required.collect();
-    out.insert("required".to_owned(), required.into_iter().map(Value::from).collect::<Vec<_>>().into());
+    out.insert("required".to_owned(), required(schema, schema, &["apiVersion", "kind"]).into());
 }
 
-/// Accepts null, too.
-fn nullable(out: &mut Map) {
+/// Adds null to the types. An enum is checked for null, too, and never contains it.
+fn add_null_type(out: &mut Map) {
     match out.get_mut("type") {
         Some(Value::Array(types)) => types.push("null".into()),
         Some(type_) => *type_ = vec![type_.clone(), "null".into()].into(),
         None => {}
     }
+}
+
+/// Accepts null.
+fn allow_null(out: &mut Map) {
+    add_null_type(out);
     if let Some(Value::Array(values)) = out.get_mut("enum")
         && !values.contains(&Value::Null)
     {
@@ -279,7 +306,7 @@ mod tests {
 
     fn spec(schema: &str, strictness: Strictness) -> String {
         let crd = format!(
-            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: kites.example.com}}, spec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {schema}}}}}}}}}]}}}}"
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: kites.example.com}}, spec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, required: [spec], properties: {{spec: {schema}}}}}}}}}]}}}}"
         );
         let crd = decode(&yaml::read(crd.as_bytes()).unwrap()).unwrap().crd;
         let schema = json_schema(&crd, "v1", strictness);
@@ -290,7 +317,7 @@ mod tests {
     fn the_types_of_kubernetes_become_those_of_json_schema() {
         for (schema, want) in [
             ("{x-kubernetes-int-or-string: true}", r#"{"type":["integer","string"]}"#),
-            ("{type: string, nullable: true, enum: [a]}", r#"{"enum":["a",null],"type":["string","null"]}"#),
+            ("{type: string, nullable: true, enum: [a]}", r#"{"enum":["a"],"type":["string","null"]}"#),
             (
                 "{type: integer, minimum: 1, exclusiveMinimum: true, maximum: 2}",
                 r#"{"exclusiveMinimum":1,"maximum":2,"type":"integer"}"#,
@@ -303,7 +330,7 @@ mod tests {
             ("{type: object, x-kubernetes-preserve-unknown-fields: true}", r#"{"type":"object"}"#),
             (
                 "{type: object, properties: {a: {type: string, default: x}}}",
-                r#"{"additionalProperties":false,"properties":{"a":{"default":"x","type":"string"}},"type":"object"}"#,
+                r#"{"additionalProperties":false,"properties":{"a":{"default":"x","type":["string","null"]}},"type":"object"}"#,
             ),
             (
                 "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}",
@@ -311,12 +338,16 @@ mod tests {
             ),
             (
                 "{type: object, additionalProperties: {type: boolean}, anyOf: [{required: [a]}]}",
-                r#"{"additionalProperties":{"type":"boolean"},"anyOf":[{"required":["a"]}],"type":"object"}"#,
+                r#"{"additionalProperties":{"type":["boolean","null"]},"anyOf":[{"required":["a"]}],"type":"object"}"#,
             ),
         ] {
             assert_eq!(spec(schema, Strictness::Strict), want, "{schema}");
         }
         let lenient = spec("{type: object, properties: {a: {type: string}}}", Strictness::Lenient);
-        assert_eq!(lenient, r#"{"properties":{"a":{"type":"string"}},"type":"object"}"#);
+        assert_eq!(lenient, r#"{"properties":{"a":{"type":["string","null"]}},"type":"object"}"#);
+        // Defaults come before validation.
+        let schema = "{type: object, minProperties: 1, required: [a, b], properties: {a: {type: integer, default: 1}, b: {type: string}}}";
+        let want = r#"{"properties":{"a":{"default":1,"type":["integer","null"]},"b":{"type":"string"}},"required":["b"],"type":"object"}"#;
+        assert_eq!(spec(schema, Strictness::Lenient), want);
     }
 }

@@ -89,7 +89,7 @@ mod tests {
             let pattern = Regexp::new(pattern).unwrap();
             match pattern.sample(least, 0) {
                 Some(text) => {
-                    assert!(pattern.is_match(&text) && text.len() >= least && text.starts_with(want), "{text}")
+                    assert!(pattern.is_match(&text) && text.len() >= least && text.starts_with(want), "{text}");
                 }
                 None => assert_eq!(want, "", "{}", pattern.source()),
             }
