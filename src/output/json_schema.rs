@@ -195,15 +195,15 @@ impl Converter {
         }
         let is_branch = !std::ptr::eq(schema, of);
         if !schema.properties.is_empty() {
-            let property = |(name, below): (&String, &Box<Schema>)| {
-                let converted = if is_branch {
+            let property = |name: &String, below: &Schema| {
+                if is_branch {
                     Value::Object(self.constraints(below, of.property(name).unwrap_or(below)))
                 } else {
                     self.member(below, schema.required.contains(name))
-                };
-                (name.clone(), converted)
+                }
             };
-            put("properties", schema.properties.iter().map(property).collect::<Map>().into());
+            let properties = schema.properties.iter().map(|(name, below)| (name.clone(), property(name, below)));
+            put("properties", properties.collect::<Map>().into());
         }
         match &schema.additional_properties {
             Some(SchemaOrBool::Schema(values)) => {
@@ -221,7 +221,8 @@ impl Converter {
         // Branches only constrain: they have no fields of their own.
         for (key, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
             // Of an int-or-string they are its type.
-            if !branches.is_empty() && !(schema.x_int_or_string && key != "oneOf") {
+            let is_type = schema.x_int_or_string && key != "oneOf";
+            if !branches.is_empty() && !is_type {
                 put(key, branches.iter().map(|branch| Self::branch(branch, of)).collect::<Vec<_>>().into());
             }
         }
