@@ -52,7 +52,11 @@ impl Sampler {
             Op::Capture { sub, .. } => self.write(sub, extra, depth - 1),
             Op::Star(sub, _) => self.repeat(sub, extra, depth),
             Op::Plus(sub, _) => self.repeat(sub, extra + 1, depth),
-            Op::Quest(sub, _) => self.repeat(sub, extra.min(1), depth),
+            Op::Quest(sub, _) => {
+                if extra > 0 {
+                    self.write(sub, extra, depth - 1);
+                }
+            }
             Op::Repeat { min, max, sub, .. } => {
                 let most = max.map_or(usize::MAX, |max| max as usize);
                 self.repeat(sub, (*min as usize).saturating_add(extra).min(most), depth);
