@@ -13,8 +13,8 @@
 //!
 //! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
-//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges and
-//! [`state`] persists the store. Requests run on threads with large stacks, because values may nest 10,000 levels deep
+//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges [`state`]
+//! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may nest 10,000 levels deep
 //! and the code recurses into them. Such a thread ends when there is no more work.
 
 mod access;
@@ -30,6 +30,7 @@ mod read_only;
 mod record;
 mod state;
 mod stream;
+mod webhooks;
 
 use crate::server::Server;
 use crate::value::STACK_SIZE;
@@ -41,6 +42,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Runtime;
+pub use webhooks::{Service as WebhookService, Webhooks};
 
 /// The most requests handled at the same time.
 const THREADS: usize = 64;
@@ -60,6 +62,8 @@ pub struct Options {
     pub record: Option<File>,
     /// The file that persists the store. Without it, all objects are lost when the process ends.
     pub state: Option<Arc<State>>,
+    /// How webhooks are reached. Without it none is called: admission ignores them, and versions convert as without one.
+    pub webhooks: Option<Webhooks>,
 }
 
 impl Default for Options {
@@ -71,6 +75,7 @@ impl Default for Options {
             read_only: false,
             record: None,
             state: None,
+            webhooks: None,
         }
     }
 }
@@ -91,6 +96,7 @@ struct Service {
     read_only: bool,
     record: Option<Record>,
     state: Option<Arc<State>>,
+    webhooks: Option<Webhooks>,
     intake: http::Intake,
     /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
@@ -125,6 +131,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         read_only: options.read_only,
         record: options.record.map(Record::new),
         state: options.state,
+        webhooks: options.webhooks,
         intake: http::Intake::default(),
         controllers: Arc::default(),
     });

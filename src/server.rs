@@ -7,6 +7,7 @@
 //! write, and [`controllers`] reconcile CRDs after each write of a CRD.
 
 mod admission;
+mod calls;
 mod controllers;
 mod endpoints;
 pub mod http;
@@ -19,13 +20,15 @@ pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use self::http::selector::LabelSelector;
 pub use admission::UserInfo;
+pub use calls::{Call, Calls, Outcome};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
-pub use registry::watch::Watch;
+pub use registry::watch::{Progress, Watch};
 pub use strategy::namespace::Namespaces;
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
+use self::http::status::Refusal;
 use self::http::{body, non_resource, openapi, query, route};
 use crate::field::ErrorList;
 use crate::pipeline::Defaulted;
@@ -148,6 +151,9 @@ pub enum Reply {
     Whole(Response),
     /// A watch stream: status 200, one JSON object per line.
     Stream(Box<Watch>),
+    /// The request needs the answers of webhooks: make these calls, give the outcomes to its [`Calls`] and send it again.
+    /// Nothing was stored.
+    Pending(Vec<Call>),
 }
 
 /// The format of a response body, negotiated from `Accept`, `pretty` and `User-Agent`.
@@ -175,6 +181,21 @@ pub struct Trace {
     pub errors: ErrorList,
     /// Decisions and changes made by admission policies, if any policy was evaluated.
     pub policies: Option<Box<Findings>>,
+}
+
+impl Response {
+    /// The response to a request that takes too long (504).
+    pub fn timeout() -> Self {
+        let refusal = Refusal::timeout("request did not complete within requested timeout");
+        Self {
+            code: refusal.code,
+            body: ResponseBody::Json(Arc::new(refusal.to_value())),
+            format: Format::default(),
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            trace: Trace::default(),
+        }
+    }
 }
 
 /// The body of a response.
@@ -273,11 +294,20 @@ impl Server {
     /// Like [`Server::handle`], but a watch continues as a stream, and the controllers do not run: after a write of a
     /// CRD the caller must call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
-        self.answer(request, None)
+        self.answer(request, None, &Calls::default())
+    }
+
+    /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. Of a watch the answer may need
+    /// calls later ([`Watch::poll`]).
+    pub fn reply_with(&self, request: &Request, calls: &Calls) -> Reply {
+        calls.restart();
+        let reply = self.answer(request, None, calls);
+        let waiting = calls.take_waiting();
+        if waiting.is_empty() { reply } else { Reply::Pending(waiting) }
     }
 
     fn whole(&self, request: &Request, object: Option<Value>) -> Response {
-        match self.answer(request, object) {
+        match self.answer(request, object, &Calls::default()) {
             Reply::Whole(response) => {
                 self.run_controllers(request.now);
                 response
@@ -289,10 +319,12 @@ impl Server {
                 response.warnings = watch.warnings().to_vec();
                 response
             }
+            // Without calls nothing is pending.
+            Reply::Pending(_) => page::text(500, Refusal::waiting().message, "text/plain"),
         }
     }
 
-    fn answer(&self, request: &Request, object: Option<Value>) -> Reply {
+    fn answer(&self, request: &Request, object: Option<Value>, calls: &Calls) -> Reply {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         Reply::Whole(match route::route(request.method, path, &query) {
@@ -302,6 +334,7 @@ impl Server {
             route::Route::Resource(target) => {
                 let mut ctx = Context::new(self, request, query, target);
                 ctx.object = object;
+                ctx.calls = calls.clone();
                 return endpoints::handle(ctx);
             }
             route::Route::Other(parts) => {

@@ -6,7 +6,13 @@
 //! ```text
 //! model        the webhooks of a configuration as typed values
 //! matching     whether a webhook is called for a request
+//! review       AdmissionReview: what is sent and what the answer means
+//! conversion   ConversionReview: the same for conversion webhooks
+//! call         a call of a webhook and what came of it
 //! ```
 
+pub mod call;
+pub mod conversion;
 pub mod matching;
 pub mod model;
+pub mod review;

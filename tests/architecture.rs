@@ -26,12 +26,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex_automata", &["regexp"]),
     ("ring", &["server"]),
     ("rustix", &["serve"]),
+    ("rustls", &["serve"]),
+    ("rustls_native_certs", &["serve"]),
     ("similar", &["output"]),
     ("lz4_flex", &["server"]),
     ("strsim", &["suggest"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),
     ("terminal_size", &["cli"]),
     ("tokio", &["cluster", "serve"]),
+    ("tokio_rustls", &["serve"]),
     ("unicode_width", &["output"]),
 ];
 

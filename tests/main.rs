@@ -39,3 +39,4 @@ mod serve;
 mod text;
 mod transcripts;
 mod watch;
+mod webhooks;

@@ -7,7 +7,7 @@ use super::args;
 use super::terminal;
 use crate::field::names;
 use crate::policies::authorizer::Rules;
-use crate::serve::{self, Options, Running, State};
+use crate::serve::{self, Options, Running, State, Webhooks};
 use crate::server::{Namespaces, Server, Timestamp, UserInfo};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -71,11 +71,19 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         server = server.with_namespaces(rule, names, now);
     }
     let server = Arc::new(with_admission(server, args, now));
+    let webhooks = args.admission.then(|| {
+        let mut webhooks = Webhooks::default();
+        for (namespace, name, place) in &args.webhook_services {
+            webhooks.add(namespace, name, place.clone());
+        }
+        webhooks
+    });
     let mut options = Options {
         address: args.address,
         port: args.port,
         allowed_hosts: args.allowed_hosts.clone(),
         read_only: args.read_only,
+        webhooks: webhooks.clone(),
         ..Options::default()
     };
     if let Some(path) = &args.state {
@@ -91,7 +99,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         }
         load::cluster(&server, &args.cluster.target(), now).map_err(one)?;
     }
-    load::files(&server, args, now)?;
+    load::files(&server, webhooks.as_ref(), args, now)?;
     if let Some(failure) = options.state.as_ref().and_then(|s| s.failure()) {
         return Err(one(failure.to_owned()));
     }

@@ -10,6 +10,7 @@ mod types;
 
 use super::{CustomResourceDefinition, default};
 use crate::value::{Value, quote};
+pub use build::webhook_client_config;
 use std::collections::BTreeMap;
 use types::Type;
 

@@ -27,7 +27,7 @@ use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::pipeline::metadata::{self, Metadata, NameRule};
 use crate::release::{Release, V1_33};
-pub use conversion::has_invalid_ca_bundle;
+pub use conversion::{client_config, has_invalid_ca_bundle};
 pub use defaults::coerce_all;
 pub use options::{TYPES, schemas};
 

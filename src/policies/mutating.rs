@@ -38,7 +38,8 @@ impl From<String> for Failure {
     }
 }
 
-/// Lets all policies change the object of a create or update; the findings say which did.
+/// Lets all policies change the object of a create or update, in the round that `reinvocation` is in; the findings say which
+/// did.
 ///
 /// # Errors
 /// The refusal of the request.
@@ -48,24 +49,20 @@ pub fn mutate(
     object: &mut Value,
     cluster: &dyn Cluster,
     findings: &mut Findings,
+    reinvocation: &mut Reinvocation,
 ) -> Result<bool, Refused> {
     let before = object.clone();
-    let mut reinvocation = Reinvocation::default();
-    admit(hooks, request, object, cluster, findings, &mut reinvocation)?;
-    if reinvocation.requested {
-        reinvocation.running = true;
-        admit(hooks, request, object, cluster, findings, &mut reinvocation)?;
-    }
+    admit(hooks, request, object, cluster, findings, reinvocation)?;
     Ok(*object != before)
 }
 
 /// The state kept between the two rounds (`policyReinvokeContext`).
 #[derive(Debug, Default)]
-struct Reinvocation {
+pub struct Reinvocation {
     /// Whether this is the second round.
-    running: bool,
+    pub running: bool,
     /// Whether a second round is needed.
-    requested: bool,
+    pub requested: bool,
     /// The object after the last round.
     output: Option<Value>,
     /// The invocations that may be repeated.

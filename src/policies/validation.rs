@@ -8,7 +8,7 @@
 //! params         paramKind and paramRef
 //! expressions    expressions, new and stored ones
 //! conditions     match conditions and variables
-//! validating, mutating, binding
+//! validating, mutating, binding, webhooks
 //! ```
 //!
 //! Texts that changed between releases are those of the sources that were read: of 1.31 and 1.32 during their development, and of
@@ -23,6 +23,7 @@ mod resources;
 mod selector;
 mod validating;
 mod values;
+mod webhooks;
 
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::{Release, V1_36, V1_37};
@@ -47,6 +48,9 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
         "ValidatingAdmissionPolicy" => validating::validate(name, spec, old_spec, &mut errors),
         "MutatingAdmissionPolicy" => mutating::validate(spec, old_spec, &mut errors),
         "ValidatingAdmissionPolicyBinding" => binding::validate_validating(spec, &mut errors),
+        "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => {
+            webhooks::validate(object, old, release, &mut errors);
+        }
         "MutatingAdmissionPolicyBinding" => binding::validate_mutating(spec, &mut errors),
         _ => {}
     }

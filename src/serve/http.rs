@@ -3,9 +3,10 @@
 use super::access::Refused;
 use super::clock::now;
 use super::stream::Stream;
+use super::webhooks::{MOST_ATTEMPTS, Webhooks};
 use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
-use crate::server::{self, Format, Method, Reply, ResponseBody, Watch};
+use crate::server::{self, Call, Calls, Format, Method, Reply, ResponseBody, Watch};
 use crate::text;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
@@ -18,6 +19,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// A response to be sent.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -72,7 +74,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         }
     };
     let Ok(bytes) = body else { return plain(StatusCode::BAD_REQUEST, "the body of the request did not arrive") };
-    let working = permit(&service.intake.working, bytes.len() > SMALL).await;
+    let is_long = bytes.len() > SMALL;
     let text = |name: HeaderName| header_text(&parts.headers, &name);
     let request = server::Request {
         method,
@@ -86,24 +88,52 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         now: now(),
     };
     let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
-    let answered = tokio::task::spawn_blocking(move || {
-        let answer = handle(&service, &request);
-        drop(working);
-        answer
-    });
-    match answered.await {
-        Ok(answer) => unless_known(answer, known.as_deref()),
-        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
+    match answered(&service, Arc::new(request), is_long).await {
+        Some(answer) => unless_known(answer, known.as_deref()),
+        None => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
     }
 }
 
-fn handle(service: &Service, request: &server::Request) -> Answer {
-    if service.read_only && read_only::writes(request.method, &request.path) {
-        return refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL);
+/// Handles a request on threads with large stacks, and calls the webhooks that it needs in between. `None` if a thread
+/// panicked.
+async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
+    let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
+    let deadline = Instant::now() + PATIENCE;
+    for _ in 0..MOST_ATTEMPTS {
+        let working = permit(&service.intake.working, is_long).await;
+        let attempt = (Arc::clone(service), Arc::clone(&request), calls.clone());
+        let handled = tokio::task::spawn_blocking(move || {
+            let (service, request, calls) = attempt;
+            let handled = handle(&service, &request, &calls);
+            drop(working);
+            handled
+        });
+        let pending = match handled.await.ok()? {
+            Handled::Answer(answer) => return Some(answer),
+            Handled::Pending(pending) => pending,
+        };
+        let Some(webhooks) = &service.webhooks else { break };
+        if tokio::time::timeout_at(deadline, webhooks.answer(&calls, pending)).await.is_err() {
+            break;
+        }
     }
-    let response = match service.server.reply(request) {
+    Some(write(server::Response::timeout()))
+}
+
+/// What became of an attempt to handle a request.
+enum Handled {
+    Answer(Answer),
+    Pending(Vec<Call>),
+}
+
+fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handled {
+    if service.read_only && read_only::writes(request.method, &request.path) {
+        return Handled::Answer(refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL));
+    }
+    let response = match service.server.reply_with(request, calls) {
         Reply::Whole(response) => response,
-        Reply::Stream(watch) => return stream(*watch),
+        Reply::Stream(watch) => return Handled::Answer(stream(*watch, service.webhooks.clone())),
+        Reply::Pending(pending) => return Handled::Pending(pending),
     };
     if service.server.has_work_for_controllers() {
         service.controllers.notify_one();
@@ -111,12 +141,12 @@ fn handle(service: &Service, request: &server::Request) -> Answer {
     // Checked after the request: it may have stored or read something that could not be persisted.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
         let message = format!("{failure}: make room and start again; what was answered before is kept");
-        return refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
+        return Handled::Answer(refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message));
     }
     if let Some(record) = &service.record {
         record.exchange(request, &response);
     }
-    write(response)
+    Handled::Answer(write(response))
 }
 
 /// Acquires a permit for a long body, if one is needed. The semaphore is never closed.
@@ -197,9 +227,9 @@ fn write(answer: server::Response) -> Answer {
 }
 
 /// Streams a watch as long as its client reads.
-fn stream(watch: Watch) -> Answer {
+fn stream(watch: Watch, webhooks: Option<Webhooks>) -> Answer {
     let warnings = watch.warnings().to_vec();
-    let mut response = Response::new(BoxBody::new(Stream::new(watch)));
+    let mut response = Response::new(BoxBody::new(Stream::new(watch, webhooks.unwrap_or_default())));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));

@@ -2,7 +2,8 @@
 //! cost little.
 
 use super::clock::now;
-use crate::server::Watch;
+use super::webhooks::Webhooks;
+use crate::server::{Progress, Watch};
 use hyper::body::{Body, Bytes, Frame};
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,18 +21,21 @@ pub(super) struct Stream {
     watch: Watch,
     end: Pin<Box<Sleep>>,
     bookmarks: Option<Interval>,
+    webhooks: Webhooks,
+    /// The calls that the next event needs.
+    calling: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
 }
 
 impl Stream {
     /// Starts the timers.
-    pub fn new(watch: Watch) -> Self {
+    pub fn new(watch: Watch, webhooks: Webhooks) -> Self {
         let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
         let bookmarks = watch.wants_bookmarks().then(|| {
             let mut interval = time::interval_at(time::Instant::now() + BOOKMARKS, BOOKMARKS);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        Self { end: Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT))), bookmarks, watch }
+        Self { end: Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT))), bookmarks, watch, webhooks, calling: None }
     }
 }
 
@@ -47,10 +51,22 @@ impl Body for Stream {
         if self.end.as_mut().poll(context).is_ready() {
             return Poll::Ready(None);
         }
-        match self.watch.poll(now(), context) {
-            Poll::Ready(Some(text)) => return frame(text),
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending => {}
+        loop {
+            if let Some(calling) = &mut self.calling {
+                if calling.as_mut().poll(context).is_pending() {
+                    return Poll::Pending;
+                }
+                self.calling = None;
+            }
+            match self.watch.poll(now(), context) {
+                Poll::Ready(Some(Progress::Event(text))) => return frame(text),
+                Poll::Ready(Some(Progress::Pending(pending))) => {
+                    let (webhooks, calls) = (self.webhooks.clone(), self.watch.calls().clone());
+                    self.calling = Some(Box::pin(async move { webhooks.answer(&calls, pending).await }));
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => break,
+            }
         }
         while let Some(bookmarks) = &mut self.bookmarks
             && bookmarks.poll_tick(context).is_ready()

@@ -19,6 +19,7 @@ use crate::cel::value::Authorizer;
 use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::model::Family;
+use crate::policies::mutating;
 use crate::server::http::status::Refusal;
 use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
@@ -60,7 +61,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
 
     /// Changes the object before validation. On update, the object already has the managedFields of the write; on
     /// create, it has neither uid nor creationTimestamp, and no name if the name is to be generated. Not called for
-    /// deletions.
+    /// deletions. Called a second time if a plugin requests it (`admission/reinvocation.go`).
     ///
     /// # Errors
     /// Returns a refusal if the plugin rejects the request.
@@ -70,6 +71,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _object: &mut Value,
         _cluster: &Cluster<'_>,
         _report: &mut Report,
+        _reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         Ok(Mutation::Unchanged)
     }
@@ -101,6 +103,15 @@ pub(super) trait Plugin: Debug + Send + Sync {
     ) -> Result<(), Refusal> {
         Ok(())
     }
+}
+
+/// What is kept of the first round of mutating plugins for the second one.
+#[derive(Debug, Default)]
+pub(super) struct Reinvocation {
+    /// That of policies, which says whether this is the second round and whether one is needed.
+    pub policies: mutating::Reinvocation,
+    /// That of webhooks.
+    pub webhooks: webhooks::Reinvoked,
 }
 
 /// The admission plugins of a server, in call order.

@@ -165,7 +165,7 @@ mod tests {
     fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
         match server.reply(&Request::new(method, path, body)) {
             Reply::Whole(response) => response,
-            Reply::Stream(_) => panic!("{path} is no watch"),
+            other => panic!("{path}: {other:?}"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Shows objects that this server does not store, such as objects of a live cluster or of a dry run, as this server
 //! would return them.
 
+use crate::server::calls::Calls;
 use crate::server::http::options::IncludeObject;
 use crate::server::http::table;
 use crate::server::strategy::scale;
@@ -27,7 +28,7 @@ impl Server {
     /// decoded.
     pub fn read_of(&self, definition: &str, version: &str, object: &Value) -> Option<Result<Value, String>> {
         let serving = self.serving_of(definition)?;
-        let read = serving.decode_stored(object, serving.version(version)?);
+        let read = serving.decode_stored(object, serving.version(version)?, &Calls::default());
         Some(read.map(|shown| shown.unwrap_or_else(|| object.clone())).map_err(|refusal| refusal.message))
     }
 

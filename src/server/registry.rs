@@ -1,6 +1,7 @@
 //! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
 //! a [`Strategy`](strategy::Strategy) holds what differs between resources, and [`store`] replaces etcd.
 
+mod corrupt;
 mod create;
 pub(in crate::server) mod decode;
 mod delete;

@@ -3,6 +3,7 @@
 
 use crate::crd;
 use crate::pipeline::{self, Verdict};
+use crate::server::calls::Calls;
 use crate::server::registry::metadata;
 use crate::server::registry::revision::parse_revision;
 use crate::server::registry::store;
@@ -94,7 +95,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
     let storage = serving.storage().unwrap_or(own);
     // Decoding fails for an object that the server could not read back.
-    let read = serving.decode_stored(&object, storage).map_err(|refusal| refusal.message)?;
+    let read = serving.decode_stored(&object, storage, &Calls::default()).map_err(|refusal| refusal.message)?;
     Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
 }
 

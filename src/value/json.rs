@@ -126,6 +126,18 @@ pub fn write_string(out: &mut String, s: &str) {
     out.push('"');
 }
 
+/// The name of a value's type in the errors of `encoding/json`.
+pub fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,8 @@ fn conditions(
         return Ok(Decision::Called(matched.clone()));
     }
     let convert = |object: Option<&Value>| {
-        let other = object.filter(|_| matched.kind != request.kind);
+        let wanted = matched.kind.api_version();
+        let other = object.filter(|object| object.str_at(&["apiVersion"]) != Some(&wanted));
         other.map(|object| cluster.convert(object, &matched.resource, &matched.kind)).transpose()
     };
     let internal = |why: String| Failure::Server(Refused::Internal(why));

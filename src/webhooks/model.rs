@@ -3,10 +3,12 @@
 //!
 //! A missing field has the server's default, so that configurations that no server stored can be read, too.
 
+use crate::crd::{WebhookClientConfig, webhook_client_config as client_config};
 use crate::policies::compile::{Expression, conditions};
 use crate::policies::model::{FailurePolicy, Family, MatchResources};
 use crate::release::Release;
 use crate::value::Value;
+use std::sync::Arc;
 
 /// The kind of the configurations of a family.
 pub fn configuration_kind(family: Family) -> &'static str {
@@ -39,7 +41,20 @@ pub struct Webhook {
     pub conditions: Vec<Expression>,
     /// `failurePolicy`
     pub failure_policy: FailurePolicy,
+    /// `clientConfig`
+    pub target: Arc<WebhookClientConfig>,
+    /// `timeoutSeconds`
+    pub timeout_seconds: u64,
+    /// `sideEffects`
+    pub side_effects: Option<String>,
+    /// `admissionReviewVersions`
+    pub review_versions: Vec<String>,
+    /// `reinvocationPolicy` is `IfNeeded`.
+    pub reinvoked_if_needed: bool,
 }
+
+/// The default of `timeoutSeconds`.
+const TIMEOUT_SECONDS: u64 = 10;
 
 impl Webhook {
     /// The webhooks of a configuration, in order.
@@ -54,6 +69,7 @@ impl Webhook {
         let conditions_of = webhook.get("matchConditions").and_then(Value::as_array).unwrap_or_default();
         let expressions = conditions_of.iter().map(|c| c.str_at(&["expression"]).unwrap_or_default().to_owned());
         let expressions: Vec<String> = expressions.collect();
+        let versions = webhook.get("admissionReviewVersions").and_then(Value::as_array).unwrap_or_default();
         Self {
             family,
             configuration: configuration.to_owned(),
@@ -61,6 +77,15 @@ impl Webhook {
             criteria: MatchResources::of_webhook(webhook, release),
             conditions: conditions(&expressions, release),
             failure_policy: FailurePolicy::read(text("failurePolicy")),
+            target: Arc::new(client_config(webhook.get("clientConfig").unwrap_or(&Value::Null))),
+            timeout_seconds: webhook
+                .get("timeoutSeconds")
+                .and_then(Value::as_int)
+                .and_then(|seconds| u64::try_from(seconds).ok())
+                .unwrap_or(TIMEOUT_SECONDS),
+            side_effects: text("sideEffects").map(str::to_owned),
+            review_versions: versions.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            reinvoked_if_needed: text("reinvocationPolicy") == Some("IfNeeded"),
         }
     }
 }

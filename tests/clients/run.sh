@@ -8,7 +8,8 @@ work=${CRDX_CLIENTS_DIR:-${TMPDIR:-/tmp}/crdx-clients}
 mkdir -p "$work"
 failed=0
 
-# client NAME COMMAND... : runs it against a server of its own
+# client NAME COMMAND... : runs it against a server of its own, with the flags in $flags
+flags=()
 client() {
     local name=$1 url
     shift
@@ -17,7 +18,7 @@ client() {
         "$@" "$target" || { echo "FAILED: $name"; failed=1; }
         return
     fi
-    coproc SERVE { exec "$target" serve --port 0; }
+    coproc SERVE { exec "$target" serve --port 0 "${flags[@]}"; }
     local pid=$SERVE_PID
     read -r url <&"${SERVE[0]}"
     "$@" "$url" || { echo "FAILED: $name"; failed=1; }
@@ -30,6 +31,11 @@ target=${1:?usage: tests/clients/run.sh BINARY|URL}
 
 if command -v go >/dev/null; then
     if (cd "$here/go" && go build -o "$work/go-client" .); then client "client-go, controller-runtime" "$work/go-client"; else failed=1; fi
+    if [[ $target != http* ]]; then
+        flags=(--admission)
+        if (cd "$here/go" && go build -o "$work/webhooks" ./webhooks); then client "webhooks of controller-runtime" "$work/webhooks"; else failed=1; fi
+        flags=()
+    fi
     if (cd "$here/../../examples/clients/go" && go vet ./... && PATH="$(dirname "$target"):$PATH" go test -count=1 ./...); then :; else failed=1; fi
 else
     echo "skipped: there is no go"

@@ -2,6 +2,7 @@
 
 use super::{Cluster, KubernetesVersion, Reading};
 use crate::policies::authorizer::Rules;
+use crate::serve::WebhookService;
 use clap::Args as ClapArgs;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ use std::path::PathBuf;
 
   # Stored objects that survive the end of the process
   kubectl crdx serve --state cluster.jsonl
+
+  # With admission policies and with the webhooks of an operator that runs here
+  kubectl crdx serve --admission --load config/ --webhook-service system/webhook-service=https://127.0.0.1:9443
 
   # For tests that want a kubeconfig
   kubectl crdx serve --print-kubeconfig > kubeconfig")]
@@ -55,7 +59,8 @@ pub struct Serve {
     /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it is used
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
-    /// Store and enforce admission policies (validating and mutating); serve them, their bindings, namespaces and config maps
+    /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps, and
+    /// call admission webhooks and the conversion webhooks of CRDs
     #[arg(long)]
     pub admission: bool,
     /// Store policies that a full API server refuses, such as those whose expressions do not compile
@@ -70,6 +75,10 @@ pub struct Serve {
     /// What `authorizer` answers in policies: `allow` (the default), `deny`, or a YAML file with rules
     #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = super::policies::authorizer)]
     pub authorizer: Option<Rules>,
+    /// Where webhooks that name a service of the cluster are: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` for one
+    /// without TLS; may be repeated
+    #[arg(long = "webhook-service", value_name = "SERVICE=URL", requires = "admission", value_parser = webhook_service)]
+    pub webhook_services: Vec<(String, String, WebhookService)>,
     /// Keep all stored objects in this file between runs
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -92,4 +101,12 @@ fn gate(text: &str) -> Result<(String, bool), String> {
     let (name, value) = text.split_once('=').ok_or("give NAME=true or NAME=false")?;
     let enabled = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
     Ok((name.to_owned(), enabled))
+}
+
+/// Reads `NAMESPACE/NAME=URL`.
+fn webhook_service(text: &str) -> Result<(String, String, WebhookService), String> {
+    let wrong = "give NAMESPACE/NAME=https://HOST:PORT";
+    let (service, url) = text.split_once('=').ok_or(wrong)?;
+    let (namespace, name) = service.split_once('/').filter(|(a, b)| !a.is_empty() && !b.is_empty()).ok_or(wrong)?;
+    Ok((namespace.to_owned(), name.to_owned(), WebhookService::read(url)?))
 }

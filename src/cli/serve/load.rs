@@ -4,7 +4,7 @@
 use crate::cli::args;
 use crate::cli::progress::Progress;
 use crate::cli::terminal;
-use crate::cluster::{self, Connection, Error, Query, Resource, Target};
+use crate::cluster::{self, Connection, Error, Query, Resource};
 use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::{StoredAt, TempStore};
@@ -12,8 +12,10 @@ use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::convert;
+use crate::policies;
 use crate::release::Release;
-use crate::server::{Response, ResponseBody, Server, Timestamp};
+use crate::serve::Webhooks;
+use crate::server::{Request, Response, ResponseBody, Server, Timestamp};
 use crate::simulation::builtin;
 use crate::text::Position;
 use crate::value::Value;
@@ -39,13 +41,24 @@ pub fn release(args: &args::Serve) -> Release {
 ///
 /// # Errors
 /// All problems: those of whole files, and with `--strict-load` those of single documents.
-pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), Vec<String>> {
+pub fn files(
+    server: &Server,
+    webhooks: Option<&Webhooks>,
+    args: &args::Serve,
+    now: Timestamp,
+) -> Result<(), Vec<String>> {
     if args.load.is_empty() && args.kustomize.is_empty() {
         return Ok(());
     }
     let options = args.reading.options();
-    let mut load =
-        Load { server, args, now, temp_store: TempStore::default(), pending: Vec::new(), problems: Vec::new() };
+    let mut load = Load {
+        target: Target { server, webhooks },
+        args,
+        now,
+        temp_store: TempStore::default(),
+        pending: Vec::new(),
+        problems: Vec::new(),
+    };
     let entries = Sources::open(&args.load, options.clone(), Required::Object, "--load");
     let progress = Progress::new(true);
     for entry in progress.count(entries.and_kustomizations(&args.kustomize)) {
@@ -66,9 +79,23 @@ pub fn files(server: &Server, args: &args::Serve, now: Timestamp) -> Result<(), 
     if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }
 
+/// The server that takes the objects, and the webhooks that it calls.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    server: &'a Server,
+    webhooks: Option<&'a Webhooks>,
+}
+
+impl Target<'_> {
+    fn handle(&self, request: &Request) -> Result<Response, String> {
+        let Some(webhooks) = self.webhooks else { return Ok(self.server.handle(request)) };
+        webhooks.handle(self.server, request).map_err(|error| format!("webhooks cannot be called: {error}"))
+    }
+}
+
 /// Applies documents: CRDs at once, other objects once all CRDs exist.
 struct Load<'a> {
-    server: &'a Server,
+    target: Target<'a>,
     args: &'a args::Serve,
     now: Timestamp,
     temp_store: TempStore,
@@ -106,7 +133,7 @@ impl Load<'_> {
             return Ok(());
         }
         let applied = definition(document.value)
-            .and_then(|crd| apply(self.server, request::DEFINITIONS, crd, self.request_options()));
+            .and_then(|crd| apply(self.target, request::DEFINITIONS, crd, self.request_options()));
         if let Err(problem) = applied {
             self.leave_out(format!("{source}:{position}: {problem}"));
         }
@@ -114,7 +141,7 @@ impl Load<'_> {
     }
 
     fn objects(&mut self) -> Result<(), Vec<String>> {
-        let plurals = plurals(self.server, self.request_options());
+        let plurals = plurals(self.target.server, self.request_options());
         for Pending { stored_at, source, position } in std::mem::take(&mut self.pending) {
             let object = self.temp_store.get(stored_at).map_err(|error| vec![unkept(&error)])?;
             let place = format!("{source}:{position}");
@@ -139,7 +166,7 @@ impl Load<'_> {
         let own = object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
         let namespace = own.or(self.args.cluster.namespace.as_deref()).unwrap_or("default").to_owned();
         let path = request::collection(group, version, plural, namespaced.then_some(namespace.as_str()));
-        apply(self.server, &path, object, self.request_options())
+        apply(self.target, &path, object, self.request_options())
     }
 }
 
@@ -156,9 +183,14 @@ fn definition(crd: Value) -> Result<Value, String> {
 }
 
 /// Creates an object, or applies it if it exists.
-fn apply(server: &Server, collection: &str, mut object: Value, request_options: RequestOptions) -> Result<(), String> {
+fn apply(
+    target: Target<'_>,
+    collection: &str,
+    mut object: Value,
+    request_options: RequestOptions,
+) -> Result<(), String> {
     request::remove_server_metadata(&mut object);
-    let response = server.handle(&request::create(collection, object.clone(), request_options));
+    let response = target.handle(&request::create(collection, object.clone(), request_options))?;
     if response.code != 409 {
         return accepted(&response);
     }
@@ -173,7 +205,7 @@ fn apply(server: &Server, collection: &str, mut object: Value, request_options: 
         object,
         request_options,
     );
-    accepted(&server.handle(&apply))
+    accepted(&target.handle(&apply)?)
 }
 
 fn accepted(response: &Response) -> Result<(), String> {
@@ -193,11 +225,23 @@ fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
         let namespaced = crd.str_at(&["spec", "scope"]) == Some("Namespaced");
         ((text(&["spec", "group"]), text(&["spec", "names", "kind"])), (text(&["spec", "names", "plural"]), namespaced))
     };
-    crds.iter().map(of).collect()
+    let mut plurals: Plurals = crds.iter().map(of).collect();
+    // With admission some kinds of Kubernetes are served, too.
+    for (group, path) in [("", "/api/v1"), (policies::GROUP, "/apis/admissionregistration.k8s.io/v1")] {
+        let ResponseBody::Json(list) = &server.handle(&request::read(path, request_options)).body else { continue };
+        for resource in list.get("resources").and_then(Value::as_array).unwrap_or_default() {
+            let text = |key: &str| resource.str_at(&[key]).unwrap_or_default().to_owned();
+            if !text("name").contains('/') {
+                let namespaced = resource.get("namespaced").and_then(Value::as_bool).unwrap_or_default();
+                plurals.entry((group.to_owned(), text("kind"))).or_insert((text("name"), namespaced));
+            }
+        }
+    }
+    plurals
 }
 
 /// Copies a cluster's CRDs and their objects. Objects that may not be read are reported and left out.
-pub fn cluster(server: &Server, target: &Target, now: Timestamp) -> Result<(), String> {
+pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Result<(), String> {
     let cluster = Connection::open(target, terminal::warn).map_err(|e| e.text())?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {

@@ -140,24 +140,29 @@ fn selectable_fields(v: &Value) -> Vec<String> {
     list(v, "selectableFields").iter().map(|v| text(v, "jsonPath")).collect()
 }
 
+/// Reads a `clientConfig`, which admission webhooks have, too.
+pub fn webhook_client_config(v: &Value) -> WebhookClientConfig {
+    WebhookClientConfig {
+        url: optional_text(v, "url"),
+        service: present(v, "service").map(|v| ServiceReference {
+            namespace: text(v, "namespace"),
+            name: text(v, "name"),
+            path: optional_text(v, "path"),
+            port: small_integer(v, "port"),
+        }),
+        ca_bundle: get(v, "caBundle")
+            .as_str()
+            .and_then(|text| Encoding::Standard.decode(text).ok())
+            .unwrap_or_default(),
+    }
+}
+
 fn conversion(v: &Value, beta: bool) -> Conversion {
     let webhook = if beta { v } else { get(v, "webhook") };
     let config_key = if beta { "webhookClientConfig" } else { "clientConfig" };
     Conversion {
         strategy: text(v, "strategy"),
-        client_config: present(webhook, config_key).map(|v| WebhookClientConfig {
-            url: optional_text(v, "url"),
-            service: present(v, "service").map(|v| ServiceReference {
-                namespace: text(v, "namespace"),
-                name: text(v, "name"),
-                path: optional_text(v, "path"),
-                port: small_integer(v, "port"),
-            }),
-            ca_bundle: get(v, "caBundle")
-                .as_str()
-                .and_then(|text| Encoding::Standard.decode(text).ok())
-                .unwrap_or_default(),
-        }),
+        client_config: present(webhook, config_key).map(webhook_client_config),
         review_versions: texts(webhook, "conversionReviewVersions"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::enum_text::enum_text;
 use super::options::Options;
-use crate::crd::{Conversion, ServiceReference, Spec};
+use crate::crd::{Conversion, ServiceReference, Spec, WebhookClientConfig};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::value::base64::Encoding;
@@ -35,13 +35,7 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
     match &conversion.client_config {
         None => errors.push(FieldError::required(&config_path, "required when strategy is set to Webhook")),
         Some(config) => {
-            match (&config.url, &config.service) {
-                (None, None) | (Some(_), Some(_)) => {
-                    errors.push(FieldError::required(&config_path, "exactly one of url or service is required"));
-                }
-                (Some(url), None) => webhook_url(url, &config_path.child("url"), errors),
-                (None, Some(s)) => service(s, &config_path.child("service"), errors),
-            }
+            client_config(config, &config_path, errors);
             if !config.ca_bundle.is_empty()
                 && !options.invalid_ca_bundle
                 && let Err(e) = super::ca_bundle::check(&config.ca_bundle)
@@ -52,6 +46,17 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
         }
     }
     review_versions(&conversion.review_versions, options, &versions_path, errors);
+}
+
+/// Adds the errors of the `clientConfig` of a conversion or admission webhook.
+pub fn client_config(config: &WebhookClientConfig, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    match (&config.url, &config.service) {
+        (None, None) | (Some(_), Some(_)) => {
+            errors.push(FieldError::required(path, "exactly one of url or service is required"));
+        }
+        (Some(url), None) => webhook_url(url, &path.child("url"), errors),
+        (None, Some(s)) => service(s, &path.child("service"), errors),
+    }
 }
 
 /// Returns true if the CRD has an invalid CA bundle.

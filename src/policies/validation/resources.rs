@@ -57,8 +57,8 @@ pub fn validate_mutating_operations(value: &Value, path: &FieldPath<'_>, release
     }
 }
 
-/// `validateNamedRuleWithOperations`
-fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
+/// `validateNamedRuleWithOperations`, and `validateRuleWithOperations` of webhooks, which has no names.
+pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = rule;
     let names_path = path.child("resourceNames");
     let mut seen = BTreeSet::new();

@@ -4,6 +4,7 @@
 use super::{GroupVersionKind, GroupVersionResource};
 use crate::pipeline;
 use crate::release::Release;
+use crate::server::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::registry::{metadata, store};
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
@@ -16,6 +17,8 @@ use std::sync::{Arc, PoisonError};
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Cluster<'a> {
     server: &'a Server,
+    /// What webhooks answered.
+    pub calls: &'a Calls,
     /// The time of the request.
     #[expect(dead_code, reason = "policies may ask for it")]
     pub now: Timestamp,
@@ -65,9 +68,8 @@ impl Resource {
     ///
     /// # Errors
     /// Returns a refusal if the CRD has no version with the object's apiVersion.
-    #[cfg_attr(not(test), expect(dead_code, reason = "webhooks are sent converted objects"))]
-    pub fn convert(&self, object: &Value) -> Result<Value, Refusal> {
-        self.serving.convert(object.clone(), &self.version)
+    pub fn convert(&self, object: &Value, calls: &Calls) -> Result<Value, Refusal> {
+        self.serving.convert_type(object.clone(), &self.serving.api_version(&self.version), calls)
     }
 
     /// Sets the schema's defaults in an object of this version.
@@ -79,16 +81,16 @@ impl Resource {
     ///
     /// # Errors
     /// Returns a refusal if the stored object cannot be converted to this version.
-    pub fn get(&self, namespace: &str, name: &str) -> Result<Option<Arc<Value>>, Refusal> {
+    pub fn get(&self, namespace: &str, name: &str, calls: &Calls) -> Result<Option<Arc<Value>>, Refusal> {
         let stored = self.serving.objects.get(&store::key(namespace, name));
-        stored.map(|stored| self.serving.read(&stored, &self.version)).transpose()
+        stored.map(|stored| self.serving.read(&stored, &self.version, calls)).transpose()
     }
 }
 
 impl<'a> Cluster<'a> {
     /// Creates a view of the server at the time of a request.
-    pub fn new(server: &'a Server, now: Timestamp) -> Self {
-        Self { server, now }
+    pub fn new(server: &'a Server, calls: &'a Calls, now: Timestamp) -> Self {
+        Self { server, calls, now }
     }
 
     /// The rule that decides which namespaces exist; `None` if the server does not model namespaces and accepts every
@@ -120,7 +122,7 @@ impl Cluster<'_> {
     }
 
     /// All served versions of a resource, in the order of the CRD.
-    #[cfg_attr(not(test), expect(dead_code, reason = "webhooks ask for it"))]
+    #[cfg(test)]
     pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
         let served = serving.versions.iter().filter(|version| version.served);
@@ -148,7 +150,7 @@ impl Cluster<'_> {
         let serving = &resource.serving;
         let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
         let (found, _) = serving.objects.list(&prefix, "", &self.server.revision);
-        found.iter().map(|(_, stored)| serving.read(stored, &resource.version)).collect()
+        found.iter().map(|(_, stored)| serving.read(stored, &resource.version, self.calls)).collect()
     }
 
     fn find(&self, version: &str, is: impl Fn(&Serving) -> bool) -> Option<Resource> {

@@ -2,7 +2,7 @@
 //! not exist or is being deleted.
 
 use super::cluster::is_terminating;
-use super::{Attributes, Cluster, Mutation, Operation, Plugin, Report};
+use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::strategy::namespace::{Namespaces, RESOURCE};
 use crate::value::Value;
@@ -23,6 +23,7 @@ impl Plugin for NamespaceLifecycle {
         _: &mut Value,
         cluster: &Cluster<'_>,
         _: &mut Report,
+        _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         let Attributes { resource, namespace, name, .. } = *attributes;
         let of = GroupResource { group: resource.group, resource: resource.resource };

@@ -2,7 +2,7 @@
 //! change, and implement the view of the server that policies read.
 
 use super::view::{View, own_resource};
-use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Report};
+use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::cel::value::Authorizer;
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
@@ -140,6 +140,7 @@ impl Plugin for MutatingAdmissionPolicy {
         object: &mut Value,
         cluster: &Cluster<'_>,
         report: &mut Report,
+        reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         if !cluster.release().enables(Gate::MutatingAdmissionPolicy) {
             return Ok(Mutation::Unchanged);
@@ -150,8 +151,9 @@ impl Plugin for MutatingAdmissionPolicy {
         }
         let request = request_of(attributes);
         let view = self.0.view(cluster);
-        let changed = mutating::mutate(&hooks, &request, object, &view, &mut report.policies)
-            .map_err(|refused| refusal(attributes, refused))?;
+        let changed =
+            mutating::mutate(&hooks, &request, object, &view, &mut report.policies, &mut reinvocation.policies)
+                .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
     }
 }

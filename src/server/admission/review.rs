@@ -1,6 +1,6 @@
 //! Runs the admission chain for one write.
 
-use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Report, RequestScope};
+use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Reinvocation, Report, RequestScope};
 use crate::apply::managed::Managed;
 use crate::policies::findings::Findings;
 use crate::server::http::context::Context;
@@ -45,22 +45,42 @@ impl Review<'_> {
         }
         let managed_fields = metadata::get(object, "managedFields").cloned();
         let mut outcome = Mutation::Unchanged;
-        let server = ctx.server;
-        for plugin in server.admission.handling(self.operation) {
-            let (namespace, name) = self.address(ctx, Some(object));
-            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
-                plugin.mutate(attributes, object, cluster, report)
-            })?;
-            if mutation == Mutation::Changed {
-                outcome = Mutation::Changed;
-                default(object);
+        let mut reinvocation = Reinvocation::default();
+        loop {
+            self.mutate_once(ctx, old, object, default, (&mut reinvocation, &mut outcome))?;
+            if reinvocation.policies.running || !reinvocation.policies.requested {
+                break;
             }
+            reinvocation.policies.running = true;
         }
         if outcome == Mutation::Changed {
             restore_managed_fields(ctx, object, managed_fields);
             decode::dedup_owners(ctx, object, true);
         }
         Ok(outcome)
+    }
+
+    /// One round of all mutating plugins.
+    fn mutate_once(
+        &self,
+        ctx: &mut Context<'_>,
+        old: Option<&Value>,
+        object: &mut Value,
+        default: &dyn Fn(&mut Value),
+        (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
+    ) -> Result<(), Refusal> {
+        let server = ctx.server;
+        for plugin in server.admission.handling(self.operation) {
+            let (namespace, name) = self.address(ctx, Some(object));
+            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.mutate(attributes, object, cluster, report, reinvocation)
+            })?;
+            if mutation == Mutation::Changed {
+                *outcome = Mutation::Changed;
+                default(object);
+            }
+        }
+        Ok(())
     }
 
     /// Shows the plugins a typed object before it is validated.
@@ -108,7 +128,7 @@ impl Review<'_> {
         let mut report = Report::default();
         let result = question(
             &self.attributes(ctx, namespace, name, old),
-            &Cluster::new(ctx.server, ctx.request.now),
+            &Cluster::new(ctx.server, &ctx.calls, ctx.request.now),
             &mut report,
         );
         for warning in report.warnings {
@@ -117,6 +137,8 @@ impl Review<'_> {
         if report.policies != Findings::default() {
             ctx.trace.policies.get_or_insert_default().append(report.policies);
         }
+        // A plugin may go on where it could not read an object.
+        ctx.calls.check()?;
         result
     }
 

@@ -50,6 +50,7 @@ impl Plugin for Recorder {
         object: &mut Value,
         _: &Cluster<'_>,
         _: &mut Report,
+        _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         self.record("mutate", attributes, Some(object));
         match object.str_at(&["metadata", "labels", "do"]) {
@@ -259,18 +260,19 @@ fn plugins_find_resources_and_objects() {
     let (server, _) = server();
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
     let server = server.with_namespaces(crate::server::Namespaces::OnDemand, &[], Timestamp::default());
-    let cluster = Cluster::new(&server, Timestamp::default());
+    let calls = crate::server::Calls::default();
+    let cluster = Cluster::new(&server, &calls, Timestamp::default());
     assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
     assert!(cluster.namespace("ns").is_none());
     assert!(cluster.resource("", "v1", "namespaces").is_some_and(|namespaces| !namespaces.is_namespaced()));
     let [kites] = &cluster.versions("toys.example.com", "kites")[..] else { panic!("one version") };
     assert_eq!((kites.resource().resource, kites.kind().kind, kites.is_namespaced()), ("kites", "Kite", true));
-    let mut found = Arc::unwrap_or_clone(kites.get("ns", "a").unwrap().unwrap());
-    assert!(kites.get("other", "a").unwrap().is_none());
+    let mut found = Arc::unwrap_or_clone(kites.get("ns", "a", &calls).unwrap().unwrap());
+    assert!(kites.get("other", "a", &calls).unwrap().is_none());
     found.as_object_mut().unwrap().insert("spec".to_owned(), object([("x", Value::Int(1))]));
     kites.default(&mut found);
     assert_eq!(found.str_at(&["spec", "colour"]), Some("red"));
-    assert_eq!(kites.convert(&found).unwrap().at(&["spec", "x"]), None);
+    assert_eq!(kites.convert(&found, &calls).unwrap(), found);
     assert!(kites.merge_type().resolve().map.is_some());
 }
 

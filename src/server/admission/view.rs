@@ -55,7 +55,7 @@ impl request::Cluster for View<'_> {
         let namespace = namespace.unwrap_or_default();
         match name {
             // A param that cannot be converted is one that is not there.
-            Some(name) => found.get(namespace, name).ok().flatten().into_iter().collect(),
+            Some(name) => found.get(namespace, name, self.cluster.calls).ok().flatten().into_iter().collect(),
             None => self.cluster.list(&found, namespace).unwrap_or_default(),
         }
     }
@@ -95,11 +95,10 @@ impl request::Cluster for View<'_> {
         if all.iter().all(|found| found.resource().version != version) {
             return Err(format!("request to convert CR from an invalid group/version: {have}"));
         }
-        let mut converted = object.clone();
-        if let Some(members) = converted.as_object_mut() {
-            members.insert("apiVersion".to_owned(), wanted.into());
+        match all.iter().find(|found| found.resource().version == kind.version) {
+            Some(found) => found.convert(object, self.cluster.calls).map_err(|refusal| refusal.message),
+            None => Err(format!("request to convert CR to an invalid group/version: {wanted}")),
         }
-        Ok(converted)
     }
 
     fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) {

@@ -1,21 +1,27 @@
 //! `MutatingAdmissionWebhook` and `ValidatingAdmissionWebhook` as links of the chain: the webhooks that the server stores,
 //! compiled when their configurations change.
 //!
-//! Webhooks are not called: those that would be called for a request are reported.
+//! A request whose calls are made ([`crate::server::Calls`]) is sent to them; for any other one those that would be called
+//! are reported.
 
-use super::policies::{refusal, request_of, sync};
+mod dispatch;
+mod patch;
+
+use super::policies::sync;
 use super::view::View;
-use super::{Attributes, Cluster, Mutation, Operation, Plugin, Report};
+use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::cel::value::Authorizer;
+use crate::policies::GROUP;
 use crate::policies::findings::Interception;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::model::Family;
-use crate::policies::{GROUP, request};
-use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::status::Refusal;
 use crate::server::strategy::admission_kinds;
 use crate::value::Value;
-use crate::webhooks::matching::{Decision, Failure, decide};
+use crate::webhooks::matching::Decision;
 use crate::webhooks::model::{Webhook, configurations};
+pub(in crate::server) use dispatch::Reinvoked;
+use dispatch::{Dispatch, Round};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -82,10 +88,9 @@ impl AdmissionWebhooks {
         if webhooks.is_empty() {
             return Ok(());
         }
-        let request = request_of(attributes);
-        let view = View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge };
+        let dispatch = self.dispatch(attributes, cluster);
         for webhook in webhooks.iter() {
-            let missing = match decision(webhook, attributes, &request, object, &view)? {
+            let missing = match dispatch.decide(webhook, object)? {
                 Decision::Called(_) => None,
                 Decision::NotCalled => continue,
                 Decision::Unknown(missing) => Some(missing),
@@ -99,23 +104,29 @@ impl AdmissionWebhooks {
         }
         Ok(())
     }
-}
 
-/// Whether a webhook would be called.
-fn decision(
-    webhook: &Webhook,
-    attributes: &Attributes<'_>,
-    request: &request::Request<'_>,
-    object: Option<&Value>,
-    view: &View<'_>,
-) -> Result<Decision, Refusal> {
-    decide(webhook, request, object, view).map_err(|failure| match failure {
-        Failure::Server(refused) => refusal(attributes, refused),
-        Failure::Condition(why) => {
-            let of = GroupResource { group: attributes.resource.group, resource: attributes.resource.resource };
-            Refusal::forbidden(of, attributes.name, &why)
+    fn dispatch<'d>(&'d self, attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>) -> Dispatch<'d> {
+        let view = View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge };
+        Dispatch::new(attributes, cluster, view)
+    }
+
+    /// Calls mutating webhooks.
+    fn mutate_by_calls(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Option<&mut Value>,
+        cluster: &Cluster<'_>,
+        report: &mut Report,
+        reinvocation: &mut Reinvocation,
+    ) -> Result<(), Refusal> {
+        let webhooks = self.webhooks_for(attributes, cluster);
+        if webhooks.is_empty() {
+            return Ok(());
         }
-    })
+        let Reinvocation { policies, webhooks: reinvoked } = reinvocation;
+        let mut round = Round { running: policies.running, requested: &mut policies.requested, reinvoked };
+        self.dispatch(attributes, cluster).mutate(&webhooks, object, &mut round, report)
+    }
 }
 
 impl Plugin for AdmissionWebhooks {
@@ -129,11 +140,20 @@ impl Plugin for AdmissionWebhooks {
         object: &mut Value,
         cluster: &Cluster<'_>,
         report: &mut Report,
+        reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        if self.family == Family::Mutating {
-            self.note(attributes, Some(object), cluster, report)?;
+        if self.family != Family::Mutating {
+            return Ok(Mutation::Unchanged);
         }
-        Ok(Mutation::Unchanged)
+        if !cluster.calls.are_made() {
+            if !reinvocation.policies.running {
+                self.note(attributes, Some(object), cluster, report)?;
+            }
+            return Ok(Mutation::Unchanged);
+        }
+        let before = object.clone();
+        self.mutate_by_calls(attributes, Some(object), cluster, report, reinvocation)?;
+        Ok(if *object == before { Mutation::Unchanged } else { Mutation::Changed })
     }
 
     fn observe(
@@ -143,7 +163,10 @@ impl Plugin for AdmissionWebhooks {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        if self.family == Family::Mutating { self.note(attributes, Some(object), cluster, report) } else { Ok(()) }
+        if self.family == Family::Mutating && !cluster.calls.are_made() {
+            self.note(attributes, Some(object), cluster, report)?;
+        }
+        Ok(())
     }
 
     fn validate(
@@ -153,11 +176,21 @@ impl Plugin for AdmissionWebhooks {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        // Mutating webhooks are called for deletions, too.
-        if self.family == Family::Validating || attributes.operation == Operation::Delete {
-            self.note(attributes, object, cluster, report)
-        } else {
-            Ok(())
+        let deletes = attributes.operation == Operation::Delete;
+        match (self.family, cluster.calls.are_made()) {
+            // Mutating webhooks are called for deletions, too.
+            (Family::Mutating, _) if !deletes => Ok(()),
+            (_, false) => self.note(attributes, object, cluster, report),
+            (Family::Mutating, true) => {
+                self.mutate_by_calls(attributes, None, cluster, report, &mut Reinvocation::default())
+            }
+            (Family::Validating, true) => {
+                let webhooks = self.webhooks_for(attributes, cluster);
+                if webhooks.is_empty() {
+                    return Ok(());
+                }
+                self.dispatch(attributes, cluster).validate(&webhooks, object, report)
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::crd::{self, CustomResourceDefinition, conditions};
 use crate::server::Server;
+use crate::server::calls::Calls;
 use crate::server::registry::metadata;
 use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::strategy::definition::typed;
@@ -38,7 +39,7 @@ impl Server {
     pub(in crate::server) fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
         let Some(storage) = serving.storage() else { return };
         for (key, stored) in serving.objects.list(prefix, "", &self.revision).0 {
-            let Ok(existing) = serving.read(&stored, storage) else { continue };
+            let Ok(existing) = serving.read(&stored, storage, &Calls::default()) else { continue };
             let finalizers: Vec<String> = metadata::finalizers(&existing).into_iter().map(str::to_owned).collect();
             if finalizers.is_empty() {
                 let _ = serving.objects.remove(&key, &stored, &self.revision);
@@ -47,7 +48,7 @@ impl Server {
             let mut object = (*existing).clone();
             crate::server::registry::rest::mark_deleting(&mut object, finalizers, now);
             if object != *existing
-                && let Ok(written) = serving.written(object, storage, true)
+                && let Ok(written) = serving.written(object, storage, true, &Calls::default())
                 && let Ok((marked, shown)) = written.put(&serving.objects, &key, Some(&stored), &self.revision)
             {
                 storage.cache_read(&marked, &shown);

@@ -29,7 +29,7 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
     if let Some(warning) = &version.deprecation {
         ctx.warn(warning.as_str());
     }
-    let resource = CustomResource { serving, version, part: Part::Object };
+    let resource = CustomResource { serving, version, part: Part::Object, calls: ctx.calls.clone() };
     if is_watch {
         return Registry::new(resource).watch(ctx);
     }

@@ -10,6 +10,7 @@ use crate::server::http::status::Refusal;
 use crate::text;
 pub(in crate::server) use crate::text::json::summary;
 pub(in crate::server) use crate::value::group_version::parse as parse_group_version;
+use crate::value::json::go_kind;
 use crate::value::{Map, Value};
 use std::borrow::Cow;
 use unreadable::Unreadable;
@@ -123,18 +124,6 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
         parse_group_version(version)?;
     }
     Ok(())
-}
-
-/// The name of a value's JSON type in the error messages of `encoding/json`.
-pub(in crate::server) fn go_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.

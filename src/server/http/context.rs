@@ -1,6 +1,7 @@
 //! The state of one request while it is handled, and the writer of its response.
 
 use crate::release::Release;
+use crate::server::calls::Calls;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
@@ -28,6 +29,8 @@ pub(in crate::server) struct Context<'a> {
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
+    /// What webhooks answered.
+    pub calls: Calls,
     warnings: Vec<String>,
 }
 
@@ -77,7 +80,26 @@ impl Answer {
 impl<'a> Context<'a> {
     /// Creates the context of a routed request.
     pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
-        Self { server, request, query, target, trace: Trace::default(), object: None, warnings: Vec::new() }
+        Self {
+            server,
+            request,
+            query,
+            target,
+            trace: Trace::default(),
+            object: None,
+            calls: Calls::default(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// A UID for a new object.
+    pub fn uid(&self) -> String {
+        self.calls.uid().unwrap_or_else(|| self.server.random.uid())
+    }
+
+    /// A name for a new object that gives only a prefix.
+    pub fn generated_name(&self, prefix: &str) -> String {
+        self.calls.name(prefix).unwrap_or_else(|| self.server.random.name(prefix))
     }
 
     /// The simulated release.

@@ -3,7 +3,7 @@
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::Release;
 use crate::server::Body;
-use crate::server::http::body::{self, go_kind};
+use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate;
 use crate::server::http::options::{self as shared, FieldValidation};
@@ -11,6 +11,7 @@ use crate::server::http::query::Query;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::metadata::{self, HasMetadata};
 use crate::value::Value;
+use crate::value::json::go_kind;
 
 /// `propagationPolicy`: what happens to dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

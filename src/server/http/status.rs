@@ -153,6 +153,41 @@ impl Refusal {
         Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
     }
     /// `NewInternalError`
+    /// The request needs the answer of a webhook. It is never sent ([`crate::server::calls`]).
+    pub fn waiting() -> Self {
+        Self::plain(500, Reason::InternalError, "the request waits for a webhook".to_owned())
+    }
+    /// `corruptObjectError`: the object of that revision cannot be decoded.
+    pub fn undecodable(revision: u64, why: &str) -> Self {
+        Self::plain(500, Reason::Undecodable, format!("object not decodable revision={revision}: {why}"))
+    }
+    /// `NewTimeoutError`
+    pub fn timeout(message: &str) -> Self {
+        Self::plain(504, Reason::Timeout, format!("Timeout: {message}"))
+    }
+    /// A refusal as a webhook wrote it.
+    pub fn of_status(status: &Value) -> Self {
+        let text = |value: &Value, key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
+        let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_int).unwrap_or_default();
+        let details = status.get("details").filter(|details| !details.is_null()).map(|details| {
+            let causes = details.get("causes").and_then(Value::as_array).unwrap_or_default();
+            let cause = |cause: &Value| Cause {
+                reason: text(cause, "reason"),
+                message: text(cause, "message"),
+                field: text(cause, "field"),
+            };
+            Box::new(Details {
+                name: text(details, "name"),
+                group: text(details, "group"),
+                kind: text(details, "kind"),
+                uid: text(details, "uid"),
+                causes: causes.iter().map(cause).collect(),
+                retry_after_seconds: number(details, "retryAfterSeconds"),
+            })
+        });
+        let code = u16::try_from(number(status, "code")).unwrap_or(500);
+        Self { details, ..Self::plain(code, Reason::Other(text(status, "reason")), text(status, "message")) }
+    }
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
         let mut refusal = Self::plain(500, Reason::InternalError, format!("Internal error occurred: {cause}"));

@@ -64,10 +64,10 @@ impl<S: Strategy> Registry<S> {
         decoded: bool,
         options: &WriteOptions,
     ) -> Result<Answer, Refusal> {
-        metadata::fill_system_fields(&mut object, &ctx.server.random.uid(), &ctx.now());
+        metadata::fill_system_fields(&mut object, &ctx.uid(), &ctx.now());
         let prefix = metadata::text(&object, "generateName").to_owned();
         if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
-            metadata::set_text(&mut object, "name", &ctx.server.random.name(&prefix));
+            metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
         self.strategy.prepare_create(&mut object);
         let verdict = self.strategy.validate_create(&object);
@@ -85,13 +85,20 @@ impl<S: Strategy> Registry<S> {
         let key = store::key(metadata::text(&object, "namespace"), &name);
         let objects = self.strategy.objects();
         let _lock = self.strategy.lock(ctx.server);
+        // Storage converts an object before it looks whether the name is taken; a dry run looks first.
+        let early =
+            if ctx.calls.are_made() && !dry_run { Some(self.strategy.written(object.clone(), decoded)?) } else { None };
         if let Some(existing) = objects.get(&key) {
             return Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated));
         }
         if dry_run {
             return self.strategy.dry_run(object, decoded);
         }
-        let written = self.strategy.written(object, decoded)?;
+        let written = match early {
+            Some(written) => written,
+            None => self.strategy.written(object, decoded)?,
+        };
+        ctx.calls.check()?;
         written.check_size(body::length(&ctx.request.body))?;
         ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);
         self.commit(ctx.server, &key, None, written).map_err(|_| {

@@ -2,7 +2,7 @@
 //!
 //! No simulated resource has a grace period: an object without finalizers is removed immediately.
 
-use super::Registry;
+use super::{Registry, corrupt};
 use crate::server::admission::{Operation, OperationOptions, Review};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::{self, DeleteOptions};
@@ -43,6 +43,9 @@ impl<S: Strategy> Registry<S> {
             return Err(delete_options::collection_refuses_ignoring());
         }
         let page = self.select(ctx, &options)?;
+        if ctx.calls.are_made() {
+            self.review_deletions(ctx, &page.items, &delete)?;
+        }
         for object in &page.items {
             let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
             match self.remove(ctx, namespace, name, &delete, Deletion::OfCollection) {
@@ -51,6 +54,31 @@ impl<S: Strategy> Registry<S> {
             }
         }
         Ok(Answer { code: 200, content: Content::List(page) })
+    }
+
+    /// Lets webhooks review all deletions before the first object is deleted, so that the request can be repeated.
+    ///
+    /// # Errors
+    /// [`Refusal::waiting`] while their answers are not known.
+    fn review_deletions(
+        &self,
+        ctx: &mut Context<'_>,
+        items: &[Arc<Value>],
+        options: &DeleteOptions,
+    ) -> Result<(), Refusal> {
+        for object in items {
+            let key = store::key(metadata::text(object, "namespace"), metadata::text(object, "name"));
+            let Some(stored) = self.strategy.objects().get(&key) else { continue };
+            let Ok(existing) = self.strategy.existing(&stored) else { continue };
+            let review = Review {
+                scope: self.strategy.scope(),
+                operation: Operation::Delete,
+                options: OperationOptions::Delete(options),
+            };
+            // A refusal comes again when it is the turn of the object.
+            let _ = review.validate(ctx, Some(&existing.value), None);
+        }
+        ctx.calls.check()
     }
 
     /// The refusal of `ignoreStoreReadErrorWithClusterBreakingPotential` for an object that can be read from storage.
@@ -83,7 +111,8 @@ impl<S: Strategy> Registry<S> {
         let _lock = strategy.lock(ctx.server);
         loop {
             let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, name)) };
-            let existing = strategy.existing(&stored)?;
+            let existing = strategy.existing(&stored);
+            let existing = existing.map_err(|refusal| corrupt::of_object(refusal, resource, &key))?;
             match deletion {
                 Deletion::OfOne => strategy.check_preconditions(&existing.value, options)?,
                 Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, options)?,

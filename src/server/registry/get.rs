@@ -1,6 +1,6 @@
 //! GET of one object: `endpoints/handlers/get.go`.
 
-use super::Registry;
+use super::{Registry, corrupt};
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::check_export;
 use crate::server::http::status::Refusal;
@@ -21,7 +21,8 @@ impl<S: Strategy> Registry<S> {
         let Some(stored) = self.strategy.objects().get(&key) else {
             return Err(Refusal::not_found(self.strategy.resource(), &name));
         };
-        let object = self.strategy.read(&stored)?;
+        let read = self.strategy.read(&stored);
+        let object = read.map_err(|refusal| corrupt::of_object(refusal, self.strategy.resource(), &key))?;
         Ok(Answer::object(200, self.strategy.get_answer(object)?))
     }
 }

@@ -4,12 +4,12 @@
 //! A list at an old revision, as needed for every page but the first, is computed by undoing the events of the
 //! collection's log.
 
-use super::Registry;
+use super::{Registry, corrupt};
 use crate::field::names;
 use crate::server::http::context::{Answer, Content, Context, List};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
-use crate::server::http::status::Refusal;
+use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse_revision};
 use crate::server::registry::store::{Collection, Found};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
@@ -48,6 +48,7 @@ impl<S: ReadStrategy> Registry<S> {
         let pages = Pages::read(ctx, options)?;
         let (found, resource_version) = pages.objects(ctx, strategy.objects(), &scope.prefix)?;
         let mut page = Page::new(pages.limit);
+        let mut undecodable = Vec::new();
         let selects = !options.labels.is_empty() || !options.fields.is_empty();
         for (key, stored) in found {
             if !scope.contains(&key) {
@@ -60,11 +61,23 @@ impl<S: ReadStrategy> Registry<S> {
                 }
                 continue;
             }
-            let object = strategy.read(&stored)?;
+            let object = match strategy.read(&stored) {
+                // The conversions of all objects are asked for together.
+                Err(_) if ctx.calls.is_waiting() => continue,
+                Err(refusal) if refusal.reason == Reason::Undecodable => {
+                    undecodable.push((key, refusal));
+                    continue;
+                }
+                read => read?,
+            };
             if strategy.selects(&object, options)? {
                 page.items.push(object);
                 page.last = key;
             }
+        }
+        ctx.calls.check()?;
+        if let Some(refusal) = corrupt::of_list(&undecodable, strategy.resource()) {
+            return Err(refusal);
         }
         let more = page.skipped > 0;
         let ListType { api_version, kind, go_type } = strategy.list_type();

@@ -17,6 +17,11 @@ impl Random {
         Self(AtomicU64::new(seed))
     }
 
+    /// A number, as a seed.
+    pub fn number(&self) -> u64 {
+        self.next()
+    }
+
     fn next(&self) -> u64 {
         let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -174,7 +174,7 @@ pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> Str
 }
 
 /// The key in error messages of a dry run, which has no etcd prefix.
-fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
+pub(in crate::server) fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/{}/{}/{key}", resource.group, resource.resource)
 }
 

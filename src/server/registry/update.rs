@@ -107,6 +107,7 @@ impl<S: Strategy> Registry<S> {
                 let (old, new) = (strategy.admitted(&existing)?, strategy.admitted(&object)?);
                 review.validate(ctx, Some(&old), Some(&new))?;
             }
+            ctx.calls.check()?;
             managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) {
                 if !options.dry_run {

@@ -7,6 +7,7 @@
 mod view;
 
 use super::Registry;
+use crate::server::calls::{Call, Calls};
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{Conversion, Endpoint, Output};
 use crate::server::http::options::{self, ListOptions};
@@ -46,6 +47,16 @@ pub struct Watch {
     bookmarks: bool,
     timeout_seconds: Option<i64>,
     warnings: Vec<String>,
+    calls: Calls,
+}
+
+/// What a watch does next.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// An event as JSON in a line.
+    Event(Arc<[u8]>),
+    /// The next event needs the answers of webhooks: give the outcomes of these calls to [`Watch::calls`].
+    Pending(Vec<Call>),
 }
 
 #[derive(Debug)]
@@ -58,6 +69,7 @@ enum Phase {
 /// The next step of a watch.
 enum Step {
     Send(Arc<[u8]>),
+    Call(Vec<Call>),
     Wait,
     End,
 }
@@ -104,6 +116,7 @@ impl<S: ReadStrategy + 'static> Registry<S> {
                 start.failure.map_or(Phase::Running, Phase::Failing)
             },
             warnings: Vec::new(),
+            calls: ctx.calls.clone(),
         })
     }
 }
@@ -152,9 +165,9 @@ impl Start {
 }
 
 impl Watch {
-    /// Returns the next event as one line of JSON, or `None` at the end of the stream. If there is no event yet,
+    /// Returns the next event, or `None` at the end of the stream. If there is no event yet,
     /// registers the waker of `context`.
-    pub fn poll(&mut self, now: Timestamp, context: &task::Context<'_>) -> Poll<Option<Arc<[u8]>>> {
+    pub fn poll(&mut self, now: Timestamp, context: &task::Context<'_>) -> Poll<Option<Progress>> {
         let mut step = self.step(now);
         if matches!(step, Step::Wait) {
             self.objects.wait(self.id, context.waker());
@@ -162,7 +175,8 @@ impl Watch {
             step = self.step(now);
         }
         match step {
-            Step::Send(text) => Poll::Ready(Some(text)),
+            Step::Send(text) => Poll::Ready(Some(Progress::Event(text))),
+            Step::Call(calls) => Poll::Ready(Some(Progress::Pending(calls))),
             Step::End => Poll::Ready(None),
             Step::Wait => Poll::Pending,
         }
@@ -172,7 +186,7 @@ impl Watch {
     pub fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         match self.step(now) {
             Step::Send(text) => Some(text),
-            Step::Wait | Step::End => None,
+            Step::Wait | Step::Call(_) | Step::End => None,
         }
     }
 
@@ -200,6 +214,11 @@ impl Watch {
         Some(self.view.bookmark(self.at, false, now))
     }
 
+    /// The answers that it has of webhooks.
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
     /// The texts of `Warning` headers.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -212,8 +231,11 @@ impl Watch {
                 Phase::Failing(refusal) => return Step::Send(View::error(&refusal)),
                 Phase::Running => self.phase = Phase::Running,
             }
+            let (at, mut first) = (self.at, None);
             let event = if let Some(stored) = self.initial.pop_front() {
-                self.view.initial(&stored, now)
+                let event = self.view.initial(&stored, now);
+                first = Some(stored);
+                event
             } else if self.initial_end_pending {
                 self.initial_end_pending = false;
                 Ok(Some(self.view.bookmark(self.at, true, now)))
@@ -229,6 +251,16 @@ impl Watch {
                     Next::UpToDate => return Step::Wait,
                 }
             };
+            let waiting = self.calls.take_waiting();
+            if !waiting.is_empty() {
+                // The same event is next once the calls are answered.
+                self.at = at;
+                if let Some(stored) = first {
+                    self.initial.push_front(stored);
+                }
+                return Step::Call(waiting);
+            }
+            self.calls.forget();
             match event {
                 Ok(Some(text)) => return Step::Send(text),
                 Ok(None) => {}

@@ -10,6 +10,7 @@ use crate::apply::field_manager;
 use crate::pipeline::{self, Verdict};
 use crate::release::V1_34;
 use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::calls::Calls;
 use crate::server::http::body;
 use crate::server::http::context::{Context, UNSTRUCTURED_LIST};
 use crate::server::http::negotiate::{self, Input};
@@ -45,6 +46,8 @@ pub(in crate::server) struct CustomResource {
     pub version: Arc<Version>,
     /// The part that the request writes.
     pub part: Part,
+    /// What webhooks answered.
+    pub calls: Calls,
 }
 
 impl CustomResource {
@@ -70,7 +73,7 @@ impl ReadStrategy for CustomResource {
     }
 
     fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
-        self.serving.read(stored, &self.version)
+        self.serving.read(stored, &self.version, &self.calls)
     }
 
     /// `ConvertFieldLabel`
@@ -246,11 +249,11 @@ impl Strategy for CustomResource {
     }
 
     fn written(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
-        self.serving.written(object, &self.version, decoded)
+        self.serving.written(object, &self.version, decoded, &self.calls)
     }
 
     fn dry_run(&self, object: Value, decoded: bool) -> Result<Arc<Value>, Refusal> {
-        self.serving.shown(object, &self.version, decoded)
+        self.serving.shown(object, &self.version, decoded, &self.calls)
     }
 
     fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {

@@ -34,6 +34,10 @@ pub(in crate::server) enum Reason {
     Invalid,
     /// 500
     InternalError,
+    /// 500, stored objects that cannot be read.
+    StorageReadError,
+    /// A stored object that cannot be decoded; other texts are made of it (`corruptObjectError`).
+    Undecodable,
     /// 503
     ServiceUnavailable,
     /// 504
@@ -46,7 +50,8 @@ impl Reason {
     /// The reason as written in a Status; empty for [`Reason::Unknown`].
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Unknown => "",
+            Self::Unknown | Self::Undecodable => "",
+            Self::StorageReadError => "StorageReadError",
             Self::BadRequest => "BadRequest",
             Self::Unauthorized => "Unauthorized",
             Self::Forbidden => "Forbidden",

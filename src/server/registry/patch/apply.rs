@@ -3,7 +3,6 @@
 
 use crate::release::V1_37;
 use crate::server::Body;
-use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
@@ -16,6 +15,7 @@ use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
 use crate::text;
+use crate::value::json::go_kind;
 use crate::value::{Map, Value};
 
 impl<S: Strategy> Registry<S> {
@@ -123,7 +123,7 @@ impl<'b> Config<'b> {
             Value::Null => Ok(Value::Object(Map::new())),
             other => Err(refused(format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                body::go_kind(&other)
+                go_kind(&other)
             ))),
         }
     }

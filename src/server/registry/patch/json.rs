@@ -6,9 +6,9 @@
 
 use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unescape};
 use crate::apply::raw::Raw;
-use crate::server::http::body::go_kind;
 use crate::server::http::status::Refusal;
 use crate::value::Value;
+use crate::value::json::go_kind;
 use std::fmt::Write as _;
 
 /// The maximum number of operations in a patch.

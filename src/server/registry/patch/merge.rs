@@ -1,7 +1,7 @@
 //! JSON merge patches (RFC 7386) with the semantics of `evanphx/json-patch` 4.
 
-use crate::server::http::body::go_kind;
 use crate::server::http::status::Refusal;
+use crate::value::json::go_kind;
 use crate::value::{Map, Value};
 
 /// Merges `patch` into `current`. `strict` is true if the server decodes the patch strictly first, which changes the

@@ -39,7 +39,7 @@ fn watch(server: &Server, query: &str, accept: Option<&str>) -> Box<Watch> {
     request.accept = accept.map(str::to_owned);
     match server.reply(&request) {
         Reply::Stream(watch) => watch,
-        Reply::Whole(response) => panic!("{response:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -25,11 +25,8 @@ impl Versions for CustomResource {
                 return Err(format!("request to convert CR {way} an invalid group/version: {group}{slash}{version}"));
             }
         }
-        let mut object = object.clone();
-        if let Some(members) = object.as_object_mut() {
-            members.insert("apiVersion".to_owned(), Value::from(api_version));
-        }
-        Ok(object)
+        let converted = self.serving.convert_type(object.clone(), api_version, &self.calls);
+        converted.map_err(|refusal| refusal.message)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

@@ -5,7 +5,8 @@ use crate::apply::types::{self, Type, TypeRef};
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
-use crate::release::Release;
+use crate::release::{Release, V1_37};
+use crate::server::calls::{Calls, Reviewed};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
@@ -13,6 +14,8 @@ use crate::server::registry::store::{Collection, Stored};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::value::Value;
 use crate::value::group_version::{self, api_version};
+use crate::webhooks::call;
+use crate::webhooks::conversion::{self, Converter};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -40,6 +43,8 @@ pub(in crate::server) struct Serving {
     pub objects: Arc<Collection>,
     /// The behaviour of a built-in kind, or the default behaviour of custom resources.
     pub built_in: &'static dyn BuiltIn,
+    /// The webhook that converts objects.
+    converter: Option<Converter>,
     retired: Arc<AtomicBool>,
 }
 
@@ -82,6 +87,7 @@ impl Serving {
             versions,
             objects,
             built_in: &Custom,
+            converter: Converter::of(&crd, release),
             retired: Arc::default(),
             crd,
         }
@@ -99,6 +105,7 @@ impl Serving {
             versions: self.versions.clone(),
             objects: Arc::clone(&self.objects),
             built_in: self.built_in,
+            converter: self.converter.clone(),
             retired: Arc::clone(&self.retired),
             crd,
         }
@@ -148,11 +155,16 @@ impl Serving {
     }
 
     /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
-    pub fn read(&self, stored: &Stored, version: &Version) -> Result<Arc<Value>, Refusal> {
+    pub fn read(&self, stored: &Stored, version: &Version, calls: &Calls) -> Result<Arc<Value>, Refusal> {
         if let Some(object) = stored.cached_read(version.tag) {
             return Ok(object);
         }
-        let object = match self.decode_stored(&stored.raw(), version)? {
+        let decoded = self.decode_stored(&stored.raw(), version, calls).map_err(|refusal| {
+            // `AllowUnsafeMalformedObjectDeletion` is on since 1.37.
+            let wraps = calls.are_made() && !calls.is_waiting() && version.stages.release().since(V1_37);
+            if wraps { Refusal::undecodable(stored.revision, &refusal.message) } else { refusal }
+        })?;
+        let object = match decoded {
             Some(object) => Arc::new(object),
             None => stored.raw(),
         };
@@ -161,34 +173,42 @@ impl Serving {
     }
 
     /// The object that a read of `raw` at `version` returns; `None` if it equals `raw`.
-    pub fn decode_stored(&self, raw: &Value, version: &Version) -> Result<Option<Value>, Refusal> {
+    pub fn decode_stored(&self, raw: &Value, version: &Version, calls: &Calls) -> Result<Option<Value>, Refusal> {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
         let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
         let mut object = decoded.map_err(|e| Refusal::internal(e.0))?.object;
         pipeline::default(stages, &mut object);
-        let object = self.convert(object, version)?;
+        let object = self.convert(object, version, calls)?;
         Ok((object != *raw).then_some(object))
     }
 
-    /// Converts an object to `version`: sets the apiVersion, then prunes fields that the version does not specify.
-    pub fn convert(&self, mut object: Value, version: &Version) -> Result<Value, Refusal> {
-        let wanted = self.api_version(version);
-        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
-        if have != wanted {
-            if self.version_of(have).is_none() {
-                return Err(Refusal::unclassified(format!(
-                    "request to convert CR from an invalid group/version: {have}"
-                )));
-            }
-            if let Some(members) = object.as_object_mut() {
-                members.insert("apiVersion".to_owned(), Value::from(wanted));
-            }
-        }
+    /// Converts an object to `version`, then prunes fields that the version does not declare.
+    pub fn convert(&self, object: Value, version: &Version, calls: &Calls) -> Result<Value, Refusal> {
+        let object = self.convert_type(object, &self.api_version(version), calls)?;
         match pipeline::decode(&version.stages, object, Source::Conversion) {
             Ok(decoded) => Ok(decoded.object),
             Err(error) => Err(Refusal::unclassified(error.0)),
         }
+    }
+
+    /// Converts an object to another version as its definition says: by the webhook, or by setting the apiVersion.
+    pub fn convert_type(&self, mut object: Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        if have == wanted {
+            return Ok(object);
+        }
+        if self.version_of(have).is_none() {
+            return Err(Refusal::unclassified(format!("request to convert CR from an invalid group/version: {have}")));
+        }
+        if let Some(converter) = self.converter.as_ref().filter(|_| calls.are_made() && !conversion::is_empty(&object))
+        {
+            return convert_by_webhook(converter, &object, wanted, calls);
+        }
+        if let Some(members) = object.as_object_mut() {
+            members.insert("apiVersion".to_owned(), Value::from(wanted));
+        }
+        Ok(object)
     }
 
     /// The version with this `apiVersion`.
@@ -201,6 +221,16 @@ impl Serving {
     pub fn api_version(&self, version: &Version) -> String {
         api_version(&self.group, &version.name)
     }
+}
+
+/// `webhookConverter.Convert`
+fn convert_by_webhook(converter: &Converter, object: &Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
+    // Fails only for a definition that accepts no known version of reviews.
+    converter.review(object, wanted, "").map_err(Refusal::unclassified)?;
+    let review =
+        |uid: &str| converter.review(object, wanted, uid).map(|review| call::body(&review)).unwrap_or_default();
+    let Reviewed { uid, call, outcome } = calls.ask(&converter.target, conversion::TIMEOUT_SECONDS, review)?;
+    converter.converted(object, wanted, &uid, (&call, &outcome)).map_err(Refusal::unclassified)
 }
 
 impl Version {

@@ -6,6 +6,7 @@
 
 use super::serving::{Serving, Version};
 use crate::pipeline;
+use crate::server::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::registry::metadata;
 use crate::server::registry::written::Written;
@@ -15,7 +16,13 @@ use std::sync::Arc;
 impl Serving {
     /// Converts `object`, written at `version`, to its stored form. `decoded` is true if it comes from a request
     /// decoder and nothing was added since, so that decoding it again only sets defaults.
-    pub fn written(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Written, Refusal> {
+    pub fn written(
+        &self,
+        mut object: Value,
+        version: &Version,
+        decoded: bool,
+        calls: &Calls,
+    ) -> Result<Written, Refusal> {
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
         if version.storage && decoded {
@@ -25,22 +32,28 @@ impl Serving {
             }
         }
         let raw = match self.storage() {
-            Some(storage) if storage.name != version.name => self.convert(object, storage)?,
+            Some(storage) if storage.name != version.name => self.convert(object, storage, calls)?,
             _ => object,
         };
-        let shown = self.decode_stored(&raw, version)?;
+        let shown = self.decode_stored(&raw, version, calls)?;
         Ok(Written { raw, shown })
     }
 
     /// The response to a dry run, which stores nothing.
-    pub fn shown(&self, mut object: Value, version: &Version, decoded: bool) -> Result<Arc<Value>, Refusal> {
+    pub fn shown(
+        &self,
+        mut object: Value,
+        version: &Version,
+        decoded: bool,
+        calls: &Calls,
+    ) -> Result<Arc<Value>, Refusal> {
         if !(version.storage && decoded) {
-            return Ok(self.written(object, version, decoded)?.shown());
+            return Ok(self.written(object, version, decoded, calls)?.shown());
         }
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
         if !pipeline::default(&version.stages, &mut object).is_empty() {
-            object = self.convert(object, version)?;
+            object = self.convert(object, version, calls)?;
         }
         Ok(Arc::new(object))
     }

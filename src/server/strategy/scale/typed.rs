@@ -3,13 +3,14 @@
 //! For any mistake in the body of a PUT, the server reports only that it does not know the type.
 
 use crate::release::Release;
-use crate::server::http::body::{self, go_kind};
+use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
+use crate::value::json::go_kind;
 use crate::value::{Value, json, quote};
 
 /// Decodes the Scale of a PUT.

@@ -1,0 +1,225 @@
+//! Calls webhooks over HTTPS as the API server's client does (`k8s.io/apiserver/pkg/util/webhook/client.go`).
+//!
+//! [`Webhooks::call`] makes one call. A connection serves one call, because webhooks of a test are asked rarely.
+
+mod tls;
+
+use crate::crd::{ServiceReference, WebhookClientConfig};
+use crate::server::{self, Call, Calls, Outcome, Reply, Server};
+use http::{HeaderValue, Method, Uri, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// The most bytes of an answer.
+const MOST: usize = 16 << 20;
+/// The most calls that a request makes at the same time.
+const AT_ONCE: usize = 32;
+/// How often a request is repeated: more often only where objects or answers change all the time.
+pub(super) const MOST_ATTEMPTS: usize = 200;
+
+/// The webhooks that a server can reach.
+#[derive(Clone, Debug, Default)]
+pub struct Webhooks {
+    services: BTreeMap<(String, String), Service>,
+}
+
+/// Where a service of the cluster is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    secure: bool,
+    host: String,
+    port: u16,
+}
+
+impl Service {
+    /// Reads `https://HOST:PORT`, or `http://…` for a service without TLS.
+    ///
+    /// # Errors
+    /// A text that is no such URL.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a URL such as https://127.0.0.1:9443");
+        let uri: Uri = text.parse().map_err(|_| wrong())?;
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(wrong()),
+        };
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+            return Err(format!("{text:?} has a path: webhook configurations give it"));
+        }
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(wrong)?.to_owned();
+        Ok(Self { secure, host, port: uri.port_u16().unwrap_or(if secure { 443 } else { 80 }) })
+    }
+}
+
+/// How a webhook is reached.
+struct Route {
+    secure: bool,
+    /// Whom the connection goes to.
+    host: String,
+    port: u16,
+    /// Whom the certificate must name.
+    server_name: String,
+    /// `Host`
+    authority: String,
+    path: String,
+}
+
+impl Webhooks {
+    /// Reaches a service at `place`.
+    pub fn add(&mut self, namespace: &str, name: &str, place: Service) {
+        self.services.insert((namespace.to_owned(), name.to_owned()), place);
+    }
+
+    /// Makes calls, several at a time, and gives their outcomes to the request that needs them.
+    pub(super) async fn answer(&self, calls: &Calls, pending: Vec<Call>) {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let mut running = JoinSet::new();
+        for call in pending {
+            let (webhooks, calls, places) = (self.clone(), calls.clone(), Arc::clone(&places));
+            running.spawn(async move {
+                let _place = places.acquire_owned().await;
+                let outcome = webhooks.call(&call).await;
+                calls.answer(&call, outcome);
+            });
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    /// Handles a request with the webhooks it needs, as a server does that is not running yet.
+    ///
+    /// # Errors
+    /// No thread or socket can be had.
+    pub fn handle(&self, server: &Server, request: &server::Request) -> io::Result<server::Response> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let calls = server.calls();
+        for _ in 0..MOST_ATTEMPTS {
+            match server.reply_with(request, &calls) {
+                Reply::Pending(pending) => runtime.block_on(self.answer(&calls, pending)),
+                Reply::Whole(response) => {
+                    server.run_controllers(request.now);
+                    return Ok(response);
+                }
+                Reply::Stream(_) => break,
+            }
+        }
+        Ok(server::Response::timeout())
+    }
+
+    /// Makes a call.
+    async fn call(&self, call: &Call) -> Outcome {
+        let patience = Duration::from_secs(call.timeout_seconds);
+        match tokio::time::timeout(patience, self.post(call)).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(why)) => Outcome::Failed(why),
+            Err(_) => Outcome::Failed("context deadline exceeded".to_owned()),
+        }
+    }
+
+    async fn post(&self, call: &Call) -> Result<Outcome, String> {
+        let route = self.route(&call.target, call.timeout_seconds)?;
+        let stream = connect(&route.host, route.port).await?;
+        let request = request(&route, &call.body)?;
+        if route.secure {
+            let stream = tls::connect(stream, &route.server_name, &call.target.ca_bundle).await?;
+            send(stream, request).await
+        } else {
+            send(stream, request).await
+        }
+    }
+
+    fn route(&self, target: &WebhookClientConfig, timeout_seconds: u64) -> Result<Route, String> {
+        let url = crate::webhooks::call::url(target, timeout_seconds);
+        let uri: Uri = url.parse().map_err(|_| "invalid URL".to_owned())?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let route = Route {
+            secure: true,
+            port: uri.port_u16().unwrap_or(443),
+            server_name: host.clone(),
+            authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
+            path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
+            host,
+        };
+        let Some(ServiceReference { namespace, name, .. }) = &target.service else { return Ok(route) };
+        let Some(place) = self.services.get(&(namespace.clone(), name.clone())) else {
+            eprintln!(
+                "warning: a webhook calls the service {namespace}/{name}: say where it is with --webhook-service \
+                 {namespace}/{name}=https://127.0.0.1:PORT"
+            );
+            return Err(format!("dial tcp: lookup {}: no such host", route.host));
+        };
+        Ok(Route { secure: place.secure, host: place.host.clone(), port: place.port, ..route })
+    }
+}
+
+async fn connect(host: &str, port: u16) -> Result<TcpStream, String> {
+    let host = host.trim_matches(['[', ']']);
+    let mut found = tokio::net::lookup_host((host, port))
+        .await
+        .map_err(|_| format!("dial tcp: lookup {host}: no such host"))?
+        .peekable();
+    let first = found.peek().copied().ok_or_else(|| format!("dial tcp: lookup {host}: no such host"))?;
+    let mut failure = std::io::ErrorKind::ConnectionRefused;
+    for address in found {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error.kind(),
+        }
+    }
+    let why = match failure {
+        std::io::ErrorKind::ConnectionRefused => "connection refused",
+        std::io::ErrorKind::NetworkUnreachable => "network is unreachable",
+        std::io::ErrorKind::HostUnreachable => "no route to host",
+        _ => "connection failed",
+    };
+    Err(format!("dial tcp {first}: connect: {why}"))
+}
+
+fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, String> {
+    let json = HeaderValue::from_static("application/json");
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(&route.path)
+        .header(header::HOST, &route.authority)
+        .header(header::ACCEPT, "application/json, */*")
+        .header(header::USER_AGENT, "kube-apiserver-admission")
+        .header(header::CONTENT_TYPE, json)
+        .header(header::CONNECTION, "close");
+    request.body(Full::new(Bytes::from(body.to_owned()))).map_err(|_| "invalid URL".to_owned())
+}
+
+async fn send<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+) -> Result<Outcome, String> {
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(|_| "EOF".to_owned())?;
+    let connection = tokio::spawn(connection);
+    let answered = sender.send_request(request).await;
+    let outcome = match answered {
+        Ok(response) => outcome(response).await,
+        Err(error) if error.is_parse() => Err("malformed HTTP response".to_owned()),
+        Err(_) => Err("EOF".to_owned()),
+    };
+    connection.abort();
+    outcome
+}
+
+async fn outcome(response: Response<Incoming>) -> Result<Outcome, String> {
+    let (parts, body) = response.into_parts();
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_text = content_type.is_none_or(|value| value.starts_with("text/"));
+    let body = Limited::new(body, MOST).collect().await;
+    let body = body.map_err(|_| "unexpected error when reading response body. Please retry".to_owned())?;
+    Ok(Outcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
+}

@@ -1,0 +1,149 @@
+//! The calls of webhooks that a request depends on.
+//!
+//! The server calls nobody. Where a request needs the answer of a webhook, it is given up and the caller gets the call
+//! ([`crate::server::Reply::Pending`]). Once the caller knows the answer, it sends the same request again with the same
+//! [`Calls`]: everything is done anew, and what was asked before is answered from here. An object that another request
+//! changed meanwhile makes another call, so that no answer is used for anything but what it was given for.
+
+use crate::crd::WebhookClientConfig;
+use crate::server::Server;
+use crate::server::http::status::Refusal;
+use crate::server::registry::random::Random;
+pub use crate::webhooks::call::{Call, Outcome, url};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the webhooks of one request answered so far. By default webhooks are not called: those of admission are reported,
+/// and versions convert as without one.
+#[derive(Clone, Debug, Default)]
+pub struct Calls(Option<Arc<Mutex<Progress>>>);
+
+#[derive(Debug)]
+struct Progress {
+    /// Where the UIDs and names of every attempt begin.
+    seed: u64,
+    drawn: Random,
+    /// The UIDs of reviews.
+    uids: Random,
+    made: HashMap<Arc<str>, Made>,
+    waiting: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Made {
+    uid: String,
+    call: Call,
+    outcome: Option<Outcome>,
+}
+
+/// An answered call.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct Reviewed {
+    /// The UID of the review.
+    pub uid: String,
+    /// The call.
+    pub call: Call,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+impl Server {
+    /// The calls of a new request, which are made.
+    pub fn calls(&self) -> Calls {
+        let seed = self.random.number();
+        let (drawn, uids) = (Random::new(seed), Random::new(!seed));
+        Calls(Some(Arc::new(Mutex::new(Progress { seed, drawn, uids, made: HashMap::new(), waiting: Vec::new() }))))
+    }
+}
+
+impl Calls {
+    fn progress(&self) -> Option<MutexGuard<'_, Progress>> {
+        self.0.as_ref().map(|progress| progress.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Records what came of a call.
+    pub fn answer(&self, call: &Call, outcome: Outcome) {
+        if let Some(mut progress) = self.progress()
+            && let Some(made) = progress.made.get_mut(&call.key)
+        {
+            made.outcome = Some(outcome);
+        }
+    }
+
+    /// Whether webhooks are called.
+    pub(in crate::server) fn are_made(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Begins another attempt.
+    pub(in crate::server) fn restart(&self) {
+        if let Some(mut progress) = self.progress() {
+            progress.drawn = Random::new(progress.seed);
+            progress.waiting.clear();
+        }
+    }
+
+    /// A UID that is the same in every attempt; `None` where there is only one.
+    pub(in crate::server) fn uid(&self) -> Option<String> {
+        self.progress().map(|progress| progress.drawn.uid())
+    }
+
+    /// A generated name that is the same in every attempt; `None` where there is only one.
+    pub(in crate::server) fn name(&self, prefix: &str) -> Option<String> {
+        self.progress().map(|progress| progress.drawn.name(prefix))
+    }
+
+    /// The answer to a review, which `review` makes for a UID.
+    ///
+    /// # Errors
+    /// [`Refusal::waiting`] if it is not known yet.
+    pub(in crate::server) fn ask(
+        &self,
+        target: &Arc<WebhookClientConfig>,
+        timeout_seconds: u64,
+        review: impl Fn(&str) -> String,
+    ) -> Result<Reviewed, Refusal> {
+        let Some(mut progress) = self.progress() else { return Err(Refusal::waiting()) };
+        let key: Arc<str> = format!("{} {}", url(target, timeout_seconds), review("")).into();
+        if let Some(Made { uid, call, outcome }) = progress.made.get(&key) {
+            let (uid, call, outcome) = (uid.clone(), call.clone(), outcome.clone());
+            let Some(outcome) = outcome else {
+                if !progress.waiting.contains(&call) {
+                    progress.waiting.push(call);
+                }
+                return Err(Refusal::waiting());
+            };
+            return Ok(Reviewed { uid, call, outcome });
+        }
+        let uid = progress.uids.uid();
+        let call = Call { target: Arc::clone(target), timeout_seconds, body: review(&uid), key: Arc::clone(&key) };
+        progress.made.insert(key, Made { uid, call: call.clone(), outcome: None });
+        progress.waiting.push(call);
+        Err(Refusal::waiting())
+    }
+
+    /// Whether this attempt needs answers that are not known yet: it has no effect then.
+    pub(in crate::server) fn is_waiting(&self) -> bool {
+        self.progress().is_some_and(|progress| !progress.waiting.is_empty())
+    }
+
+    /// Gives up an attempt that needs answers.
+    ///
+    /// # Errors
+    /// [`Refusal::waiting`]
+    pub(in crate::server) fn check(&self) -> Result<(), Refusal> {
+        if self.is_waiting() { Err(Refusal::waiting()) } else { Ok(()) }
+    }
+
+    /// The calls that this attempt needs.
+    pub(in crate::server) fn take_waiting(&self) -> Vec<Call> {
+        self.progress().map(|mut progress| std::mem::take(&mut progress.waiting)).unwrap_or_default()
+    }
+
+    /// Forgets the answers, when a watch goes on to another event.
+    pub(in crate::server) fn forget(&self) {
+        if let Some(mut progress) = self.progress() {
+            progress.made.clear();
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A call of a webhook and what came of it, as client-go reports it (`rest/request.go`, `util/webhook/client.go`).
+
+use crate::crd::WebhookClientConfig;
+use crate::text;
+use crate::value::group_version;
+use crate::value::{Value, json, quote};
+use std::sync::Arc;
+
+/// The port of a service that names none.
+const HTTPS: i32 = 443;
+/// The most characters of a response that an error shows (`maxUnstructuredResponseTextBytes`).
+const SHOWN: usize = 2048;
+
+/// A POST of JSON to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Where the webhook is.
+    pub target: Arc<WebhookClientConfig>,
+    /// How long the answer may take.
+    pub timeout_seconds: u64,
+    /// The review.
+    pub body: String,
+    /// Identifies the call among those of its request.
+    pub key: Arc<str>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A response.
+    Answered {
+        /// The HTTP status.
+        code: u16,
+        /// Whether its content type is that of a text.
+        is_text: bool,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// None: what Go says about it after the method and the URL.
+    Failed(String),
+}
+
+/// The URL of a call; a service has the name that it has in a cluster.
+pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
+    let (base, path) = match (&target.service, &target.url) {
+        (Some(service), _) => {
+            let port = service.port.unwrap_or(HTTPS);
+            let base = format!("https://{}.{}.svc:{port}", service.name, service.namespace);
+            (base, service.path.as_deref().unwrap_or_default())
+        }
+        (None, Some(url)) => {
+            let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let (host, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            (format!("{scheme}://{host}"), path.split(['?', '#']).next().unwrap_or_default())
+        }
+        (None, None) => (String::new(), ""),
+    };
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    format!("{base}/{}?timeout={timeout_seconds}s", parts.join("/"))
+}
+
+/// The object in the response of a webhook.
+///
+/// # Errors
+/// The text of client-go if there is none.
+pub fn object(call: &Call, outcome: &Outcome) -> Result<Value, String> {
+    let (code, is_text, body) = match outcome {
+        Outcome::Failed(why) => {
+            let url = url(&call.target, call.timeout_seconds);
+            return Err(format!("Post {}: {why}", quote::go_quote(&url)));
+        }
+        Outcome::Answered { code, is_text, body } => (*code, *is_text, body),
+    };
+    if !(200..=206).contains(&code) {
+        return Err(rejected(code, is_text, body));
+    }
+    if body.is_empty() {
+        return Err(format!("0-length response with status code: {code} and content type: application/json"));
+    }
+    read(body).map_err(|why| format!("couldn't get version/kind; json parse error: {why}"))
+}
+
+/// Reads JSON; text that does not look like it is YAML.
+fn read(body: &[u8]) -> Result<Value, String> {
+    const TYPE: &str =
+        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let value = if body.trim_ascii_start().starts_with(b"{") {
+        text::json::read(body).map_err(|error| error.message)?
+    } else {
+        text::yaml::read(body).map_err(|error| error.to_string())?
+    };
+    match &value {
+        Value::Object(_) => Ok(value),
+        other => Err(format!("json: cannot unmarshal {} into Go value of type {TYPE}", json::go_kind(other))),
+    }
+}
+
+/// Checks that a response is a review of this kind in one of its versions, or leaves that open.
+///
+/// # Errors
+/// The server's text for another object.
+pub fn check_type(review: &Value, group: &str, kind: &str, version: &str) -> Result<(), String> {
+    let text = |key: &str| review.str_at(&[key]).unwrap_or_default();
+    let (got_kind, got_version) = (text("kind"), text("apiVersion"));
+    let (got_group, other) = group_version::split(got_version);
+    match (got_kind, got_version) {
+        ("", _) | (_, "") => Ok(()),
+        ("Status", "v1") => Err(format!("converting (v1.Status) to ({version}.{kind}): unknown conversion")),
+        _ if got_kind == kind && got_group == group && other == version => Ok(()),
+        _ if got_kind == kind && got_group == group && matches!(other, "v1" | "v1beta1") => {
+            Err(format!("converting ({other}.{kind}) to ({version}.{kind}): unknown conversion"))
+        }
+        _ => {
+            let (got_kind, got_version) = (quote::go_quote(got_kind), quote::go_quote(got_version));
+            // The scheme has the name of the place in client-go where it is made.
+            let scheme = "\"pkg/runtime/scheme.go:111\"";
+            Err(format!("no kind {got_kind} is registered for version {got_version} in scheme {scheme}"))
+        }
+    }
+}
+
+/// `GroupVersionKind.String` of an object.
+pub fn type_text(object: &Value) -> String {
+    let (group, version) = group_version::split(object.str_at(&["apiVersion"]).unwrap_or_default());
+    format!("{group}/{version}, Kind={}", object.str_at(&["kind"]).unwrap_or_default())
+}
+
+fn status_message(status: &Value) -> String {
+    status.str_at(&["message"]).unwrap_or_default().to_owned()
+}
+
+/// The text for a status that is not a success: that of a `Status` in the body (`Result.Error`), or one for the code
+/// (`NewGenericServerResponse`).
+fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
+    if let Ok(status) = text::json::read(body)
+        && (status.str_at(&["kind"]), status.str_at(&["apiVersion"])) == (Some("Status"), Some("v1"))
+        && status.str_at(&["status"]) != Some("Success")
+    {
+        return status_message(&status);
+    }
+    let body = body.get(..SHOWN).unwrap_or(body);
+    let said = if is_text { text::lossy(body).trim().to_owned() } else { "unknown".to_owned() };
+    match code {
+        409 => "the server reported a conflict".to_owned(),
+        404 => "the server could not find the requested resource".to_owned(),
+        400 => "the server rejected our request for an unknown reason".to_owned(),
+        401 => "the server has asked for the client to provide credentials".to_owned(),
+        406 if said.is_empty() || said == "unknown" => {
+            "the server was unable to respond with a content type that the client supports".to_owned()
+        }
+        403 | 406 | 415 => said,
+        405 => "the server does not allow this method on the requested resource".to_owned(),
+        422 => "the server rejected our request due to an error in our request".to_owned(),
+        503 => "the server is currently unable to handle the request".to_owned(),
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+                .to_owned()
+        }
+        429 => "the server has received too many requests and has asked us to try again later".to_owned(),
+        500.. => {
+            format!("an error on the server ({}) has prevented the request from succeeding", quote::go_quote(&said))
+        }
+        _ => format!("the server responded with the status code {code} but did not return more information"),
+    }
+}
+
+/// A review as the body of a call.
+pub fn body(review: &Value) -> String {
+    json::to_string(review)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crd::ServiceReference;
+
+    fn call() -> Call {
+        let service = ServiceReference {
+            namespace: "ns".to_owned(),
+            name: "hook".to_owned(),
+            path: Some("a//b/".to_owned()),
+            port: None,
+        };
+        let target = WebhookClientConfig { service: Some(service), ..WebhookClientConfig::default() };
+        Call { target: Arc::new(target), timeout_seconds: 10, body: String::new(), key: "".into() }
+    }
+
+    #[test]
+    fn urls_are_those_of_client_go() {
+        assert_eq!(url(&call().target, 10), "https://hook.ns.svc:443/a/b?timeout=10s");
+        let target = WebhookClientConfig { url: Some("https://localhost:9443".to_owned()), ..Default::default() };
+        assert_eq!(url(&target, 3), "https://localhost:9443/?timeout=3s");
+    }
+
+    #[test]
+    fn failures_are_in_the_words_of_client_go() {
+        let failed = |outcome: Outcome| object(&call(), &outcome).unwrap_err();
+        let answered =
+            |code: u16, body: &str| failed(Outcome::Answered { code, is_text: true, body: body.as_bytes().to_vec() });
+        assert_eq!(
+            failed(Outcome::Failed("dial tcp 127.0.0.1:1: connect: connection refused".to_owned())),
+            "Post \"https://hook.ns.svc:443/a/b?timeout=10s\": dial tcp 127.0.0.1:1: connect: connection refused"
+        );
+        assert_eq!(answered(404, ""), "the server could not find the requested resource");
+        let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#;
+        assert_eq!(answered(500, status), "no");
+        assert_eq!(
+            answered(500, "a\nb\n"),
+            r#"an error on the server ("a\nb") has prevented the request from succeeding"#
+        );
+        assert!(
+            answered(200, "<html>")
+                .starts_with("couldn't get version/kind; json parse error: json: cannot unmarshal string")
+        );
+        assert_eq!(answered(200, "{"), "couldn't get version/kind; json parse error: unexpected end of JSON input");
+    }
+}

@@ -1,0 +1,203 @@
+//! `AdmissionReview`: what is sent to an admission webhook and what it answers (`request/admissionreview.go`).
+
+use super::call::{check_type, type_text};
+use crate::policies::matching::Matched;
+use crate::policies::request::Request;
+use crate::value::base64::Encoding;
+use crate::value::{Map, Value, json, object, quote};
+
+const GROUP: &str = "admission.k8s.io";
+/// The versions of `AdmissionReview` that the server knows.
+const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+
+/// The version of `AdmissionReview` to send: the first one that is known.
+///
+/// # Errors
+/// The server's text if the webhook accepts none of them.
+pub fn version(accepted: &[String]) -> Result<&'static str, String> {
+    let known = accepted.iter().find_map(|version| VERSIONS.into_iter().find(|known| known == version));
+    known.ok_or_else(|| {
+        "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+            .to_owned()
+    })
+}
+
+/// The review of a request; `object` and `old_object` are in the version that the webhook matched.
+pub fn review(
+    version: &str,
+    uid: &str,
+    request: &Request<'_>,
+    matched: &Matched,
+    (object_, old_object): (Option<&Value>, Option<&Value>),
+) -> Value {
+    let mut out = request.to_value(&matched.kind, &matched.resource);
+    if let Some(members) = out.as_object_mut() {
+        members.insert("uid".to_owned(), uid.into());
+        members.insert("object".to_owned(), object_.cloned().unwrap_or_default());
+        members.insert("oldObject".to_owned(), old_object.cloned().unwrap_or_default());
+    }
+    object([
+        ("kind", Value::from("AdmissionReview")),
+        ("apiVersion", format!("{GROUP}/{version}").into()),
+        ("request", out),
+    ])
+}
+
+/// The answer of a webhook.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// `allowed`
+    pub allowed: bool,
+    /// `patch` as a JSON patch, decoded from base64.
+    pub patch: Vec<u8>,
+    /// `patchType`
+    pub patch_type: String,
+    /// `status`
+    pub status: Option<Value>,
+    /// `warnings`
+    pub warnings: Vec<String>,
+}
+
+/// Reads the answer to a review of this version and uid (`VerifyAdmissionResponse`).
+///
+/// # Errors
+/// The server's text for an answer that is not valid.
+pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, String> {
+    let invalid = |why: String| format!("received invalid webhook response: {why}");
+    check_type(review, GROUP, "AdmissionReview", version).map_err(|why| format!("failed to call webhook: {why}"))?;
+    let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
+        return Err(invalid("webhook response was absent".to_owned()));
+    };
+    let Answer { allowed, patch, patch_type, status, warnings } =
+        read(response).map_err(|why| format!("failed to call webhook: {why}"))?;
+    let is_v1 = version == "v1";
+    let got = response.str_at(&["uid"]).unwrap_or_default();
+    if is_v1 && got != uid {
+        let (uid, got) = (quote::go_quote(uid), quote::go_quote(got));
+        return Err(invalid(format!("expected response.uid={uid}, got {got}")));
+    }
+    let got = type_text(review);
+    let wanted = format!("{GROUP}/v1, Kind=AdmissionReview");
+    if is_v1 && got != wanted {
+        return Err(invalid(format!("expected webhook response of {wanted}, got {got}")));
+    }
+    let typed = response.get("patchType").is_some_and(|type_| !type_.is_null());
+    let problem = match (is_v1, mutating) {
+        (true, true) if !patch.is_empty() && !typed => {
+            Some("webhook returned response.patch but not response.patchType")
+        }
+        (true, true) if patch.is_empty() && typed => Some("webhook returned response.patchType but not response.patch"),
+        (true, true) if typed && patch_type.is_empty() => Some("webhook returned invalid response.patchType of \"\""),
+        (true, false) if !patch.is_empty() => Some("validating webhook may not return response.patch"),
+        (true, false) if typed => Some("validating webhook may not return response.patchType"),
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        return Err(invalid(problem.to_owned()));
+    }
+    let patch_type = if is_v1 || patch.is_empty() { patch_type } else { "JSONPatch".to_owned() };
+    let patch = if mutating { patch } else { Vec::new() };
+    Ok(Answer { allowed, patch, patch_type, status, warnings })
+}
+
+/// Reads `response` as Go's decoder does.
+fn read(response: &Value) -> Result<Answer, String> {
+    let wrong = |key: &str, value: &Value, wanted: &str| {
+        let kind = json::go_kind(value);
+        Err(format!(
+            "json: cannot unmarshal {kind} into Go struct field AdmissionResponse.response.{key} of type {wanted}"
+        ))
+    };
+    let text = |key: &str| match response.get(key) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => wrong(key, other, "string").map(|()| String::new()),
+    };
+    let allowed = match response.get("allowed") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(allowed)) => *allowed,
+        Some(other) => return wrong("allowed", other, "bool").map(|()| Answer::default()),
+    };
+    let patch = Encoding::Standard.decode(&text("patch")?);
+    let patch = patch.map_err(|at| format!("illegal base64 data at input byte {at}"))?;
+    let status = match response.get("status") {
+        None | Some(Value::Null) => None,
+        Some(status @ Value::Object(_)) => Some(status.clone()),
+        Some(other) => return wrong("status", other, "v1.Status").map(|()| Answer::default()),
+    };
+    let warnings = response.get("warnings").and_then(Value::as_array).unwrap_or_default();
+    let warnings = warnings.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Answer { allowed, patch, patch_type: text("patchType")?, status, warnings })
+}
+
+/// The `Status` of a rejection (`webhookerrors.ToStatusErr`).
+pub fn rejection(webhook: &str, status: Option<&Value>) -> Value {
+    let denied = format!("admission webhook {} denied the request", quote::go_quote(webhook));
+    let mut members = status.and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
+    let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let code = members.get("code").and_then(Value::as_int).unwrap_or_default();
+    let message = match (text("message").as_str(), text("reason").as_str()) {
+        ("", "") => format!("{denied} without explanation"),
+        ("", reason) => format!("{denied}: {reason}"),
+        (message, _) => format!("{denied}: {message}"),
+    };
+    let state = text("status");
+    members.insert("code".to_owned(), Value::Int(code.max(400)));
+    members
+        .insert("status".to_owned(), if matches!(&*state, "" | "Success") { "Failure".into() } else { state.into() });
+    members.insert("message".to_owned(), message.into());
+    Value::Object(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json::read as parse;
+
+    fn reviewed(response: &str, mutating: bool) -> Result<Answer, String> {
+        let review =
+            format!(r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{response}}}"#);
+        answer(&parse(review.as_bytes()).unwrap(), "v1", "u", mutating)
+    }
+
+    #[test]
+    fn answers_are_verified() {
+        let patched = r#"{"uid":"u","allowed":true,"patch":"W10=","patchType":"JSONPatch","warnings":["w"]}"#;
+        let answer = reviewed(patched, true).unwrap();
+        assert_eq!((answer.allowed, answer.patch.as_slice(), answer.warnings.len()), (true, &b"[]"[..], 1));
+        for (response, mutating, why) in [
+            ("null", true, "received invalid webhook response: webhook response was absent"),
+            (r#"{"uid":"x"}"#, true, "received invalid webhook response: expected response.uid=\"u\", got \"x\""),
+            (
+                r#"{"uid":"u","patch":"W10="}"#,
+                true,
+                "received invalid webhook response: webhook returned response.patch but not response.patchType",
+            ),
+            (patched, false, "received invalid webhook response: validating webhook may not return response.patch"),
+            (
+                r#"{"uid":"u","allowed":"yes"}"#,
+                true,
+                "failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool",
+            ),
+        ] {
+            assert_eq!(reviewed(response, mutating).unwrap_err(), why);
+        }
+    }
+
+    #[test]
+    fn a_rejection_is_a_failure_with_a_reason() {
+        let status = |text: &str| {
+            let status = rejection("w", Some(&parse(text.as_bytes()).unwrap()));
+            (status.get("code").and_then(Value::as_int), status.str_at(&["message"]).unwrap_or_default().to_owned())
+        };
+        assert_eq!(status("{}"), (Some(400), "admission webhook \"w\" denied the request without explanation".into()));
+        assert_eq!(
+            status(r#"{"code":403,"message":"no","reason":"Forbidden"}"#),
+            (Some(403), "admission webhook \"w\" denied the request: no".into())
+        );
+        assert_eq!(
+            status(r#"{"code":200,"reason":"Forbidden"}"#),
+            (Some(400), "admission webhook \"w\" denied the request: Forbidden".into())
+        );
+    }
+}

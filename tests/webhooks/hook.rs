@@ -1,0 +1,97 @@
+//! A webhook: a server with TLS whose answers a test makes.
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Its certificate, for `localhost`, 127.0.0.1 and `hook.system.svc`, which is also its authority.
+pub const CERTIFICATE: &[u8] = include_bytes!("hook.crt");
+
+type Answer = dyn Fn(&str, &Value) -> (u16, Value) + Send + Sync;
+
+/// A running webhook.
+pub struct Hook {
+    /// `https://127.0.0.1:PORT`
+    pub url: String,
+    /// The path and the review of every call.
+    calls: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl Hook {
+    /// A webhook that answers reviews at a path with a status and a body.
+    pub fn serve(answer: impl Fn(&str, &Value) -> (u16, Value) + Send + Sync + 'static) -> Self {
+        let chain = CertificateDer::pem_slice_iter(CERTIFICATE).collect::<Result<_, _>>().unwrap();
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("hook.key")).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap();
+        let (config, answer): (_, Arc<Answer>) = (Arc::new(config), Arc::new(answer));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let calls = Arc::<Mutex<Vec<_>>>::default();
+        let log = Arc::clone(&calls);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (config, answer, log) = (Arc::clone(&config), Arc::clone(&answer), Arc::clone(&log));
+                thread::spawn(move || converse(stream, config, &*answer, &log));
+            }
+        });
+        Self { url, calls }
+    }
+
+    /// The calls since the last time.
+    pub fn calls(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
+    }
+}
+
+fn converse(
+    stream: TcpStream,
+    config: Arc<ServerConfig>,
+    answer: &Answer,
+    log: &Mutex<Vec<(String, Value)>>,
+) -> Option<()> {
+    let mut stream = BufReader::new(StreamOwned::new(ServerConnection::new(config).ok()?, stream));
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut body).ok()?;
+    let path = head.split(' ').nth(1)?.to_owned();
+    let review: Value = serde_json::from_slice(&body).ok()?;
+    log.lock().unwrap().push((path.clone(), review.clone()));
+    let (code, said) = answer(path.split('?').next()?, &review);
+    let said = said.to_string();
+    let head = format!(
+        "HTTP/1.1 {code} Said\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        said.len()
+    );
+    let stream = stream.get_mut();
+    stream.write_all((head + &said).as_bytes()).ok()?;
+    stream.conn.send_close_notify();
+    stream.flush().ok()
+}
+
+/// An `AdmissionReview` with this response, to which `uid` is added.
+pub fn reviewed(review: &Value, mut response: Value) -> (u16, Value) {
+    response["uid"] = review["request"]["uid"].clone();
+    (200, json!({"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": response}))
+}
+
+/// A response that allows the request with a patch.
+pub fn patched(review: &Value, patch: &Value) -> (u16, Value) {
+    let patch = crdx::value::base64::Encoding::Standard.encode(patch.to_string().as_bytes());
+    reviewed(review, json!({"allowed": true, "patchType": "JSONPatch", "patch": patch}))
+}
