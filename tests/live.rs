@@ -3,6 +3,7 @@
 
 mod fake;
 mod get;
+mod policies;
 mod real;
 mod way;
 

@@ -86,15 +86,9 @@ impl Rule {
     /// `ResourceMatches`: `*` is every resource and subresource, `*/status` that subresource of every resource.
     fn has_resource(&self, check: &ResourceCheck) -> bool {
         let ResourceCheck { resource, subresource, .. } = check;
-        self.resources.iter().any(|rule| {
-            rule == "*"
-                || if subresource.is_empty() {
-                    rule == resource
-                } else {
-                    rule.split_once('/')
-                        .is_some_and(|(plural, sub)| sub == subresource && (plural == "*" || plural == resource))
-                }
-        })
+        let combined = if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
+        let any = |rule: &str| !subresource.is_empty() && rule.strip_prefix("*/") == Some(subresource);
+        self.resources.iter().any(|rule| rule == "*" || *rule == combined || any(rule))
     }
 
     /// `NonResourceURLMatches`
@@ -183,10 +177,11 @@ impl Rbac {
     fn rules(&self, binding: &Binding, namespace: &str) -> Result<&[Rule], String> {
         let name = &binding.role;
         let (found, resource) = match binding.role_kind.as_str() {
-            "Role" => (self.roles.get(&(namespace.to_owned(), name.clone())), "roles"),
-            "ClusterRole" => (self.cluster_roles.get(name), "clusterroles"),
+            "Role" => (self.roles.get(&(namespace.to_owned(), name.clone())), "role"),
+            "ClusterRole" => (self.cluster_roles.get(name), "clusterrole"),
             other => return Err(format!("unsupported role reference kind: {}", quote::go_quote(other))),
         };
+        // Listers give the singular name.
         let missing = || format!("{resource}.{GROUP} {} not found", quote::go_quote(name));
         found.map(Vec::as_slice).ok_or_else(missing)
     }
@@ -307,8 +302,98 @@ mod tests {
         assert!(!allows(&user("ci", &[]), "update", ["", "configmaps", "", "shop", "x"]));
         assert!(allows(&user("root", &["system:masters"]), "any", ["", "x", "", "", ""]));
         let lost = decide(&user("ann", &[]), "get", ["", "pods", "", "", ""]);
-        let reason = "RBAC: clusterroles.rbac.authorization.k8s.io \"gone\" not found";
+        let reason = "RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found";
         assert_eq!(lost, Decision { verdict: Verdict::NoOpinion, reason: reason.to_owned() });
+    }
+
+    fn grants(rule: &str, verb: &str, [group, resource, subresource, name]: [&str; 4]) -> bool {
+        let rule = Rule::read(&yaml::read(rule.as_bytes()).unwrap());
+        let authorizer: Arc<dyn Authorizer> = Arc::new(Rbac::default());
+        let subject = CelSubject { user: Arc::new(user("u", &[])), authorizer };
+        let check = ResourceCheck {
+            subject,
+            group: group.to_owned(),
+            resource: resource.to_owned(),
+            subresource: subresource.to_owned(),
+            namespace: String::new(),
+            name: name.to_owned(),
+        };
+        rule.allows(&Attributes { verb, access: Access::Resource(&check) })
+    }
+
+    /// The kinds of cases of `TestRuleMatches` in `rbac_test.go`.
+    #[test]
+    fn every_part_of_a_rule_must_match() {
+        let all = |rule: &str, expected: [bool; 8]| {
+            let requests = [("v1", "g1", "r1"), ("v1", "g2", "r1"), ("v1", "g1", "r2"), ("v1", "g2", "r2")];
+            let second = requests.map(|(_, group, resource)| ("v2", group, resource));
+            let found: Vec<bool> = requests
+                .iter()
+                .chain(&second)
+                .map(|(verb, group, resource)| grants(rule, verb, [group, resource, "", ""]))
+                .collect();
+            assert_eq!(found, expected, "{rule}");
+        };
+        let (yes, no) = (true, false);
+        all("{verbs: ['*'], apiGroups: [g1], resources: [r1]}", [yes, no, no, no, yes, no, no, no]);
+        all("{verbs: [v1], apiGroups: ['*'], resources: [r1]}", [yes, yes, no, no, no, no, no, no]);
+        all("{verbs: [v1], apiGroups: [g1], resources: ['*']}", [yes, no, yes, no, no, no, no, no]);
+        all("{verbs: [v1, v2], apiGroups: [g1, g2], resources: [r1, r2]}", [true; 8]);
+        all("{verbs: [v1], apiGroups: [g1]}", [false; 8]);
+        let subresource = "{verbs: ['*'], apiGroups: ['*'], resources: [r1/s1, '*/s2', a/b/c]}";
+        for (what, expected) in [
+            (["g", "r1", "s1", ""], yes),
+            (["g", "r2", "s1", ""], no),
+            (["g", "r2", "s2", ""], yes),
+            (["g", "r1", "", ""], no),
+            (["g", "r1/s1", "", ""], yes),
+            (["g", "s2", "", ""], no),
+            (["g", "a/b", "c", ""], yes),
+            (["g", "a", "b/c", ""], yes),
+        ] {
+            assert_eq!(grants(subresource, "get", what), expected, "{what:?}");
+        }
+        let named = "{verbs: [get], apiGroups: [''], resources: [pods], resourceNames: [web]}";
+        assert!(grants(named, "get", ["", "pods", "", "web"]));
+        assert!(!grants(named, "get", ["", "pods", "", ""]));
+        assert!(!grants(named, "GET", ["", "pods", "", "web"]));
+    }
+
+    /// The cases of `TestAuthorizer` in `rbac_test.go`: a `ClusterRole` bound in one namespace, and paths.
+    #[test]
+    fn a_cluster_role_may_be_bound_in_a_namespace() {
+        let mut rbac = Rbac::default();
+        for object in [
+            "{kind: ClusterRole, metadata: {name: admin}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*'], nonResourceURLs: ['*']}]}",
+            "{kind: RoleBinding, metadata: {name: b, namespace: ns1}, roleRef: {kind: ClusterRole, name: admin}, subjects: [{kind: User, name: admin}, {kind: Group, name: admins}]}",
+            "{kind: ClusterRoleBinding, metadata: {name: odd}, roleRef: {kind: Other, name: x}, subjects: [{kind: User, name: odd}]}",
+            "{kind: ClusterRoleBinding, metadata: {name: role}, roleRef: {kind: Role, name: x}, subjects: [{kind: User, name: odd}]}",
+            "{kind: ClusterRoleBinding, metadata: {name: account}, roleRef: {kind: ClusterRole, name: admin}, subjects: [{kind: ServiceAccount, name: bot}]}",
+        ] {
+            rbac.put(&yaml::read(object.as_bytes()).unwrap());
+        }
+        let rbac: Arc<dyn Authorizer> = Arc::new(rbac);
+        let decide = |user: &User, namespace: &str| {
+            let subject = CelSubject { user: Arc::new(user.clone()), authorizer: Arc::clone(&rbac) };
+            let [group, resource, subresource, name] = ["", "pods", "status", ""].map(str::to_owned);
+            let check = ResourceCheck { subject, group, resource, subresource, namespace: namespace.to_owned(), name };
+            rbac.authorize(user, &Attributes { verb: "watch", access: Access::Resource(&check) })
+        };
+        for (name, groups, namespace, verdict) in [
+            ("admin", vec![], "ns1", Verdict::Allow),
+            ("joe", vec!["group1", "admins"], "ns1", Verdict::Allow),
+            ("joe", vec!["group1"], "ns1", Verdict::NoOpinion),
+            ("admin", vec![], "ns2", Verdict::NoOpinion),
+            ("admin", vec!["admins"], "", Verdict::NoOpinion),
+            // A service account of a ClusterRoleBinding needs a namespace.
+            ("system:serviceaccount::bot", vec![], "ns1", Verdict::NoOpinion),
+        ] {
+            assert_eq!(decide(&user(name, &groups), namespace).verdict, verdict, "{name} {groups:?} {namespace}");
+        }
+        let path = Attributes { verb: "get", access: Access::Path("/apis") };
+        assert_eq!(rbac.authorize(&user("admin", &[]), &path).verdict, Verdict::NoOpinion);
+        let odd = "RBAC: [unsupported role reference kind: \"Other\", role.rbac.authorization.k8s.io \"x\" not found]";
+        assert_eq!(decide(&user("odd", &[]), "ns1").reason, odd);
     }
 
     #[test]
