@@ -12,7 +12,7 @@ use crdx::cel::env::{BaseEnv, Env};
 use crdx::cel::eval::{PER_CALL_LIMIT, Program};
 use crdx::cel::value::Value as CelValue;
 use crdx::release::Release;
-use crdx::rules::compile::Place;
+use crdx::rules::compile::NodeType;
 use crdx::rules::{escape::escape, place};
 use crdx::schema::Schema;
 use crdx::text::yaml;
@@ -40,7 +40,7 @@ impl Rule {
 
 /// A schema node that has rules, or a descendant with rules.
 struct Node {
-    place: Place,
+    place: NodeType,
     rules: Vec<Rule>,
     items: Option<Box<Node>>,
     additional: Option<Box<Node>>,
@@ -50,7 +50,7 @@ struct Node {
 /// A rule with the values it is evaluated on.
 type Site<'a> = (&'a Rule, CelValue<'a>, CelValue<'a>);
 
-fn build(base: &Arc<BaseEnv>, schema: &Schema, here: Place) -> Node {
+fn build(base: &Arc<BaseEnv>, schema: &Schema, here: NodeType) -> Node {
     let rules = schema.x_validations.iter().filter_map(|rule| {
         let optional = rule.optional_old_self == Some(true);
         let env = here.env(base, &here.decl.as_ref()?.cel_type, optional);

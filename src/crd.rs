@@ -5,9 +5,9 @@
 //!           strategy (status, generation, warnings) · validation · conditions · openapi
 //! ```
 //!
-//! [`CustomResourceDefinition`] is the server's internal form: what all versions have in common is in the spec, not
-//! in the versions ([`Spec::hoist`]). Error paths follow this form, so a schema's errors are usually under
-//! `spec.validation`. [`Spec::schema`] and its siblings return what applies to a version.
+//! [`CustomResourceDefinition`] is the server's internal form: fields that are the same in all versions are in the spec
+//! instead of the versions ([`Spec::hoist`]). Error paths follow this form, so errors in a schema are usually under
+//! `spec.validation`. [`Spec::schema`] and similar methods return the fields that apply to a version.
 
 mod aggregate;
 mod approval;

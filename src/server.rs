@@ -140,7 +140,7 @@ pub struct Response {
     pub headers: Vec<(&'static str, String)>,
     /// The texts of `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
-    /// What the pipeline did to the object; never sent over HTTP.
+    /// Side effects of the request, such as pruned fields; never sent over HTTP.
     pub trace: Trace,
 }
 

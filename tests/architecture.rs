@@ -107,7 +107,7 @@ fn names_crate(text: &str, krate: &str) -> bool {
 }
 
 #[test]
-fn a_module_imports_only_what_stands_before_it() {
+fn a_module_imports_only_modules_above_it() {
     let layers = layers();
     assert!(layers.len() > 10, "{layers:?}");
     let layer = |module: &str| layers.iter().position(|group| group.iter().any(|m| m == module));
@@ -136,7 +136,7 @@ fn a_module_imports_only_what_stands_before_it() {
 }
 
 #[test]
-fn a_crate_is_named_in_one_place() {
+fn a_crate_is_used_by_one_module() {
     let mut wrong = Vec::new();
     let mut named = 0;
     for (top, file, text) in modules() {
@@ -185,7 +185,7 @@ fn the_cluster_is_only_read() {
 const NAME_VERSIONS: &[&str] = &["release", "builtin"];
 
 #[test]
-fn only_the_releases_name_a_version_of_kubernetes() {
+fn only_releases_name_kubernetes_versions() {
     let mut wrong = Vec::new();
     let mut looked = 0;
     for (top, file, text) in modules() {

@@ -135,7 +135,7 @@ fn difference(kept: &str, now: &str) -> String {
 
 /// The screens are the same for any number of threads and in every run.
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn the_output_does_not_depend_on_the_number_of_threads() {
     let place = place("threads");
     let run = |jobs: &str| {
         let line = format!(
@@ -152,7 +152,7 @@ fn the_number_of_threads_does_not_show() {
 /// An unreadable file is reported, and the other files are validated. Skipped for users who can read every file.
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_told() {
+fn unreadable_files_are_reported() {
     use std::os::unix::fs::PermissionsExt;
     let place = place("unreadable");
     let file = place.join("unreadable.yaml");
@@ -212,7 +212,7 @@ fn the_openapi_documents_are_printed() {
 /// An external diff program receives the files that kubectl would pass to it.
 #[cfg(unix)]
 #[test]
-fn another_program_may_show_the_difference() {
+fn an_external_diff_program_is_run() {
     use std::os::unix::fs::PermissionsExt;
     let place = place("external");
     let program = place.join("compare");

@@ -322,8 +322,8 @@ fn differential_pairs() {
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_bounds() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    let told = bounds::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
-    println!("all: {told:?}");
+    let statistics = bounds::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    println!("all: {statistics:?}");
     pair.finish();
 }
 

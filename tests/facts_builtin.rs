@@ -99,7 +99,7 @@ fn bodies_are_decoded_as_older_servers_decode_them() {
 
 /// Validates bodies as files: the result of `validate` is the server's response to the request of `kubectl apply`.
 #[test]
-fn files_are_answered_as_kubectl_apply_has_them_answered() {
+fn files_have_the_results_of_kubectl_apply() {
     let mut lines = String::new();
     GzDecoder::new(&include_bytes!("facts/builtin-apply.jsonl.gz")[..]).read_to_string(&mut lines).unwrap();
     let facts = facts(&lines);

@@ -3,7 +3,7 @@
 use crdx::regexp::Regexp;
 
 #[test]
-fn patterns_mean_what_go_means() {
+fn patterns_match_like_go() {
     let facts: serde_json::Value = serde_json::from_str(include_str!("facts/go-regexp.json")).unwrap();
     let subjects: Vec<&str> = facts["subjects"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
     let patterns = facts["patterns"].as_array().unwrap();

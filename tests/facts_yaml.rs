@@ -28,7 +28,7 @@ fn difference(fact: &Fact) -> Option<(bool, String)> {
 }
 
 #[test]
-fn chosen_texts_read_as_kubectl_reads_them() {
+fn chosen_texts_are_decoded_like_kubectl() {
     let facts = facts(include_str!("facts/yaml.jsonl"));
     assert_eq!(facts.len(), 197);
     let differences: Vec<String> = facts.iter().filter_map(difference).map(|d| d.1).collect();
@@ -36,7 +36,7 @@ fn chosen_texts_read_as_kubectl_reads_them() {
 }
 
 #[test]
-fn mutated_texts_read_as_kubectl_reads_them() {
+fn mutated_texts_are_decoded_like_kubectl() {
     let packed = include_bytes!("facts/yaml-fuzz.jsonl.gz");
     let mut lines = String::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut lines).unwrap();
@@ -50,7 +50,7 @@ fn mutated_texts_read_as_kubectl_reads_them() {
 }
 
 #[test]
-fn duplicates_are_told_as_the_server_tells_them() {
+fn duplicates_have_the_servers_messages() {
     let facts = facts(include_str!("facts/yaml-strict.jsonl"));
     assert_eq!(facts.len(), 300);
     for fact in facts {
@@ -59,7 +59,7 @@ fn duplicates_are_told_as_the_server_tells_them() {
 }
 
 #[test]
-fn values_are_written_as_kubectl_writes_them() {
+fn values_are_encoded_like_kubectl() {
     let lines: Vec<&str> = include_str!("facts/yaml-write.jsonl").lines().collect();
     assert_eq!(lines.len(), 400);
     for line in lines {

@@ -171,7 +171,7 @@ fn the_format_does_not_change_the_verdict() {
 /// jsonschema, JUnit with the schema of Jenkins (`CRDX_JUNIT_XSD`) and xmllint, TAP with Python's tap.py. Missing tools
 /// are skipped with a message.
 #[test]
-fn others_read_it() {
+fn third_party_tools_accept_the_formats() {
     let place = place("others");
     let sarif = "import json, sys, jsonschema\nschema = json.load(open(sys.argv[1]))\n\
         validator = jsonschema.validators.validator_for(schema)\n\

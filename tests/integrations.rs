@@ -40,7 +40,7 @@ fn platforms() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_action_is_whole() {
+fn the_action_is_consistent() {
     let action = read("action.yml");
     for key in ["name", "description", "inputs", "runs"] {
         assert!(action.get(key).is_some(), "{key}");

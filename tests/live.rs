@@ -1,11 +1,11 @@
 //! Tests of commands that read a cluster, with a small server that has canned responses: their requests, the handling
 //! of errors, invalid responses and timeouts, and their caches.
 
+mod connection;
 mod fake;
 mod get;
 mod policies;
 mod real;
-mod way;
 
 use fake::{Fake, Reply};
 use std::fs;
@@ -70,9 +70,9 @@ fn status(code: u16, message: &str) -> Reply {
 }
 
 /// A directory for one test.
-struct Place(PathBuf);
+struct TestDir(PathBuf);
 
-impl Place {
+impl TestDir {
     fn new(name: &str) -> Self {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live").join(name);
         let _ = fs::remove_dir_all(&dir);
@@ -137,8 +137,8 @@ impl Said {
 }
 
 #[test]
-fn nothing_is_contacted_without_need() {
-    let place = Place::new("no-need");
+fn only_required_connections_are_made() {
+    let place = TestDir::new("no-need");
     let fake = Fake::serve(|path, _| cluster(path));
     let old = place.write("old.yaml", &object("a", 3));
     let old = old.display();
@@ -166,8 +166,8 @@ fn nothing_is_contacted_without_need() {
 }
 
 #[test]
-fn level_6_names_each_request() {
-    let place = Place::new("verbosity");
+fn log_level_6_prints_each_request() {
+    let place = TestDir::new("verbosity");
     for (flag, named) in [("", false), ("--v=5", false), ("--v=6", true), ("-v 6", true)] {
         let fake = Fake::serve(|path, _| cluster(path));
         let said = place.run(&format!("validate -f a.yaml -s {} --no-cache {flag}", fake.url)).ends(0, &[]);
@@ -188,8 +188,8 @@ fn level_6_names_each_request() {
 }
 
 #[test]
-fn live_objects_tell_create_update_and_unchanged() {
-    let place = Place::new("actions");
+fn live_objects_determine_the_action() {
+    let place = TestDir::new("actions");
     let fake = Fake::serve(|path, _| cluster(path));
     let same = place.write("same.yaml", &object("a", 3));
     let line = format!("validate -f a.yaml b.yaml -s {} -o json", fake.url);
@@ -219,7 +219,7 @@ fn live_objects_tell_create_update_and_unchanged() {
 
 #[test]
 fn the_revision_of_another_cluster_is_left_out_of_a_create() {
-    let place = Place::new("revision");
+    let place = TestDir::new("revision");
     let fake = Fake::serve(|path, _| cluster(path));
     place.write("b.yaml", &object("b", 1).replace("name: b", "name: b\n  resourceVersion: '5'"));
     for flag in ["", " --create"] {
@@ -229,7 +229,7 @@ fn the_revision_of_another_cluster_is_left_out_of_a_create() {
 
 #[test]
 fn a_crd_of_the_input_goes_before_the_live_one() {
-    let place = Place::new("input-first");
+    let place = TestDir::new("input-first");
     let fake = Fake::serve(|path, _| cluster(path));
     place.write("new-crd.yaml", &crd("", 100));
     place.write("big.yaml", &object("a", 50));
@@ -252,7 +252,7 @@ fn a_crd_of_the_input_goes_before_the_live_one() {
 
 #[test]
 fn an_object_is_read_in_a_version_that_the_cluster_serves() {
-    let place = Place::new("versions");
+    let place = TestDir::new("versions");
     let fake = Fake::serve(|path, _| cluster(path));
     let later = crd("", 10).replace(
         r#"[{"name":"v1","served":true,"storage":true,"#,
@@ -270,7 +270,7 @@ fn the_version_of_the_cluster_is_simulated() {
         "/version" => Reply::Json(200, r#"{"major":"1","minor":"33+"}"#.to_owned()),
         _ => cluster(path),
     };
-    let place = Place::new("version");
+    let place = TestDir::new("version");
     place.write(
         "pod.yaml",
         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, restartPolicyRules: []}]}\n",
@@ -305,7 +305,7 @@ fn the_version_of_the_cluster_is_simulated() {
 }
 
 #[test]
-fn what_is_not_simulated_is_told_once() {
+fn unsimulated_behaviour_is_reported_once() {
     let rules = r#"[{"apiGroups":["fake.example.com"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE","UPDATE"]}]"#;
     let hooks = format!(
         r#"{{"items":[{{"metadata":{{"name":"guard"}},"webhooks":[{{"name":"check.example.com","rules":{rules}}},{{"name":"pods.example.com","rules":[]}}]}}]}}"#
@@ -340,7 +340,7 @@ fn what_is_not_simulated_is_told_once() {
         ),
         _ => cluster(path),
     };
-    let place = Place::new("notes");
+    let place = TestDir::new("notes");
     place.write(
         "b.yaml",
         &(object("b", 1) + "---\n" + &object("c", 1).replace("name: c", "name: c\n  namespace: nowhere")),
@@ -369,8 +369,8 @@ fn what_is_not_simulated_is_told_once() {
 }
 
 #[test]
-fn refusals_are_told_and_nothing_is_asked_forever() {
-    let place = Place::new("refusals");
+fn errors_are_reported_and_retries_are_bounded() {
+    let place = TestDir::new("refusals");
     place.write("b.yaml", &object("b", 1));
     let line = |fake: &Fake| format!("validate -f a.yaml b.yaml -s {} --no-cache", fake.url);
 
@@ -409,7 +409,7 @@ fn refusals_are_told_and_nothing_is_asked_forever() {
 
 #[test]
 fn without_a_cluster_objects_are_new() {
-    let place = Place::new("none");
+    let place = TestDir::new("none");
     place.run("validate -f a.yaml --crds crd.yaml").ends(0, &["accepted", "note: no cluster is configured"]);
     place.run("validate -f a.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
     place.run("diff -f a.yaml --crds crd.yaml").ends(2, &["no cluster is configured", "--kubeconfig"]);
@@ -440,7 +440,7 @@ fn a_rehearsal_reads_what_is_stored_page_by_page() {
             (path, _) => cluster(path),
         }
     };
-    let place = Place::new("rehearsal");
+    let place = TestDir::new("rehearsal");
     place.write("new.yaml", &crd("", 5));
     let whole = pages;
     let fake = Fake::serve(move |path, _| whole(path, false));
@@ -463,8 +463,8 @@ fn a_rehearsal_reads_what_is_stored_page_by_page() {
 }
 
 #[test]
-fn what_is_kept_is_used_while_it_is_true() {
-    let place = Place::new("cache");
+fn the_cache_is_used_while_it_is_current() {
+    let place = TestDir::new("cache");
     let state = std::sync::Arc::new(std::sync::Mutex::new(("1".to_owned(), 10)));
     let now = std::sync::Arc::clone(&state);
     let fake = Fake::serve(move |path, _| {
@@ -523,8 +523,8 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_kubeconfig_is_read_as_kubectl_reads_it() {
-    let place = Place::new("kubeconfig");
+fn the_kubeconfig_is_decoded_like_kubectl() {
+    let place = TestDir::new("kubeconfig");
     let fake = Fake::serve(|path, _| cluster(&path.replace("/namespaces/team/", "/namespaces/default/")));
     let users = place.write(
         "users.yaml",
@@ -570,9 +570,9 @@ fn the_kubeconfig_is_read_as_kubectl_reads_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_credential_plugin_logs_in_or_says_why_not() {
+fn credential_plugins_are_run_and_their_errors_reported() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new("plugin");
+    let place = TestDir::new("plugin");
     let fake = Fake::serve(|path, _| cluster(path));
     let script = |text: &str| {
         let path = place.write("login", &format!("#!/bin/sh\n{text}\n"));

@@ -59,7 +59,7 @@ fn pages(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_page_is_whole_and_alone() {
+fn pages_are_well_formed_and_self_contained() {
     let place = pages("pages");
     for (page, _, shows) in PAGES {
         let text = fs::read_to_string(place.join(page).with_extension("html")).unwrap();
@@ -140,7 +140,7 @@ fn browse(program: &str, place: &Path, page: &str, flags: &[String]) -> String {
 }
 
 #[test]
-fn chromium_shows_it() {
+fn chromium_renders_pages() {
     let Some(program) = chromium() else {
         println!("skipped: there is no Chromium");
         return;

@@ -69,7 +69,7 @@ fn is_semver(version: &str) -> bool {
 }
 
 #[test]
-fn the_rules_are_krews() {
+fn the_name_rules_equal_krews() {
     assert!(is_semver("v1.0.0-rc.1+b5") && !is_semver("1.0.0") && !is_semver("v1.0") && !is_semver("v01.0.0"));
     assert!(is_safe_name("a_b-1") && !is_safe_name("a.b") && !is_safe_name("") && !is_safe_name("com1"));
 }
@@ -86,7 +86,7 @@ fn it_describes_the_plugin_briefly() {
 }
 
 #[test]
-fn every_platform_is_known_and_there_once() {
+fn every_platform_is_known_and_unique() {
     let manifest = manifest();
     let platforms = manifest.at(&["spec", "platforms"]).and_then(Value::as_array).unwrap();
     let mut seen = BTreeSet::new();

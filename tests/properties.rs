@@ -152,14 +152,14 @@ proptest! {
         let mut once = v;
         pipeline::default::set_defaults(&mut once, &node, None);
         let mut twice = once.clone();
-        let mut told = Vec::new();
-        pipeline::default::set_defaults(&mut twice, &node, Some(&mut told));
+        let mut defaulted = Vec::new();
+        pipeline::default::set_defaults(&mut twice, &node, Some(&mut defaulted));
         prop_assert_eq!(&once, &twice);
-        prop_assert_eq!(told, vec![]);
+        prop_assert_eq!(defaulted, vec![]);
     }
 
     #[test]
-    fn no_object_upsets_the_stages(s in schema(), new in value(), old in value()) {
+    fn no_object_panics(s in schema(), new in value(), old in value()) {
         let rv = version(s);
         let read = |v, source| pipeline::decode(&rv, foo(v), source).map(|d| d.object);
         if let (Ok(mut new), Ok(mut old)) = (read(new, Source::Request), read(old, Source::Storage)) {
@@ -175,7 +175,7 @@ proptest! {
 
     /// Ratcheting only removes errors: an update never reports a schema error that a create does not report.
     #[test]
-    fn ratcheting_only_forgives(s in schema(), new in value(), old in value()) {
+    fn ratcheting_only_removes_errors(s in schema(), new in value(), old in value()) {
         let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
         let (mut correlation, pair) = crdx::schema::correlate::Correlation::new(&new, &old, &s);
         let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx::release::Release::NEWEST);

@@ -121,7 +121,7 @@ proptest! {
 
     /// Any text parses to a tree with unique ids and valid positions, or gives errors with valid positions.
     #[test]
-    fn any_text_parses_or_is_refused_somewhere(source in soup()) {
+    fn any_text_parses_or_has_errors_with_positions(source in soup()) {
         let length = i32::try_from(source.chars().count()).unwrap();
         match parse(&source, env().base.parse_options) {
             Ok(ast) => {
@@ -166,7 +166,7 @@ proptest! {
 
     /// Checked types are sound: only with `dyn` can an operator receive an operand of an unsupported type.
     #[test]
-    fn what_checks_finds_its_overloads(source in expression()) {
+    fn checked_expressions_find_their_overloads(source in expression()) {
         let env = env();
         let checked = env.compile(&source);
         // The test fails if too few expressions type-check.

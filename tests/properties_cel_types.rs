@@ -259,7 +259,7 @@ fn kind_of(decl: &DeclType) -> Option<Kind> {
 }
 
 #[test]
-fn what_checks_has_an_overload() {
+fn checked_expressions_have_no_overload_errors() {
     crate::facts_cel_parse::on_large_stack(|| {
         let (declarations, root) = root();
         let spec = at(&root, "spec").unwrap();

@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_of_a_format_or_not(text in any::<String>()) {
+    fn formats_accept_or_reject_any_text(text in any::<String>()) {
         for name in ["uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "isbn", "creditcard", "byte", "date", "duration",
             "date-time", "rgbcolor", "k8s-long-name"] {
             format::check(name, &text);

@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_definition_in_protobuf_is_answered(raw in prop::collection::vec(fields(), 0..6)) {
+    fn any_protobuf_crd_is_answered(raw in prop::collection::vec(fields(), 0..6)) {
         let (created, listed) = post(&raw.concat());
         prop_assert!(matches!(created, 201 | 400 | 422 | 500), "{}", created);
         prop_assert_eq!(listed, 200);

@@ -72,7 +72,7 @@ fn managed_fields_of_a_wrong_type_are_kept_since_1_37() {
 }
 
 #[test]
-fn a_patch_may_not_take_the_api_version_away() {
+fn a_patch_must_not_remove_the_api_version() {
     let mut server = server(37);
     let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#;
     assert_eq!(send(&mut server, "POST", KITES, kite).code, 201);

@@ -90,7 +90,7 @@ fn json(root: &Path, line: &str) -> Value {
 }
 
 #[test]
-fn a_repository_is_validated_as_it_is() {
+fn a_repository_with_other_files_is_validated() {
     let dir = repository();
     let (code, text) = run(dir.path(), "validate -R . --offline");
     assert_eq!(code, Some(0), "{text}");
@@ -132,7 +132,7 @@ fn a_named_file_must_be_an_object_unless_others_are_skipped() {
 }
 
 #[test]
-fn one_of_api_version_and_kind_is_a_mistake_everywhere() {
+fn an_object_with_only_one_of_api_version_and_kind_is_an_error() {
     let dir = repository();
     write(dir.path(), "config/crd/mistake.yaml", "kind: Kite\nmetadata: {name: a}\n");
     for line in ["validate -R . --offline", "validate objects --crds config/crd --offline", "lint config/crd"] {
@@ -169,7 +169,7 @@ fn every_flag_takes_a_directory_with_a_kustomization_and_a_policy() {
 }
 
 #[test]
-fn files_are_left_out_with_ignore() {
+fn ignored_files_are_skipped() {
     let dir = repository();
     write(dir.path(), "objects/drafts/bad.yaml", kite("bad", 0));
     write(dir.path(), "objects/bad.gen.yaml", kite("bad", 0));
@@ -293,7 +293,7 @@ fn an_endless_file_ends_with_an_error_and_the_others_are_read() {
 }
 
 #[test]
-fn the_template_behind_an_object_of_a_stream_is_shown() {
+fn the_template_of_a_rendered_object_is_shown() {
     let dir = repository();
     let text = format!("{CRD}---\n# Source: chart/templates/x.yaml\n{}", kite("a", 0));
     let (code, shown) = run_with(dir.path(), "validate - --offline", text.as_bytes());

@@ -117,7 +117,7 @@ fn faults(report: &Value, schemas: &BTreeMap<String, Value>) -> Vec<String> {
 }
 
 #[test]
-fn every_report_has_its_shape() {
+fn every_report_matches_its_schema() {
     let schemas = schemas();
     let mut kinds = BTreeSet::new();
     for report in reports() {
@@ -131,7 +131,7 @@ fn every_report_has_its_shape() {
 }
 
 #[test]
-fn another_shape_is_seen() {
+fn schema_violations_are_detected() {
     let schemas = schemas();
     let report = json!({"apiVersion": "crdx/v1", "kind": "ValidateReport", "notes": [], "kubernetesVersions": ["1.37"], "summary": {
         "accepted": -1, "rejected": 0, "decodes": 0, "skipped": 0, "cannotTell": 0, "warnings": 0},

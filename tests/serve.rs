@@ -101,7 +101,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn nothing_that_was_answered_is_lost_to_kill_9() {
+fn acknowledged_changes_survive_kill_9() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state.jsonl");
     let known: Mutex<Vec<(String, Option<Value>)>> = Mutex::default();
@@ -221,7 +221,7 @@ fn a_recording_can_be_replayed() {
 }
 
 #[test]
-fn it_begins_with_what_is_loaded() {
+fn serve_starts_with_loaded_objects() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
     // The object precedes its CRD, which is v1beta1 and in another file.
@@ -296,7 +296,7 @@ fn read_only_answers_dry_runs() {
 }
 
 #[test]
-fn it_says_where_it_is() {
+fn the_plugin_has_a_home_page() {
     let mut serve = Serve::start(&["--print-kubeconfig"]);
     let mut config = String::new();
     while !config.contains("user: {}") {
@@ -310,7 +310,7 @@ fn it_says_where_it_is() {
 }
 
 #[test]
-fn bad_requests_are_answered_or_refused() {
+fn malformed_requests_get_error_responses() {
     let serve = Serve::start(&[]);
     serve.install();
     let post = |head: &str, body: &[u8]| {
@@ -366,7 +366,7 @@ fn bad_requests_are_answered_or_refused() {
 /// The example `crd_derive_schema` of kube-rs ends like this: on the real server, the controllers remove the CRD a few
 /// milliseconds after the response, when the watch has started.
 #[test]
-fn a_watch_from_revision_0_sees_a_definition_go_that_was_deleted_before() {
+fn a_watch_from_revision_0_sees_the_deletion_of_a_crd() {
     let serve = Serve::start(&[]);
     serve.install();
     let name = format!("{CRDS}/kites.toys.example.com");
@@ -456,7 +456,7 @@ fn targets_are_escaped_between_bodies_on_one_connection() {
 }
 
 #[test]
-fn only_requests_for_this_machine_are_answered() {
+fn only_requests_with_loopback_hosts_are_accepted() {
     let serve = Serve::start(&["--allowed-host", "crdx.example.com", "--allowed-host", "Other.example."]);
     let send = |version: &str, headers: &str| {
         serve.raw(format!("GET /apis HTTP/{version}\r\n{headers}Connection: close\r\n\r\n").as_bytes())
@@ -497,7 +497,7 @@ fn memory(serve: &Serve) -> usize {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_thousand_bad_clients_hold_up_nobody() {
+fn a_thousand_bad_clients_do_not_block_others() {
     let serve = Serve::start(&[]);
     serve.install();
     let before = memory(&serve);
@@ -531,7 +531,7 @@ fn a_thousand_bad_clients_hold_up_nobody() {
 /// Runs the scenarios of `tests/kubectl/` with real kubectl against `serve` and the real server.
 #[test]
 #[ignore = "needs kubectl, Python and the real server: CRDX_APISERVER=PATH cargo test --test tests kubectl -- --ignored"]
-fn kubectl_cannot_tell_it_from_the_real_server() {
+fn kubectl_prints_the_same_with_serve() {
     let Some(apiserver) = std::env::var_os("CRDX_APISERVER") else {
         println!("skipped: CRDX_APISERVER is not set to the real server's program (tests/apiserver/README.md)");
         return;
@@ -555,7 +555,7 @@ fn kubectl_cannot_tell_it_from_the_real_server() {
 /// Runs third-party clients: kube-rs, client-go with controller-runtime, and the official Python client.
 #[test]
 #[ignore = "needs Go, Python and the network for their packages: cargo test --test tests clients -- --ignored"]
-fn clients_cannot_tell_it_from_the_real_server() {
+fn third_party_clients_work() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/run.sh");
     let status = Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_kubectl-crdx")).status().unwrap();
     assert!(status.success());

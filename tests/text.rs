@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn json_reads_the_same_as_yaml(v in value()) {
+    fn json_decodes_the_same_as_yaml(v in value()) {
         // YAML does not allow raw control characters, and folds raw line breaks.
         let text = compact::to_string(&v);
         prop_assume!(!text.contains(|c: char| c.is_control() || c == '\u{feff}' || ('\u{fffe}'..='\u{ffff}').contains(&c)));
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn every_member_has_its_place(v in value()) {
+    fn every_printed_member_is_in_a_schema(v in value()) {
         let text = yaml::write::to_string(&v);
         let spans = spans::Spans::of(text.as_bytes(), Syntax::Yaml);
         for (key, member) in v.as_object().into_iter().flatten() {

@@ -113,7 +113,7 @@ fn check(text: &str, dir: &Path, ran: &mut usize) -> (String, String) {
 }
 
 #[test]
-fn transcripts_are_what_the_program_prints() {
+fn transcripts_match_the_output() {
     let dir = place("transcripts");
     std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), dir.join("tests")).unwrap();
     let update = std::env::var_os("UPDATE_SNAPSHOTS").is_some();
@@ -135,7 +135,7 @@ fn transcripts_are_what_the_program_prints() {
 
 /// Every relative link of a document refers to an existing file and heading.
 #[test]
-fn links_lead_somewhere() {
+fn links_refer_to_existing_targets() {
     let link = regex::Regex::new(r"\]\(([^)#\s]*)(#[^)\s]+)?\)").unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let extra = ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|name| root.join(name));

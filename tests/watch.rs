@@ -22,7 +22,7 @@ fn until(lines: &Receiver<String>, words: &[&str]) {
 }
 
 #[test]
-fn a_change_is_judged() {
+fn changed_files_are_validated_again() {
     let dir = crate::cli::place("watch");
     let objects = dir.join("objects");
     fs::create_dir(&objects).unwrap();

@@ -45,9 +45,9 @@ pub type FueledFunction = for<'a> fn(&[Value<'a>], &Fuel) -> Result<Value<'a>, E
 /// The implementation of an overload.
 #[derive(Clone, Copy, Debug)]
 pub enum Call {
-    /// The price accounts for the whole computation.
+    /// A function whose price accounts for the whole computation.
     Plain(Function),
-    /// The computation also needs fuel.
+    /// A function that also needs fuel.
     Fueled(FueledFunction),
 }
 
@@ -55,7 +55,7 @@ impl Call {
     /// Computes the call.
     ///
     /// # Errors
-    /// The error of the expression, or [`Error::Interrupted`] without fuel.
+    /// Returns the error of the call, or [`Error::Interrupted`] if no fuel is left.
     pub fn compute<'a>(self, args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
         match self {
             Self::Plain(function) => function(args),
@@ -131,7 +131,7 @@ impl Overload {
         Self { member: true, ..Self::global(function, id, signature, price, call) }
     }
 
-    /// The same overload with an implementation that needs fuel.
+    /// Sets an implementation that needs fuel.
     pub const fn fueled(mut self, call: FueledFunction) -> Self {
         self.call = Some(Call::Fueled(call));
         self.guarded = true;

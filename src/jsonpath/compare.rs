@@ -31,7 +31,7 @@ fn basic(item: Item<'_>) -> Result<Basic<'_>, String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn holds(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, String> {
+pub fn evaluate(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, String> {
     let accepts: fn(Ordering) -> bool = match operator {
         "==" => Ordering::is_eq,
         "!=" => Ordering::is_ne,

@@ -13,7 +13,7 @@ const MAX_RANGES: i64 = 200;
 
 /// The results, or the results found before an error together with the error. Filters need them: like the server, they
 /// treat `[5]` out of range as a match.
-type Found<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, String)>;
+type Results<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, String)>;
 
 /// The state of an evaluation, in particular of `range` loops.
 pub struct Run<'a> {
@@ -81,11 +81,11 @@ impl<'a> Run<'a> {
         if self.steps > MAX_STEPS { Err((Vec::new(), "too many results".to_owned())) } else { Ok(()) }
     }
 
-    fn list(&mut self, input: Vec<Item<'a>>, nodes: &'a [Node]) -> Found<'a> {
+    fn list(&mut self, input: Vec<Item<'a>>, nodes: &'a [Node]) -> Results<'a> {
         nodes.iter().try_fold(input, |items, node| self.node(items, node))
     }
 
-    fn node(&mut self, input: Vec<Item<'a>>, node: &'a Node) -> Found<'a> {
+    fn node(&mut self, input: Vec<Item<'a>>, node: &'a Node) -> Results<'a> {
         self.step(input.len() + 1)?;
         match node {
             Node::Text(text) => Ok(vec![Item::Value(text)]),
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn field(&self, input: &[Item<'a>], name: &str) -> Found<'a> {
+    fn field(&self, input: &[Item<'a>], name: &str) -> Results<'a> {
         let members =
             input.iter().filter_map(|item| if let Item::Value(value) = item { value.get(name) } else { None });
         let results: Vec<_> = members.map(Item::Value).collect();
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
         Ok(results)
     }
 
-    fn identifier(&mut self, input: Vec<Item<'a>>, name: &str) -> Found<'a> {
+    fn identifier(&mut self, input: Vec<Item<'a>>, name: &str) -> Results<'a> {
         match name {
             "range" => {
                 self.begin += 1;
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
     }
 
     /// All values with children, parents before children.
-    fn recursive(&mut self, input: Vec<Item<'a>>) -> Found<'a> {
+    fn recursive(&mut self, input: Vec<Item<'a>>) -> Results<'a> {
         let mut out = Vec::new();
         let mut open: Vec<Item<'a>> = input.into_iter().rev().collect();
         while let Some(item) = open.pop() {
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn exists(&mut self, input: &[Item<'a>], path: &'a [Node]) -> Found<'a> {
+    fn exists(&mut self, input: &[Item<'a>], path: &'a [Node]) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
             let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn compare(&mut self, input: &[Item<'a>], left: &'a [Node], operator: &str, right: &'a [Node]) -> Found<'a> {
+    fn compare(&mut self, input: &[Item<'a>], left: &'a [Node], operator: &str, right: &'a [Node]) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
             let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
                 let [left, right] = sides;
-                match compare::holds(left, operator, right) {
+                match compare::evaluate(left, operator, right) {
                     Ok(true) => out.push(element),
                     Ok(false) => {}
                     Err(error) => return Err((out, error)),
@@ -226,7 +226,7 @@ fn children(item: Item<'_>) -> Vec<Item<'_>> {
     }
 }
 
-fn array(input: Vec<Item<'_>>, [start, end, step]: [Param; 3]) -> Found<'_> {
+fn array(input: Vec<Item<'_>>, [start, end, step]: [Param; 3]) -> Results<'_> {
     let mut out = Vec::new();
     for item in &input {
         if matches!(item, Item::Value(Value::Null)) {

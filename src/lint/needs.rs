@@ -4,7 +4,7 @@ use crate::cel::ast::{CheckedAst, Reference};
 use crate::cel::env::BaseEnv;
 use crate::cel::library::Overload;
 use crate::release::Release;
-use crate::rules::compile::Place;
+use crate::rules::compile::NodeType;
 use crate::schema::ValidationRule;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Needs {
 
 impl Needs {
     /// What an expression of `rule` at `place` needs; `None` if every release compiles it, or none does.
-    pub fn of(rule: &ValidationRule, message: bool, place: &Place) -> Option<Self> {
+    pub fn of(rule: &ValidationRule, message: bool, place: &NodeType) -> Option<Self> {
         let decl = place.decl.as_deref()?;
         let text = if message { &rule.message_expression } else { &rule.rule };
         let compiled = Release::known().find_map(|release| {

@@ -78,13 +78,13 @@ fn kind_word(v: &Value) -> &'static str {
 
 /// The Go struct being decoded, and the path of field names to it.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct StructPath<'a> {
     structure: &'a str,
     outer: &'a str,
     field: &'a str,
 }
 
-impl Place<'_> {
+impl StructPath<'_> {
     fn mismatch(&self, found: &str, expected: &str) -> String {
         let Self { structure, outer, field } = self;
         let dot = if outer.is_empty() { "" } else { "." };
@@ -101,7 +101,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn wrong(&mut self, v: &Value, place: Place<'_>, expected: &str) {
+    fn wrong(&mut self, v: &Value, place: StructPath<'_>, expected: &str) {
         if self.mismatch.is_none() {
             self.mismatch = Some(place.mismatch(kind_word(v), expected));
         }
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
     /// Decodes a string; null and values of other types decode to an empty string.
-    fn text(&mut self, v: Value, place: Place<'_>, type_name: &str) -> String {
+    fn text(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> String {
         match v {
             Value::String(s) => s,
             Value::Null => String::new(),
@@ -122,13 +122,13 @@ impl Reader {
             }
         }
     }
-    fn flag(&mut self, v: &Value, place: Place<'_>) -> Option<bool> {
+    fn flag(&mut self, v: &Value, place: StructPath<'_>) -> Option<bool> {
         if !matches!(v, Value::Bool(_) | Value::Null) {
             self.wrong(v, place, "bool");
         }
         v.as_bool()
     }
-    fn integer(&mut self, v: &Value, place: Place<'_>) -> Option<i64> {
+    fn integer(&mut self, v: &Value, place: StructPath<'_>) -> Option<i64> {
         match v {
             Value::Int(i) => return Some(*i),
             Value::Float(_) => {
@@ -146,14 +146,14 @@ impl Reader {
         }
         None
     }
-    fn time(v: &Value, place: Place<'_>) -> Result<Option<Timestamp>, String> {
+    fn time(v: &Value, place: StructPath<'_>) -> Result<Option<Timestamp>, String> {
         match v {
             Value::Null => Ok(None),
             Value::String(s) => time::parse(s).map(Some),
             other => Err(place.mismatch(kind_word(other), "string")),
         }
     }
-    fn text_map(&mut self, v: Value, place: Place<'_>) -> Map {
+    fn text_map(&mut self, v: Value, place: StructPath<'_>) -> Map {
         match v {
             Value::Object(members) => {
                 members.into_iter().map(|(k, v)| (k, Value::String(self.text(v, place, "string")))).collect()
@@ -165,7 +165,7 @@ impl Reader {
             }
         }
     }
-    fn list(&mut self, v: Value, place: Place<'_>, type_name: &str) -> Vec<Value> {
+    fn list(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> Vec<Value> {
         match v {
             Value::Array(items) => items,
             Value::Null => Vec::new(),
@@ -176,7 +176,7 @@ impl Reader {
         }
     }
     /// Decodes a list item that is a struct.
-    fn item(&mut self, v: Value, place: Place<'_>, type_name: &str) -> Map {
+    fn item(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> Map {
         match v {
             Value::Object(members) => members,
             Value::Null => Map::new(),
@@ -190,7 +190,7 @@ impl Reader {
     fn object_meta(&mut self, members: Map) -> Result<Map, String> {
         let mut out = Map::new();
         for (key, v) in members {
-            let place = Place { structure: "ObjectMeta", outer: "", field: &key };
+            let place = StructPath { structure: "ObjectMeta", outer: "", field: &key };
             let value = match key.as_str() {
                 "name" | "generateName" | "namespace" | "selfLink" | "resourceVersion" => {
                     non_empty(self.text(v, place, "string"))
@@ -230,11 +230,11 @@ impl Reader {
         Ok(out)
     }
 
-    fn owner_reference(&mut self, v: Value, index: usize, list: Place<'_>) -> Value {
+    fn owner_reference(&mut self, v: Value, index: usize, list: StructPath<'_>) -> Value {
         let mut out: Map =
             ["apiVersion", "kind", "name", "uid"].into_iter().map(|k| (k.to_owned(), Value::from(""))).collect();
         for (key, v) in self.item(v, list, "v1.OwnerReference") {
-            let place = Place { structure: "OwnerReference", outer: list.field, field: &key };
+            let place = StructPath { structure: "OwnerReference", outer: list.field, field: &key };
             let value = match key.as_str() {
                 "apiVersion" | "kind" | "name" => Some(Value::String(self.text(v, place, "string"))),
                 "uid" => Some(Value::String(self.text(v, place, "types.UID"))),
@@ -251,10 +251,10 @@ impl Reader {
         Value::Object(out)
     }
 
-    fn managed_fields(&mut self, v: Value, index: usize, list: Place<'_>) -> Result<Value, String> {
+    fn managed_fields(&mut self, v: Value, index: usize, list: StructPath<'_>) -> Result<Value, String> {
         let mut out = Map::new();
         for (key, v) in self.item(v, list, "v1.ManagedFieldsEntry") {
-            let place = Place { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
+            let place = StructPath { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
             let value = match key.as_str() {
                 "manager" | "apiVersion" | "fieldsType" | "subresource" => non_empty(self.text(v, place, "string")),
                 "operation" => non_empty(self.text(v, place, "v1.ManagedFieldsOperationType")),

@@ -22,13 +22,13 @@ use crate::release::Release;
 use crate::schema::correlate::{Correlation, Pair};
 use crate::schema::format;
 use crate::value::{Map, Value, quote};
-use report::{Outcome, Place, Report};
+use report::{Outcome, Report, ValuePath};
 
 /// Validates a value against a schema. The paths of errors start with `prefix`.
 pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix, release }, correlation: None };
-    validator.value(v, node, &Place::Root, None).into_errors()
+    validator.value(v, node, &ValuePath::Root, None).into_errors()
 }
 
 /// Validates an updated value against a schema. Errors at a node that equals its correlated old node are tolerated
@@ -46,7 +46,7 @@ pub fn validate_changed<'a>(
     }
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix, release }, correlation: Some(correlation) };
-    validator.value(v, node, &Place::Root, pair).into_errors()
+    validator.value(v, node, &ValuePath::Root, pair).into_errors()
 }
 
 struct Validator<'c, 'a> {
@@ -55,7 +55,7 @@ struct Validator<'c, 'a> {
 }
 
 impl<'a> Validator<'_, 'a> {
-    fn value(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, pair: Option<Pair>) -> Outcome {
+    fn value(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
         let mut out = self.check(v, node, place, pair);
         if !out.errors.is_empty()
             && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
@@ -66,7 +66,7 @@ impl<'a> Validator<'_, 'a> {
         out
     }
 
-    fn check(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, pair: Option<Pair>) -> Outcome {
+    fn check(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
         let checks = &node.checks;
         let mut out = Outcome::default();
         if v.is_null() {
@@ -116,7 +116,7 @@ impl<'a> Validator<'_, 'a> {
         out
     }
 
-    fn type_(&self, v: &Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+    fn type_(&self, v: &Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
         let (types, format) = (&node.checks.types, &node.checks.format);
         let (found, found_format) = match v {
             Value::Null => (Type::Null, ""),
@@ -141,7 +141,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn string(&self, s: &str, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+    fn string(&self, s: &str, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
         let length = || s.chars().count() as i64;
         if let Some(max) = checks.max_length
@@ -161,18 +161,18 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn one_of_values(&self, v: &Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+    fn one_of_values(&self, v: &Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
         let allowed = &node.checks.enum_;
         if !allowed.is_empty() && !allowed.iter().any(|a| value_enum::equals(v, a)) {
             out.fail(self.report.not_supported(place, v, allowed));
         }
     }
 
-    fn array(&mut self, items: &'a [Value], node: &Node, place: &Place<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn array(&mut self, items: &'a [Value], node: &Node, place: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         if let Some(items_node) = node.items.as_deref() {
             for (i, item) in items.iter().enumerate() {
                 let pair = self.correlation.as_deref_mut().zip(pair).and_then(|(c, pair)| c.index(pair, i));
-                out.merge(self.value(item, items_node, &Place::Index(place, i), pair));
+                out.merge(self.value(item, items_node, &ValuePath::Index(place, i), pair));
             }
         }
         let size = items.len() as i64;
@@ -190,7 +190,7 @@ impl<'a> Validator<'_, 'a> {
         out.passed += 1;
     }
 
-    fn object(&mut self, members: &'a Map, node: &Node, place: &Place<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn object(&mut self, members: &'a Map, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         let checks = &node.checks;
         let size = members.len() as i64;
         if let Some(min) = checks.min_properties
@@ -207,13 +207,13 @@ impl<'a> Validator<'_, 'a> {
         for (name, v) in members {
             if let Some(property) = node.property(name) {
                 let pair = self.member_pair(place, pair, name);
-                out.merge(self.value(v, property, &Place::Property(place, name), pair));
+                out.merge(self.value(v, property, &ValuePath::Property(place, name), pair));
                 continue;
             }
             match &node.additional {
                 Some(Additional::Schema(additional)) => {
                     let pair = self.member_pair(place, pair, name);
-                    out.merge(self.value(v, additional, &Place::Additional(place, name), pair));
+                    out.merge(self.value(v, additional, &ValuePath::Additional(place, name), pair));
                 }
                 Some(Additional::Bool(false)) => {
                     let text = format!("{place}.{name} in body is a forbidden property");
@@ -224,21 +224,21 @@ impl<'a> Validator<'_, 'a> {
         }
         for name in &checks.required {
             if !members.contains_key(name) {
-                out.fail(self.report.required(&Place::Additional(place, name)));
+                out.fail(self.report.required(&ValuePath::Additional(place, name)));
             }
         }
     }
 
     /// Both objects were decoded at the same version, so apiVersion and kind have no old value, and their errors are
     /// never tolerated.
-    fn member_pair(&mut self, place: &Place<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
+    fn member_pair(&mut self, place: &ValuePath<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
         if matches!(name, "apiVersion" | "kind") && place.is_empty() {
             return None;
         }
         self.correlation.as_deref_mut()?.key(pair?, name)
     }
 
-    fn branches(&mut self, v: &'a Value, node: &Node, place: &Place<'_>, out: &mut Outcome) {
+    fn branches(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
         out.passed += 1;
         if !checks.any_of.is_empty() {
@@ -266,7 +266,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn any_of(&mut self, v: &'a Value, branches: &[Node], place: &Place<'_>, out: &mut Outcome) {
+    fn any_of(&mut self, v: &'a Value, branches: &[Node], place: &ValuePath<'_>, out: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         for branch in branches {
             let result = self.value(v, branch, place, None);
@@ -284,7 +284,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn one_of(&mut self, v: &'a Value, branches: &[Node], place: &Place<'_>, out: &mut Outcome) {
+    fn one_of(&mut self, v: &'a Value, branches: &[Node], place: &ValuePath<'_>, out: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         let mut first: Option<Outcome> = None;
         let mut valid = 0;
@@ -313,7 +313,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn unplaced(&self, place: &Place<'_>, complaint: &str) -> report::Found {
+    fn unplaced(&self, place: &ValuePath<'_>, complaint: &str) -> report::ValidationError {
         self.report.unplaced(format!("{} {complaint}", quote::go_quote(&place.to_string())))
     }
 }

@@ -80,7 +80,7 @@ pub fn negate(class: &[(u32, u32)]) -> Ranges {
 }
 
 /// Returns true if a class contains `c`.
-pub fn holds(ranges: &[(u32, u32)], c: u32) -> bool {
+pub fn contains(ranges: &[(u32, u32)], c: u32) -> bool {
     ranges.iter().any(|&(lo, hi)| (lo..=hi).contains(&c))
 }
 

@@ -12,7 +12,7 @@ pub(super) fn merge_classes(into: &mut Node, other: &mut Node) {
     into.changed();
     let newline = || match &other.op {
         Op::Literal { runes, .. } => runes.as_slice() == [0xA],
-        Op::Class(ranges) => class::holds(ranges, 0xA),
+        Op::Class(ranges) => class::contains(ranges, 0xA),
         Op::Any => true,
         _ => false,
     };

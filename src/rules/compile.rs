@@ -20,7 +20,7 @@ pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rule
 
 /// The CEL type of a schema node.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct NodeType {
     /// The release for which the type is declared.
     pub release: Release,
     /// The declared type; `None` if the node has no CEL type.
@@ -31,7 +31,7 @@ pub struct Place {
     pub path: String,
 }
 
-impl Place {
+impl NodeType {
     /// The type of a property, by its escaped name; `None` if it has no type.
     pub fn property(&self, escaped: &str) -> Option<Self> {
         let Shape::Object(fields) = &self.decl.as_ref()?.shape else { return None };
@@ -88,7 +88,7 @@ pub struct Compiled {
 pub fn compile(
     rule: &ValidationRule,
     schema: &Schema,
-    place: &Place,
+    place: &NodeType,
     (base, message_base): (&Arc<BaseEnv>, &Arc<BaseEnv>),
 ) -> Compiled {
     let mut compiled = Compiled::default();

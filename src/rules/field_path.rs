@@ -4,7 +4,7 @@ use crate::schema::{Schema, SchemaOrBool};
 use std::fmt::Write as _;
 
 /// The schema node at a path.
-pub struct Found<'a> {
+pub struct Resolved<'a> {
     /// The path, formatted as a field path.
     pub path: String,
     /// The first field of the path.
@@ -17,9 +17,9 @@ pub struct Found<'a> {
 ///
 /// # Errors
 /// Returns the server's error message.
-pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Found<'a>, String> {
+pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Resolved<'a>, String> {
     let mut tokens = Tokens { rest: path };
-    let mut found = Found { path: String::new(), root: String::new(), schema: Some(schema) };
+    let mut found = Resolved { path: String::new(), root: String::new(), schema: Some(schema) };
     let end = || "unexpected end of JSON path".to_owned();
     while let Some(token) = tokens.next() {
         match token {
@@ -48,7 +48,7 @@ pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Foun
     Ok(found)
 }
 
-impl Found<'_> {
+impl Resolved<'_> {
     fn step(&mut self, name: &str) -> Result<(), String> {
         let nowhere = || "does not refer to a valid field".to_owned();
         // There is no schema below `additionalProperties: true`, where the server panics.

@@ -1,6 +1,6 @@
 //! Finds a node of an object by its path: its CEL type, its value and old value, and its maximum number of occurrences.
 
-use super::{compile::Place, escape::escape, tree::place};
+use super::{compile::NodeType, escape::escape, tree::place};
 use crate::release::Release;
 use crate::schema::{Schema, SchemaOrBool, correlate::find_by_keys};
 use crate::value::Value;
@@ -9,7 +9,7 @@ use crate::value::Value;
 #[derive(Debug)]
 pub struct Node<'v> {
     /// The CEL type.
-    pub place: Place,
+    pub place: NodeType,
     /// The maximum number of occurrences in an object; `None` if unbounded.
     pub cardinality: Option<u64>,
     /// The value.
@@ -130,7 +130,7 @@ pub fn find<'v>(
 }
 
 /// The CEL type and, if known, the schema of a child; fields of metadata have a type but no schema.
-fn below<'s>(schema: Option<&'s Schema>, here: &Place, name: &str) -> Option<(Place, Option<&'s Schema>)> {
+fn below<'s>(schema: Option<&'s Schema>, here: &NodeType, name: &str) -> Option<(NodeType, Option<&'s Schema>)> {
     let elements = schema.and_then(|s| match s.type_.as_str() {
         "array" => s.items_schema(),
         _ => s.additional_properties_schema(),

@@ -1,7 +1,7 @@
 //! The tree of schema nodes that have rules, and of their ancestors.
 
 use super::{
-    compile::{Compiled, Place, compile},
+    compile::{Compiled, NodeType, compile},
     decl::{Declarations, ROOT},
     escape::escape,
 };
@@ -21,7 +21,7 @@ pub(super) struct Node {
     /// The rules of the node.
     pub rules: Vec<ValidationRule>,
     /// The CEL type of the node.
-    pub place: Place,
+    pub place: NodeType,
     /// True if the members of old and new objects are correlated.
     pub correlatable: bool,
     /// The keys that correlate items; empty if items are not correlated.
@@ -43,13 +43,13 @@ pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<
 }
 
 /// The CEL type of a schema, declared independently.
-pub fn place(schema: &Schema, resource: bool, release: Release) -> Place {
+pub fn place(schema: &Schema, resource: bool, release: Release) -> NodeType {
     let mut declarations = Declarations::new(release);
     let decl = declarations.declare(schema, resource, ROOT);
-    Place { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
+    NodeType { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
 }
 
-fn node(schema: &Schema, here: &Place) -> Option<Node> {
+fn node(schema: &Schema, here: &NodeType) -> Option<Node> {
     let elements = |child: &Schema| node(child, &here.elements()).map(Box::new);
     let items = schema.items_schema().filter(|child| has_rules(child)).and_then(elements);
     let additional = schema.additional_properties_schema().filter(|child| has_rules(child)).and_then(elements);

@@ -40,7 +40,7 @@ pub struct Findings {
 /// The evaluation of a rule on a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluated {
-    /// The path of the schema node, as in [`Place::path`](super::compile::Place).
+    /// The path of the schema node, as in [`NodeType::path`](super::compile::NodeType).
     pub place: String,
     /// The index of the rule within its node.
     pub rule: usize,

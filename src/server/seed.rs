@@ -40,7 +40,7 @@ impl Server {
         serving.objects.get(&key).map(|stored| stored.raw())
     }
 
-    /// The definition of the resources of this name, if the server has one.
+    /// The CRD with this name (`plural.group`) as JSON, if it is served.
     pub fn definition(&self, name: &str) -> Option<Value> {
         Some(self.serving_of(name)?.crd.to_value())
     }

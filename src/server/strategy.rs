@@ -1,4 +1,4 @@
-//! What differs between resources: one [`Strategy`](super::registry::strategy::Strategy) each for custom resources and
+//! The differences between resources: one [`Strategy`](super::registry::strategy::Strategy) each for custom resources and
 //! their status, for their Scale, and for CRDs. Built-in kinds are custom resources with a [`built_in::BuiltIn`].
 
 pub(in crate::server) mod admission_kinds;

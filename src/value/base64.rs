@@ -1,4 +1,4 @@
-//! Base64 as Go's `encoding/base64` reads and writes it.
+//! Base64 like Go's `encoding/base64`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose;
@@ -27,7 +27,7 @@ impl Encoding {
     /// Decodes text. As in Go, line breaks are skipped and unused bits are ignored.
     ///
     /// # Errors
-    /// The offset that Go reports (`illegal base64 data at input byte …`), which no crate reproduces.
+    /// Returns the offset that Go reports (`illegal base64 data at input byte …`), which no crate reproduces.
     pub fn decode(self, text: &str) -> Result<Vec<u8>, usize> {
         let mut out = Vec::with_capacity(text.len() / 4 * 3);
         let mut input = text.bytes().enumerate().filter(|(_, b)| !matches!(b, b'\r' | b'\n')).peekable();

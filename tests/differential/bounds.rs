@@ -14,20 +14,20 @@ const LIMITS: [&str; 3] = ["maxItems", "maxLength", "maxProperties"];
 
 /// Statistics of the comparison.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Statistics {
     /// The number of CRDs that exceeded a cost limit.
-    dear: usize,
+    expensive: usize,
     /// The number of expressions and schemas that exceeded a cost limit.
     expressions: usize,
     schemas: usize,
     /// The number of suggested limits.
     bounds: usize,
     /// Expressions and schemas for which no limit is sufficient.
-    helpless: BTreeMap<String, usize>,
+    unbounded: BTreeMap<String, usize>,
 }
 
-pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Told {
-    let mut told = Told::default();
+pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Statistics {
+    let mut statistics = Statistics::default();
     for subject in subjects() {
         let mut crd = subject.crd.clone();
         crd.as_object_mut().unwrap().remove("status");
@@ -35,17 +35,17 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Told {
             continue;
         }
         strip(&mut crd, rng, 1);
-        judge(pair, &crd, &mut told);
+        judge(pair, &crd, &mut statistics);
         let mut crd = subject.crd.clone();
         crd.as_object_mut().unwrap().remove("status");
         strip(&mut crd, rng, 4);
-        judge(pair, &crd, &mut told);
+        judge(pair, &crd, &mut statistics);
     }
-    println!("corpus: {told:?}");
+    println!("corpus: {statistics:?}");
     for _ in 0..rounds {
-        judge(pair, &random(rng), &mut told);
+        judge(pair, &random(rng), &mut statistics);
     }
-    told
+    statistics
 }
 
 /// Removes limits with a probability of one in `one_in`.
@@ -70,51 +70,52 @@ fn strip(value: &mut Value, rng: &mut Rng, one_in: usize) {
     }
 }
 
-fn judge(pair: &mut Pair, given: &Value, told: &mut Told) {
+fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
     let read = crdx::text::json::read(given.to_string().as_bytes()).unwrap();
     let Ok(decoded) = crd::decode(&read) else { return };
     let found = costs::costs(&decoded.crd.spec, &crdx::release::Release::NEWEST.into());
     let refused = pair.ask("POST", CRDS, Some(given), "application/json", "application/json");
-    let dear = found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));
+    let expensive =
+        found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));
     let dear_there = refused.to_string().contains("exceeds budget");
     // The server reports no costs for a schema with invalid defaults.
     let wrong_default = refused["details"]["causes"].to_string().contains(".default");
-    if dear != dear_there && !wrong_default {
+    if expensive != dear_there && !wrong_default {
         pair.differing.push(format!("{}: dear {dear}, there {dear_there}\n  {refused}", given["metadata"]["name"]));
     }
-    if !dear || wrong_default {
+    if !expensive || wrong_default {
         return;
     }
-    told.dear += 1;
+    statistics.expensive += 1;
     let mut limited = given.clone();
-    let mut helpless = 0;
+    let mut unbounded = 0;
     for schema in &found {
         for one in schema.expressions.iter().filter(|one| one.too_high()) {
-            told.expressions += 1;
+            statistics.expressions += 1;
             if one.bounds.is_empty() {
-                helpless += 1;
-                *told.helpless.entry(one.text.clone()).or_default() += 1;
+                unbounded += 1;
+                *statistics.unbounded.entry(one.text.clone()).or_default() += 1;
             }
-            told.bounds += one.bounds.len();
+            statistics.bounds += one.bounds.len();
             for bound in &one.bounds {
                 apply(&mut limited, &schema.versions, bound);
             }
         }
         // The total cost includes that of the single expressions.
         if schema.too_high() {
-            told.schemas += 1;
+            statistics.schemas += 1;
             if schema.bounds.is_empty() {
-                helpless += 1;
-                *told.helpless.entry("all together".to_owned()).or_default() += 1;
+                unbounded += 1;
+                *statistics.unbounded.entry("all together".to_owned()).or_default() += 1;
             }
-            told.bounds += schema.bounds.len();
+            statistics.bounds += schema.bounds.len();
             for bound in &schema.bounds {
                 apply(&mut limited, &schema.versions, bound);
             }
         }
     }
     let answer = pair.ask("POST", CRDS, Some(&limited), "application/json", "application/json").to_string();
-    let fine = helpless > 0 || answer.contains(r#""kind":"CustomResourceDefinition""#);
+    let fine = unbounded > 0 || answer.contains(r#""kind":"CustomResourceDefinition""#);
     // A CRD that is rejected for another reason is still rejected.
     let other = refused["details"]["causes"].as_array().is_some_and(|causes| {
         causes.iter().any(|c| {

@@ -151,7 +151,7 @@ fn shown(reply: Reply, history: &History, side: usize) -> Value {
 pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     assert!(pair.install(&crd()));
     let mut history = History::new();
-    let mut told = 0;
+    let mut events = 0;
     for _ in 0..rounds {
         for _ in 0..12 {
             write(pair, rng);
@@ -179,13 +179,13 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
             let ours = pair.ours.call("GET", &path(1, watch), None, None, watch.2);
             let (want, got) = (shown(real, &history, 0), shown(ours, &history, 1));
             pair.asked += 1;
-            told += want.get(2).and_then(Value::as_array).map_or(0, Vec::len);
+            events += want.get(2).and_then(Value::as_array).map_or(0, Vec::len);
             if want != got {
                 pair.differing.push(format!("{} {:?} {}\n  real {want}\n  here {got}", watch.0, watch.1, watch.2));
             }
         }
     }
-    println!("{} writes, {} watches, {told} events", history.len(), rounds as usize * AT_ONCE);
+    println!("{} writes, {} watches, {events} events", history.len(), rounds as usize * AT_ONCE);
     // Objects with finalizers would prevent the deletion of the CRD.
     for namespace in NAMESPACES {
         for name in NAMES {

@@ -21,7 +21,7 @@ pub enum Reply {
 
 /// A recorded request: the path with its query, and the request head.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RecordedRequest {
     pub method: String,
     pub path: String,
     pub head: String,
@@ -29,7 +29,7 @@ pub struct Asked {
 
 pub struct Fake {
     pub url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl Fake {
@@ -47,7 +47,7 @@ impl Fake {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
-        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        let asked = Arc::<Mutex<Vec<RecordedRequest>>>::default();
         let (over, answer, log) = (Arc::new(over), Arc::new(answer), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -58,7 +58,7 @@ impl Fake {
         Self { url, asked }
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RecordedRequest> {
         self.asked.lock().unwrap().clone()
     }
 
@@ -76,7 +76,7 @@ impl Fake {
     }
 }
 
-fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<Vec<Asked>>) {
+fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &Mutex<Vec<RecordedRequest>>) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut head = String::new();
@@ -93,7 +93,7 @@ fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &
         let before = {
             let mut log = log.lock().unwrap();
             let before = log.iter().filter(|a| a.path == path).count();
-            log.push(Asked { method, path: path.clone(), head });
+            log.push(RecordedRequest { method, path: path.clone(), head });
             before
         };
         let mut send = |code: u16, more: &str, length: usize, body: &str| {
@@ -125,7 +125,7 @@ fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &
 /// A proxy that records the requests passing through it.
 pub struct Proxy {
     pub url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl Proxy {
@@ -133,7 +133,7 @@ impl Proxy {
     pub fn before(url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        let asked = Arc::<Mutex<Vec<RecordedRequest>>>::default();
         let (server, log) = (url.trim_start_matches("http://").trim_end_matches('/').to_owned(), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -144,13 +144,13 @@ impl Proxy {
         Self { url: own, asked }
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RecordedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
 /// Forwards the only request of a connection; the response ends with the connection.
-fn pass(stream: &TcpStream, server: &str, log: &Mutex<Vec<Asked>>) -> Option<()> {
+fn pass(stream: &TcpStream, server: &str, log: &Mutex<Vec<RecordedRequest>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0_u64);
     loop {
@@ -168,7 +168,7 @@ fn pass(stream: &TcpStream, server: &str, log: &Mutex<Vec<Asked>>) -> Option<()>
     }
     let mut words = head.split_whitespace().map(str::to_owned);
     let (method, path) = (words.next()?, words.next()?);
-    log.lock().unwrap().push(Asked { method, path, head: head.clone() });
+    log.lock().unwrap().push(RecordedRequest { method, path, head: head.clone() });
     let mut upstream = TcpStream::connect(server).ok()?;
     upstream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).ok()?;
     std::io::copy(&mut reader.take(length), &mut upstream).ok()?;

@@ -1,7 +1,7 @@
 //! Error messages and warnings of `get`, recorded from kubectl 1.37 with a server that sends the same responses.
 
 use super::fake::{Fake, Reply};
-use super::{DEFINITION, Place, crd, group, groups, widget};
+use super::{DEFINITION, TestDir, crd, group, groups, widget};
 
 const ALL: &str = "/apis/fake.example.com/v1/namespaces/default";
 
@@ -34,13 +34,13 @@ fn answer(path: &str) -> Reply {
 }
 
 #[test]
-fn get_hands_on_what_the_server_says() {
+fn get_prints_errors_and_warnings_of_the_server() {
     const OLD: &str = "Warning: widgets are \"old\", use gizmos\n";
-    const FORBIDDEN: &str = "Error from server (Forbidden): gadgets is forbidden: no way\n\
+    const FORBIDDEN: &str = "Error from server (Forbidden): gadgets is forbidden: no connection\n\
         help: ask for the right to read it: kubectl crdx rbac prints the rules\n";
     const UNSERVED: &str = "the server could not find the requested resource (get gones.fake.example.com";
     const HELP: &str = "help: kubectl api-resources lists what it serves\n";
-    let place = Place::new("said");
+    let place = TestDir::new("said");
     let fake = Fake::serve(|path, _| answer(path));
     let unlisted = "Error from server (NotFound): Unable to list \"fake.example.com/v1, Resource=gones\": ";
     let unfound = "Error from server (NotFound): Unable to find \"fake.example.com/v1, Resource=gones\" that match label \

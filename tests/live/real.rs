@@ -3,7 +3,7 @@
 //! --nocapture --test-threads 1` `CRDX_SEED` and `CRDX_ROUNDS` (changed objects) select a different run.
 
 use super::fake::Proxy;
-use super::{Place, Said};
+use super::{Said, TestDir};
 use crate::differential::mutate::{Rng, any_value, at, mutate, paths};
 use crate::differential::{Subject, subjects};
 use crate::exchange::{Client, Http, normalise};
@@ -25,7 +25,7 @@ fn kubectl_program() -> String {
     std::env::var("CRDX_KUBECTL").unwrap_or_else(|_| "kubectl".to_owned())
 }
 
-fn kubectl(place: &Place, line: &str) -> Said {
+fn kubectl(place: &TestDir, line: &str) -> Said {
     let output = Command::new(kubectl_program())
         .args(line.split_whitespace())
         .args(["--server", &server()])
@@ -40,7 +40,7 @@ fn kubectl(place: &Place, line: &str) -> Said {
 
 /// Creates the CRDs of the corpus and their objects in the server, like `kubectl apply`; returns those that were
 /// accepted.
-fn loaded(place: &Place) -> Vec<Subject> {
+fn loaded(place: &TestDir) -> Vec<Subject> {
     let mut http = Http::new(&server());
     let mut subjects: Vec<Subject> = subjects().into_iter().filter(|s| !s.objects.is_empty()).collect();
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -164,7 +164,7 @@ fn name(object: &Value) -> String {
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn diff_agrees_with_the_dry_run_of_the_server() {
-    let place = Place::new("real-diff");
+    let place = TestDir::new("real-diff");
     let subjects = loaded(&place);
     let mut rng = Rng::new(setting("CRDX_SEED", 1) as u64);
     // The conversion webhooks do not exist.
@@ -266,7 +266,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn every_command_only_reads() {
-    let place = Place::new("real-reads");
+    let place = TestDir::new("real-reads");
     let subjects = loaded(&place);
     let named = |name: &str| subjects.iter().find(|s| s.name() == name).unwrap_or_else(|| panic!("no {name}"));
     let subject = named("certificates.cert-manager.io");
@@ -402,7 +402,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(place: &Place, program: &str, arguments: &[&str], out: &str) -> Self {
+    fn start(place: &TestDir, program: &str, arguments: &[&str], out: &str) -> Self {
         let out = place.0.join(out);
         let file = std::fs::File::create(&out).unwrap();
         let child = Command::new(program)
@@ -444,7 +444,7 @@ impl Drop for Running {
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
 fn a_watch_prints_what_kubectl_prints() {
-    let place = Place::new("real-watch");
+    let place = TestDir::new("real-watch");
     let subjects = loaded(&place);
     let crd = subjects.iter().find(|s| s.name() == "certificates.cert-manager.io").expect("cert-manager");
     let mut object = crd.objects[0].clone();
@@ -514,8 +514,8 @@ fn a_watch_prints_what_kubectl_prints() {
 /// `scale` prints the Scale of the live object, and the Scale after the change.
 #[test]
 #[ignore = "needs the real server, kubectl and the corpus"]
-fn scale_projects_what_the_server_projects() {
-    let place = Place::new("real-scale");
+fn scale_equals_the_servers() {
+    let place = TestDir::new("real-scale");
     let subjects = loaded(&place);
     let mut http = Http::new(&server());
     let (mut compared, mut refused) = (0, 0);

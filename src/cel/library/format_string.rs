@@ -201,7 +201,7 @@ fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// What Go's locale-aware printer writes for a number with an invalid precision.
+/// The output of Go's locale-aware printer for a number with an invalid precision.
 const BAD_PRECISION: &str = "%!(NOVERB)";
 
 fn is_bad(precision: u64) -> bool {

@@ -24,7 +24,7 @@ pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldP
     }
     let compiled = Node::compile(root, Dialect::Defaults, release);
     let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
-    let place = Place { resource: &compiled, surroundings: None, in_metadata: false };
+    let place = DefaultContext { resource: &compiled, surroundings: None, in_metadata: false };
     // If the walk stops early, it has recorded an error.
     let _ = walk.node(root, &compiled, &place, true, path);
     walk.errors
@@ -76,7 +76,7 @@ struct Walk {
 struct Stop;
 
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct DefaultContext<'a> {
     /// The enclosing resource: the root, or an embedded resource.
     resource: &'a Node,
     /// The path from the resource to the value; `None` for the resource itself.
@@ -118,7 +118,7 @@ impl Walk {
         &mut self,
         schema: &Schema,
         node: &Node,
-        place: &Place<'_>,
+        place: &DefaultContext<'_>,
         is_root: bool,
         path: &FieldPath<'_>,
     ) -> Result<(), Stop> {
@@ -126,7 +126,11 @@ impl Walk {
             return Ok(());
         }
         let is_resource = is_root || node.embedded;
-        let place = if is_resource { &Place { resource: node, surroundings: None, in_metadata: false } } else { place };
+        let place = if is_resource {
+            &DefaultContext { resource: node, surroundings: None, in_metadata: false }
+        } else {
+            place
+        };
         if let Some(default) = &node.default {
             let path = path.child("default");
             let faults = if place.in_metadata {
@@ -142,7 +146,7 @@ impl Walk {
         }
         if let (Some(items), Some(schema)) = (&node.items, schema.items_schema()) {
             let surroundings = Surroundings { outer: place.surroundings, key: None };
-            let place = Place { surroundings: Some(&surroundings), ..*place };
+            let place = DefaultContext { surroundings: Some(&surroundings), ..*place };
             self.node(schema, items, &place, false, &path.child("items"))?;
         }
         let properties = path.child("properties");
@@ -150,7 +154,7 @@ impl Walk {
             let Some(property) = node.property(name) else { continue };
             let surroundings = Surroundings { outer: place.surroundings, key: Some(name) };
             let meta = is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
-            let place = Place {
+            let place = DefaultContext {
                 surroundings: Some(&surroundings),
                 in_metadata: place.in_metadata || meta,
                 resource: place.resource,
@@ -161,7 +165,7 @@ impl Walk {
     }
 
     /// The errors of a default in metadata, or of apiVersion or kind.
-    fn in_metadata(&self, default: &Value, node: &Node, place: &Place<'_>, path: &FieldPath<'_>) -> ErrorList {
+    fn in_metadata(&self, default: &Value, node: &Node, place: &DefaultContext<'_>, path: &FieldPath<'_>) -> ErrorList {
         let mut whole = surround(place.surroundings, default.clone());
         if let Value::Object(members) = &mut whole {
             members.entry("kind".to_owned()).or_insert_with(|| Value::from("Validation"));

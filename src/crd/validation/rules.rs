@@ -6,7 +6,7 @@ use super::structural;
 use crate::cel::env::BaseEnv;
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::{Release, V1_34};
-use crate::rules::compile::{NO_TYPE, Place, compile};
+use crate::rules::compile::{NO_TYPE, NodeType, compile};
 use crate::rules::escape::escape;
 use crate::rules::node::most_children;
 use crate::rules::{field_path, place};
@@ -83,7 +83,7 @@ pub struct Scope<'a> {
     /// True if this node or an ancestor has rules.
     within: bool,
     /// The CEL type of the node, computed on first use.
-    place: OnceCell<Option<Place>>,
+    place: OnceCell<Option<NodeType>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl<'a> Scope<'a> {
 
     /// The CEL type of the node: derived from the parent's type if an ancestor has rules, otherwise declared
     /// independently. `None` if the node has no type.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&NodeType> {
         let find = || {
             let from_parent = match self.parent.filter(|parent| parent.within) {
                 Some(parent) => {

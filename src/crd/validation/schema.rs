@@ -47,7 +47,7 @@ pub fn validate(
         rule_errors: Vec::new(),
         costs: Costs::new(unchanged),
     };
-    let place = Place {
+    let place = NodeContext {
         root: true,
         defaults: Ok(()),
         in_metadata: false,
@@ -118,7 +118,7 @@ struct Walk<'o> {
 
 /// The context of a node that depends on its position in the schema.
 #[derive(Clone)]
-struct Place<'a> {
+struct NodeContext<'a> {
     root: bool,
     /// An error if defaults are forbidden, with the reason.
     defaults: Result<(), &'a str>,
@@ -130,13 +130,13 @@ struct Place<'a> {
     rules: Option<rules::Scope<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> NodeContext<'a> {
     fn inner(&self) -> Self {
-        Place { root: false, ..self.clone() }
+        NodeContext { root: false, ..self.clone() }
     }
     /// The context of nodes under a logical junctor, where rules are not allowed.
     fn without_rules(&self) -> Self {
-        Place { root: false, rules: None, ..self.clone() }
+        NodeContext { root: false, rules: None, ..self.clone() }
     }
     fn forbid_old_self(&mut self, path: &'a FieldPath<'a>) {
         self.uncorrelatable = self.uncorrelatable.or(Some(path));
@@ -144,7 +144,7 @@ impl<'a> Place<'a> {
 }
 
 impl Walk<'_> {
-    fn node(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn node(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         let before = self.errors.len();
         self.forbidden(s, place, path);
         if s.unique_items {
@@ -181,7 +181,7 @@ impl Walk<'_> {
     }
 
     /// Reports keywords that OpenAPI allows but CRDs do not.
-    fn forbidden(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn forbidden(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         if self.options.valid_types && !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str()) {
             self.errors.push(FieldError::not_supported(&path.child("type"), s.type_.as_str(), &TYPES));
         }
@@ -207,7 +207,7 @@ impl Walk<'_> {
         forbid("x-kubernetes-embedded-resource", "must not be used inside of resource meta", embedded);
     }
 
-    fn additional_properties(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn additional_properties(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         let Some(additional) = &s.additional_properties else { return };
         let path = path.child("additionalProperties");
         if !s.properties.is_empty() && *additional != SchemaOrBool::Bool(true) {
@@ -223,7 +223,7 @@ impl Walk<'_> {
         self.node(schema, &inner, &path);
     }
 
-    fn properties(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn properties(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         if s.properties.is_empty() {
             return;
         }
@@ -247,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    fn junctors(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn junctors(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         if let Some(not) = &s.not {
             self.node(not, place, &path.child("not"));
         }
@@ -269,7 +269,7 @@ impl Walk<'_> {
         }
     }
 
-    fn items(&mut self, s: &Schema, place: &Place<'_>, path: &FieldPath<'_>) {
+    fn items(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
         let Some(items) = &s.items else { return };
         let mut inner = place.inner();
         if s.x_list_type.as_deref() != Some("map") {

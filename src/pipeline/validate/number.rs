@@ -4,7 +4,7 @@
 //! 0.1` with `type: number` and an integer value has the factor 0. A bound outside the range of the type is an error
 //! for every value.
 
-use super::report::{Outcome, Place, Report};
+use super::report::{Outcome, Report, ValuePath};
 use crate::field::BadValue;
 use crate::pipeline::compiled::{Checks, Type};
 use crate::value::{Value, number};
@@ -45,7 +45,7 @@ fn fits(text: &str, checks: &Checks) -> bool {
     }
 }
 
-fn unfit(what: &str, checks: &Checks, place: &Place<'_>) -> String {
+fn unfit(what: &str, checks: &Checks, place: &ValuePath<'_>) -> String {
     let name = checks.types.joined();
     let format = checks.format.as_str();
     let formats: &[&str] = if name == "integer" { &["int32", "int64"] } else { &["float", "double"] };
@@ -57,7 +57,7 @@ fn unfit(what: &str, checks: &Checks, place: &Place<'_>) -> String {
 }
 
 /// Validates a number.
-pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out: &mut Outcome) {
+pub fn check(v: &Value, checks: &Checks, place: &ValuePath<'_>, report: &Report, out: &mut Outcome) {
     out.passed += 1;
     let (int, float, text) = match v {
         Value::Int(i) => (Some(*i), *i as f64, i.to_string()),
@@ -122,11 +122,11 @@ pub fn check(v: &Value, checks: &Checks, place: &Place<'_>, report: &Report, out
     }
 }
 
-fn not_positive(place: &Place<'_>, factor: &str) -> String {
+fn not_positive(place: &ValuePath<'_>, factor: &str) -> String {
     format!("factor MultipleOf declared for {place} must be positive: {factor}")
 }
 
-fn not_multiple(place: &Place<'_>, factor: &str) -> String {
+fn not_multiple(place: &ValuePath<'_>, factor: &str) -> String {
     format!("{place} in body should be a multiple of {factor}")
 }
 

@@ -8,18 +8,18 @@ use std::fmt::{self, Write as _};
 
 /// A path in a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum ValuePath<'a> {
     /// The node where validation began; formatted as an empty string.
     Root,
     /// `.name`, without the dot at the start of a path.
-    Property(&'a Place<'a>, &'a str),
+    Property(&'a ValuePath<'a>, &'a str),
     /// `.name`, always with the dot: additional properties and missing properties.
-    Additional(&'a Place<'a>, &'a str),
+    Additional(&'a ValuePath<'a>, &'a str),
     /// `[3]`
-    Index(&'a Place<'a>, usize),
+    Index(&'a ValuePath<'a>, usize),
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     /// Returns true if the path is formatted as an empty string.
     pub fn is_empty(&self) -> bool {
         match self {
@@ -30,7 +30,7 @@ impl Place<'_> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Uses an explicit stack, because a path may have 10,000 segments.
         let mut steps = Vec::new();
@@ -65,7 +65,7 @@ impl fmt::Display for Place<'_> {
 
 /// An error: kube-openapi's text, which identifies duplicates, and the field error.
 #[derive(Debug)]
-pub struct Found {
+pub struct ValidationError {
     text: String,
     error: FieldError,
 }
@@ -74,14 +74,14 @@ pub struct Found {
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The errors.
-    pub errors: Vec<Found>,
+    pub errors: Vec<ValidationError>,
     /// The number of passed checks, by which branches are ranked.
     pub passed: usize,
 }
 
 impl Outcome {
     /// Adds an error.
-    pub fn fail(&mut self, found: Found) {
+    pub fn fail(&mut self, found: ValidationError) {
         self.errors.push(found);
     }
     /// Adds the outcome of a part.
@@ -119,36 +119,41 @@ impl Report {
             (None, false) => name.to_owned(),
         }
     }
-    fn found(&self, place: &Place<'_>, text: String, make: impl FnOnce(&FieldPath<'_>) -> FieldError) -> Found {
+    fn found(
+        &self,
+        place: &ValuePath<'_>,
+        text: String,
+        make: impl FnOnce(&FieldPath<'_>) -> FieldError,
+    ) -> ValidationError {
         let field = self.field(&place.to_string());
-        Found { text, error: make(&FieldPath::new(&field)) }
+        ValidationError { text, error: make(&FieldPath::new(&field)) }
     }
     /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the string.
-    pub fn wrong_type(&self, place: &Place<'_>, expected: &str, found: &str) -> Found {
+    pub fn wrong_type(&self, place: &ValuePath<'_>, expected: &str, found: &str) -> ValidationError {
         let shown = crate::value::quote::go_quote(found);
         let text = format!("{place} in body must be of type {expected}: {shown}");
         self.found(place, text.clone(), |path| FieldError::type_invalid(path, found, text))
     }
     /// An `Invalid value` error with this text.
-    pub fn invalid(&self, place: &Place<'_>, bad: impl Into<BadValue>, text: String) -> Found {
+    pub fn invalid(&self, place: &ValuePath<'_>, bad: impl Into<BadValue>, text: String) -> ValidationError {
         self.found(place, text.clone(), |path| FieldError::invalid(path, bad, text))
     }
     /// `Required value`
-    pub fn required(&self, place: &Place<'_>) -> Found {
+    pub fn required(&self, place: &ValuePath<'_>) -> ValidationError {
         self.found(place, format!("{place} in body is required"), |path| FieldError::required(path, ""))
     }
     /// `Too long`
-    pub fn too_long(&self, place: &Place<'_>, max: i64) -> Found {
+    pub fn too_long(&self, place: &ValuePath<'_>, max: i64) -> ValidationError {
         let text = format!("{place} in body should be at most {max} chars long");
         self.found(place, text, |path| FieldError::longer_than(path, max, self.release))
     }
     /// `Too many`
-    pub fn too_many(&self, place: &Place<'_>, size: i64, max: i64, what: &str) -> Found {
+    pub fn too_many(&self, place: &ValuePath<'_>, size: i64, max: i64, what: &str) -> ValidationError {
         let text = format!("{place} in body should have at most {max} {what}");
         self.found(place, text, |path| FieldError::too_many(path, size, max, self.release))
     }
     /// `Unsupported value`
-    pub fn not_supported(&self, place: &Place<'_>, v: &Value, allowed: &[Value]) -> Found {
+    pub fn not_supported(&self, place: &ValuePath<'_>, v: &Value, allowed: &[Value]) -> ValidationError {
         let texts: Vec<String> =
             allowed.iter().map(|a| a.as_str().map_or_else(|| json::to_string(a), str::to_owned)).collect();
         let shown: Vec<String> = allowed.iter().map(print::format_v).collect();
@@ -156,9 +161,9 @@ impl Report {
         self.found(place, text, |path| FieldError::not_supported(path, BadValue::of(v, self.release), &texts))
     }
     /// An error without a path.
-    pub fn unplaced(&self, text: String) -> Found {
+    pub fn unplaced(&self, text: String) -> ValidationError {
         let field = self.field("");
         let error = FieldError { kind: ErrorType::Invalid, field, bad_value: "".into(), detail: text.clone() };
-        Found { text, error }
+        ValidationError { text, error }
     }
 }

@@ -137,7 +137,7 @@ impl Cluster<'_> {
     }
 
     /// The stored objects of a resource, in key order.
-    pub fn stored(&self, group: &str, plural: &str) -> store::Found {
+    pub fn stored(&self, group: &str, plural: &str) -> store::Entries {
         let serving = self.server.serving_of(&format!("{plural}.{group}"));
         serving.map(|serving| serving.objects.list("", "", &self.server.revision).0).unwrap_or_default()
     }

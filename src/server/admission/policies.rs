@@ -105,7 +105,7 @@ impl Policies {
 /// Calls `change` for every object that was added, changed or removed since `known`. Returns true if there was any.
 pub(super) fn sync(
     known: &mut BTreeMap<String, u64>,
-    stored: &crate::server::registry::store::Found,
+    stored: &crate::server::registry::store::Entries,
     mut change: impl FnMut(&str, Option<&Value>),
 ) -> bool {
     let same = known.len() == stored.len()

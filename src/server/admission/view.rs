@@ -1,4 +1,4 @@
-//! The server as policies and webhooks see it.
+//! The view of the server that policies and webhooks read.
 
 use super::cluster::Resource;
 use super::{Cluster, GroupVersionResource};
@@ -13,13 +13,13 @@ use crate::value::Value;
 use crate::value::group_version;
 use std::sync::Arc;
 
-/// The server as policies and webhooks see it.
+/// The view of the server that policies and webhooks read.
 pub(super) struct View<'v> {
-    /// The server.
+    /// Access to the server's state.
     pub cluster: &'v Cluster<'v>,
-    /// What answers `authorizer`.
+    /// The authorizer that expressions query.
     pub authorizer: &'v Arc<dyn Authorizer>,
-    /// What is known of the cluster.
+    /// The parts of the cluster that the server stores.
     pub knowledge: &'v Knowledge,
 }
 
@@ -34,7 +34,7 @@ impl View<'_> {
     }
 }
 
-/// The group and kind of the scale subresource.
+/// Returns true for the kind of the scale subresource.
 fn is_scale(kind: &Kind) -> bool {
     kind.group == "autoscaling" && kind.kind == "Scale"
 }
@@ -54,7 +54,7 @@ impl request::Cluster for View<'_> {
         let Some(found) = self.served(kind) else { return Vec::new() };
         let namespace = namespace.unwrap_or_default();
         match name {
-            // A param that cannot be converted is one that is not there.
+            // A param that cannot be converted is treated as missing.
             Some(name) => found.get(namespace, name, self.cluster.calls).ok().flatten().into_iter().collect(),
             None => self.cluster.list(&found, namespace).unwrap_or_default(),
         }
@@ -137,7 +137,7 @@ impl request::Cluster for View<'_> {
     }
 }
 
-/// The same with its own texts.
+/// Copies a resource to owned strings.
 pub(super) fn own_resource(resource: GroupVersionResource<'_>) -> request::Resource {
     request::Resource {
         group: resource.group.to_owned(),

@@ -41,7 +41,7 @@ pub struct RestoredObject {
     pub object: Value,
 }
 
-/// How a server stores objects; shared by all its collections.
+/// The storage settings of a server, shared by all its collections.
 #[derive(Debug, Default)]
 pub(in crate::server) struct StorageConfig {
     /// The journal, once it is set.
@@ -127,7 +127,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 
-    /// The last commit of each definition and key, and the last revision.
+    /// The last commit of each CRD and key, and the last revision.
     #[derive(Debug, Default)]
     struct Memory(Mutex<(Live, u64)>);
 

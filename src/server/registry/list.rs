@@ -11,7 +11,7 @@ use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse_revision};
-use crate::server::registry::store::{Collection, Found};
+use crate::server::registry::store::{Collection, Entries};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crate::text;
 use crate::value::base64::Encoding;
@@ -194,7 +194,7 @@ impl Pages {
     }
 
     /// The objects from the start of the page onwards, and their revision.
-    pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Found, u64), Refusal> {
+    pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Entries, u64), Refusal> {
         let start = format!("{prefix}{}", self.start);
         match self.at {
             None => Ok(objects.list(prefix, &start, &ctx.server.revision)),

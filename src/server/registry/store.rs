@@ -72,7 +72,7 @@ const MAX_UNCOMPRESSED: usize = 256;
 const MAX_WAKES: usize = 64;
 
 /// Objects with their keys.
-pub(in crate::server) type Found = Vec<(String, Arc<Stored>)>;
+pub(in crate::server) type Entries = Vec<(String, Arc<Stored>)>;
 
 /// The error of a write that lost the race against another write.
 #[derive(Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl Collection {
     }
 
     /// The objects whose keys begin with `prefix` and are not less than `start`, and the revision of the list.
-    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Found, u64) {
+    pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Entries, u64) {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         (
             range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect(),
@@ -159,7 +159,7 @@ impl Collection {
     }
 
     /// Like [`Collection::list`], at an earlier revision; `None` if the log does not reach back that far.
-    pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Found> {
+    pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Entries> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
         let log = self.log.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! The kinds of other API servers that admission needs: policies and their bindings, webhook configurations, config maps.
+//! The built-in kinds that admission needs: policies, their bindings, webhook configurations and config maps.
 //!
-//! Like namespaces they are compiled from definitions of their own, so that reads, writes, tables and watches are those of
-//! any other object. What their strategies do besides is here.
+//! Like namespaces, they are compiled from internal CRDs, so reads, writes, tables and watches work as for custom
+//! resources. This module has the behaviour that is specific to these kinds.
 
 use super::built_in::BuiltIn;
 use super::custom_resource::serving::Serving;

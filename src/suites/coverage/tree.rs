@@ -5,7 +5,7 @@ use crate::field::ROOT;
 use crate::pipeline::compiled::{Dialect, Node as Compiled};
 use crate::pipeline::validate::validate;
 use crate::release::Release;
-use crate::rules::compile::Place;
+use crate::rules::compile::NodeType;
 use crate::rules::escape::escape;
 use crate::rules::place;
 use crate::schema::Schema;
@@ -40,7 +40,7 @@ pub fn build(
 }
 
 impl Builder<'_> {
-    fn node(&mut self, schema: &Schema, here: Option<&Place>, path: &str, keyword: &str) -> Node {
+    fn node(&mut self, schema: &Schema, here: Option<&NodeType>, path: &str, keyword: &str) -> Node {
         let mut node = Node::default();
         self.rules(schema, here, path, keyword);
         for (kind, name, text, only) in constraints(schema) {
@@ -53,7 +53,7 @@ impl Builder<'_> {
             let child = self.node(child, below.as_ref(), &join(path, name), &keyword);
             node.properties.insert(name.clone(), child);
         }
-        let elements = here.map(Place::elements);
+        let elements = here.map(NodeType::elements);
         let path = format!("{path}[*]");
         if let Some(child) = schema.items_schema() {
             node.items = Some(Box::new(self.node(child, elements.as_ref(), &path, &join(keyword, "items"))));
@@ -65,7 +65,7 @@ impl Builder<'_> {
         node
     }
 
-    fn rules(&mut self, schema: &Schema, here: Option<&Place>, path: &str, keyword: &str) {
+    fn rules(&mut self, schema: &Schema, here: Option<&NodeType>, path: &str, keyword: &str) {
         for (index, rule) in schema.x_validations.iter().enumerate() {
             let text = if rule.message.trim().is_empty() { &rule.rule } else { &rule.message };
             let place = join(keyword, &format!("x-kubernetes-validations[{index}]"));

@@ -10,12 +10,12 @@ const MAX_MERGED: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Outline {
     /// The nodes.
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<OutlineNode>,
 }
 
 /// A node.
 #[derive(Debug)]
-pub struct Place {
+pub struct OutlineNode {
     /// The byte range in the text.
     pub range: Range<usize>,
     /// The kind of the node.
@@ -135,7 +135,7 @@ pub fn json(text: &[u8]) -> Outline {
         };
         let index = outline.nodes.len();
         let container = matches!(shape, Shape::Mapping(_) | Shape::Sequence(_));
-        outline.nodes.push(Place { range: start..at.min(text.len()), shape });
+        outline.nodes.push(OutlineNode { range: start..at.min(text.len()), shape });
         let parent = open.last().and_then(|i| outline.nodes.get_mut(*i));
         match (parent.map(|p| &mut p.shape), keys.last_mut()) {
             (Some(Shape::Sequence(items)), _) => items.push(index),

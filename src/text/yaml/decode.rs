@@ -12,7 +12,7 @@ use super::resolve::Scalar;
 use super::scalar::{is_merge, scalar};
 use super::syntax;
 use super::tree::{Node, NodeKind, Tree};
-use crate::text::spans::outline::{Outline, Place, Shape};
+use crate::text::spans::outline::{Outline, OutlineNode, Shape};
 use crate::text::{Error, Position, json};
 use crate::value::{Map, Value, number};
 use std::borrow::Cow;
@@ -63,7 +63,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
 
 /// The positions of the nodes, with the text of keys.
 pub fn outline(tree: &Tree<'_>) -> Outline {
-    let mut places: Vec<Place> = Vec::with_capacity(tree.nodes.len());
+    let mut places: Vec<OutlineNode> = Vec::with_capacity(tree.nodes.len());
     // A mapping precedes its keys in document order.
     let mut is_key = vec![false; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -96,7 +96,7 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
                 Shape::Scalar(scalar.as_ref().and_then(key_text))
             }
         };
-        places.push(Place { range: node.start.at as usize..node.end.at as usize, shape });
+        places.push(OutlineNode { range: node.start.at as usize..node.end.at as usize, shape });
     }
     Outline { nodes: places }
 }

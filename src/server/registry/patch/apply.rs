@@ -89,7 +89,7 @@ impl<S: Strategy> Registry<S> {
 /// The apply configuration in the request body.
 struct Config<'b> {
     body: &'b Body,
-    /// What error messages call the configuration: `YAML` before 1.37.
+    /// The name of the configuration in error messages: `YAML` before 1.37.
     label: &'static str,
 }
 

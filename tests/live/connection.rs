@@ -4,7 +4,7 @@
 //! discarded.
 
 use super::fake::Fake;
-use super::{Place, cluster};
+use super::{TestDir, cluster};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -35,7 +35,7 @@ fn kubeconfig(server: &str, more: &str) -> String {
 
 #[test]
 fn a_servers_certificate_is_checked_as_the_kubeconfig_says() {
-    let place = Place::new("tls");
+    let place = TestDir::new("tls");
     let fake = with_tls();
     let port = fake.url.rsplit(':').next().unwrap();
     place.write("ca.crt", AUTHORITY);
@@ -123,8 +123,8 @@ fn lead(mut client: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> Option
 }
 
 #[test]
-fn a_proxy_leads_to_the_server() {
-    let place = Place::new("proxy");
+fn proxies_are_used() {
+    let place = TestDir::new("proxy");
     let fake = with_tls();
     let tunnel = Tunnel::to(&fake.url);
     place.write("ca.crt", AUTHORITY);
