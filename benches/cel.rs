@@ -13,7 +13,7 @@ use crdx::cel::eval::{PER_CALL_LIMIT, Program};
 use crdx::cel::value::Value as CelValue;
 use crdx::release::Release;
 use crdx::rules::compile::NodeType;
-use crdx::rules::{escape::escape, place};
+use crdx::rules::{cel_type, escape::escape};
 use crdx::schema::Schema;
 use crdx::text::yaml;
 use crdx::value::Value;
@@ -40,7 +40,7 @@ impl Rule {
 
 /// A schema node that has rules, or a descendant with rules.
 struct Node {
-    place: NodeType,
+    cel_type: NodeType,
     rules: Vec<Rule>,
     items: Option<Box<Node>>,
     additional: Option<Box<Node>>,
@@ -59,10 +59,10 @@ fn build(base: &Arc<BaseEnv>, schema: &Schema, here: NodeType) -> Node {
     });
     let child = |child: &Schema| Box::new(build(base, child, here.elements()));
     let property = |name: &String, child: &Schema| {
-        let below = escape(name).and_then(|name| here.property(&name)).filter(|place| place.decl.is_some());
+        let below = escape(name).and_then(|name| here.property(&name)).filter(|cel_type| cel_type.decl.is_some());
         (
             name.clone(),
-            build(base, child, below.unwrap_or_else(|| place(child, child.x_embedded_resource, Release::NEWEST))),
+            build(base, child, below.unwrap_or_else(|| cel_type(child, child.x_embedded_resource, Release::NEWEST))),
         )
     };
     Node {
@@ -70,7 +70,7 @@ fn build(base: &Arc<BaseEnv>, schema: &Schema, here: NodeType) -> Node {
         items: schema.items_schema().map(child),
         additional: schema.additional_properties_schema().map(child),
         properties: schema.properties.iter().map(|(name, child)| property(name, child)).collect(),
-        place: here,
+        cel_type: here,
     }
 }
 
@@ -85,7 +85,7 @@ impl Node {
         if value.is_null() {
             return;
         }
-        if let Some(decl) = self.place.decl.as_deref().filter(|_| !self.rules.is_empty()) {
+        if let Some(decl) = self.cel_type.decl.as_deref().filter(|_| !self.rules.is_empty()) {
             let itself = CelValue::from_json(value, decl).expect("has its type");
             for rule in &self.rules {
                 let old = if rule.optional { itself.clone().some() } else { itself.clone() };
@@ -138,7 +138,7 @@ fn main() {
                 let name = version.str_at(&["name"]).expect("is there");
                 kinds.insert(
                     format!("{group}/{name} {kind}"),
-                    build(&base, &schema, place(&schema, true, Release::NEWEST)),
+                    build(&base, &schema, cel_type(&schema, true, Release::NEWEST)),
                 );
             }
         }

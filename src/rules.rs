@@ -18,7 +18,7 @@ use crate::schema::{
     correlate::{Correlation, Pair},
 };
 use crate::value::Value;
-pub use tree::place;
+pub use tree::cel_type;
 use tree::{Node, tree};
 pub use walk::{Evaluated, Findings, OBJECT_BUDGET};
 

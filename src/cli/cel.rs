@@ -74,8 +74,8 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
         }
         Given::Typed { schema, new, old } => {
             let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(Wrong::new)?;
-            let Some(decl) = node.place.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
-            let env = node.place.env(&base, &decl.cel_type, false);
+            let Some(decl) = node.cel_type.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
+            let env = node.cel_type.env(&base, &decl.cel_type, false);
             let old = node.old.map(|old| Cel::from_json(old, decl));
             evaluate(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
         }

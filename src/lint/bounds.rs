@@ -74,7 +74,7 @@ impl Expression<'_> {
     fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step], release: Release) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
             let base = BaseEnv::for_new(release);
-            let compiled = compile(self.rule, schema, scope.place()?, (&base, &base));
+            let compiled = compile(self.rule, schema, scope.cel_type()?, (&base, &base));
             if self.message {
                 return Some(compiled.message_max_cost);
             }

@@ -231,12 +231,12 @@ impl Walk {
     fn rules(&mut self, schema: &Schema, scope: &Scope<'_>) {
         let base = BaseEnv::for_new(self.release);
         for (index, rule) in schema.x_validations.iter().enumerate() {
-            let compiled = scope.place().map(|place| compile(rule, schema, place, (&base, &base)));
+            let compiled = scope.cel_type().map(|cel_type| compile(rule, schema, cel_type, (&base, &base)));
             let error = match &compiled {
                 None => Some("CEL cannot see this node".to_owned()),
                 Some(compiled) => compiled.error.clone(),
             };
-            let needs = |message| Needs::of(rule, message, scope.place()?);
+            let needs = |message| Needs::of(rule, message, scope.cel_type()?);
             let each = compiled.as_ref().map_or(0, |c| c.max_cost);
             let times = scope.cardinality().or(compiled.as_ref().map(|c| c.max_cardinality)).unwrap_or(0);
             let place = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));

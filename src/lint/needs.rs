@@ -19,11 +19,11 @@ pub struct Needs {
 
 impl Needs {
     /// What an expression of `rule` at `place` needs; `None` if every release compiles it, or none does.
-    pub fn of(rule: &ValidationRule, message: bool, place: &NodeType) -> Option<Self> {
-        let decl = place.decl.as_deref()?;
+    pub fn of(rule: &ValidationRule, message: bool, cel_type: &NodeType) -> Option<Self> {
+        let decl = cel_type.decl.as_deref()?;
         let text = if message { &rule.message_expression } else { &rule.rule };
         let compiled = Release::known().find_map(|release| {
-            let env = place.env(&BaseEnv::for_new(release), &decl.cel_type, rule.optional_old_self == Some(true));
+            let env = cel_type.env(&BaseEnv::for_new(release), &decl.cel_type, rule.optional_old_self == Some(true));
             Some((release, env.compile(text).ok()?))
         });
         let (since, checked) = compiled?;
@@ -80,7 +80,7 @@ mod tests {
         let mut schema = Schema::from_value(&crate::text::json::read(text).unwrap()).unwrap();
         let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
         schema.x_validations.push(rule.clone());
-        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).place().unwrap()).map(|needs| needs.words())
+        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).cel_type().unwrap()).map(|needs| needs.words())
     }
 
     #[test]

@@ -88,13 +88,13 @@ pub struct Compiled {
 pub fn compile(
     rule: &ValidationRule,
     schema: &Schema,
-    place: &NodeType,
+    cel_type: &NodeType,
     (base, message_base): (&Arc<BaseEnv>, &Arc<BaseEnv>),
 ) -> Compiled {
     let mut compiled = Compiled::default();
-    let Some(decl) = place.decl.as_deref().filter(|_| !rule.rule.trim().is_empty()) else { return compiled };
+    let Some(decl) = cel_type.decl.as_deref().filter(|_| !rule.rule.trim().is_empty()) else { return compiled };
     let optional_old_self = rule.optional_old_self == Some(true);
-    let env = place.env(base, &decl.cel_type, optional_old_self);
+    let env = cel_type.env(base, &decl.cel_type, optional_old_self);
     let checked = match env.compile(&rule.rule) {
         Ok(checked) => checked,
         Err(issues) => {
@@ -119,7 +119,7 @@ pub fn compile(
         }
     }
     if !rule.message_expression.is_empty() {
-        let env = place.env(message_base, &decl.cel_type, optional_old_self);
+        let env = cel_type.env(message_base, &decl.cel_type, optional_old_self);
         match compile_message(&rule.message_expression, &env, decl) {
             Ok((program, cost)) => {
                 compiled.message = Some(program);

@@ -1,6 +1,6 @@
 //! Finds a node of an object by its path: its CEL type, its value and old value, and its maximum number of occurrences.
 
-use super::{compile::NodeType, escape::escape, tree::place};
+use super::{compile::NodeType, escape::escape, tree::cel_type};
 use crate::release::Release;
 use crate::schema::{Schema, SchemaOrBool, correlate::find_by_keys};
 use crate::value::Value;
@@ -9,7 +9,7 @@ use crate::value::Value;
 #[derive(Debug)]
 pub struct Node<'v> {
     /// The CEL type.
-    pub place: NodeType,
+    pub cel_type: NodeType,
     /// The maximum number of occurrences in an object; `None` if unbounded.
     pub cardinality: Option<u64>,
     /// The value.
@@ -88,7 +88,7 @@ pub fn find<'v>(
 ) -> Result<Node<'v>, String> {
     let mut schema = Some(schema);
     let mut node = Node {
-        place: place(schema.unwrap_or(&Schema::default()), true, release),
+        cel_type: cel_type(schema.unwrap_or(&Schema::default()), true, release),
         cardinality: Some(1),
         value,
         old,
@@ -96,8 +96,8 @@ pub fn find<'v>(
     };
     let mut shown = String::new();
     for name in steps {
-        let child = below(schema, &node.place, name);
-        let (place, inner) = child.ok_or_else(|| match shown.as_str() {
+        let child = below(schema, &node.cel_type, name);
+        let (cel_type, inner) = child.ok_or_else(|| match shown.as_str() {
             "" => format!("the schema has no {name}"),
             above => format!("the schema has no {name} at {above}"),
         })?;
@@ -119,10 +119,10 @@ pub fn find<'v>(
         }
         let each = schema.map_or(Some(1), most_children);
         node.cardinality = node.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
-        (node.place, node.value, schema) = (place, value, inner);
+        (node.cel_type, node.value, schema) = (cel_type, value, inner);
     }
     node.old = node.old.filter(|old| !old.is_null());
-    if node.place.decl.is_none() {
+    if node.cel_type.decl.is_none() {
         let shown = if shown.is_empty() { "the object" } else { &shown };
         return Err(format!("CEL cannot see {shown}: its schema has no type"));
     }
@@ -138,9 +138,10 @@ fn below<'s>(schema: Option<&'s Schema>, here: &NodeType, name: &str) -> Option<
     let inner = elements.or_else(|| schema.and_then(|s| s.property(name)));
     let from_above =
         if elements.is_some() { Some(here.elements()) } else { escape(name).and_then(|name| here.property(&name)) };
-    let from_above = from_above.filter(|place| place.decl.is_some());
-    let place = from_above.or_else(|| inner.map(|inner| place(inner, inner.x_embedded_resource, here.release)))?;
-    Some((place, inner))
+    let from_above = from_above.filter(|cel_type| cel_type.decl.is_some());
+    let cel_type =
+        from_above.or_else(|| inner.map(|inner| cel_type(inner, inner.x_embedded_resource, here.release)))?;
+    Some((cel_type, inner))
 }
 
 fn show(path: &mut String, step: &str, is_index: bool) {

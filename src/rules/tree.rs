@@ -21,7 +21,7 @@ pub(super) struct Node {
     /// The rules of the node.
     pub rules: Vec<ValidationRule>,
     /// The CEL type of the node.
-    pub place: NodeType,
+    pub cel_type: NodeType,
     /// True if the members of old and new objects are correlated.
     pub correlatable: bool,
     /// The keys that correlate items; empty if items are not correlated.
@@ -39,11 +39,11 @@ pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<
     if !has_rules(schema) {
         return None;
     }
-    node(schema, &place(schema, resource, release))
+    node(schema, &cel_type(schema, resource, release))
 }
 
 /// The CEL type of a schema, declared independently.
-pub fn place(schema: &Schema, resource: bool, release: Release) -> NodeType {
+pub fn cel_type(schema: &Schema, resource: bool, release: Release) -> NodeType {
     let mut declarations = Declarations::new(release);
     let decl = declarations.declare(schema, resource, ROOT);
     NodeType { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
@@ -58,9 +58,10 @@ fn node(schema: &Schema, here: &NodeType) -> Option<Node> {
         let child_place = match escape(name) {
             // Rules of nodes without a CEL type are not evaluated.
             Some(escaped) => here.property(&escaped),
-            None => Some(place(child, child.x_embedded_resource, here.release)).filter(|place| place.decl.is_some()),
+            None => Some(cel_type(child, child.x_embedded_resource, here.release))
+                .filter(|cel_type| cel_type.decl.is_some()),
         };
-        if let Some(child) = child_place.and_then(|place| node(child, &place)) {
+        if let Some(child) = child_place.and_then(|cel_type| node(child, &cel_type)) {
             properties.insert(name.clone(), child);
         }
     }
@@ -72,7 +73,7 @@ fn node(schema: &Schema, here: &NodeType) -> Option<Node> {
     Some(Node {
         type_: schema.type_.clone(),
         rules: schema.x_validations.clone(),
-        place: here.clone(),
+        cel_type: here.clone(),
         correlatable: matches!(schema.x_map_type.as_deref(), None | Some("granular" | "atomic")),
         map_keys: if is_map_list { schema.x_list_map_keys.clone() } else { Vec::new() },
         items,
@@ -90,7 +91,7 @@ impl Node {
             let base = BaseEnv::for_stored(release);
             let empty = Schema::default();
             let schema = self.schema.as_deref().unwrap_or(&empty);
-            self.rules.iter().map(|rule| compile(rule, schema, &self.place, (&base, &base))).collect()
+            self.rules.iter().map(|rule| compile(rule, schema, &self.cel_type, (&base, &base))).collect()
         })
     }
 }

@@ -183,7 +183,7 @@ impl<'a> Walk<'a, '_> {
         if node.rules.is_empty() {
             return Ok(());
         }
-        let Some(decl) = &node.place.decl else {
+        let Some(decl) = &node.cel_type.decl else {
             let detail = format!("rule compiler initialization error: {NO_TYPE}");
             self.findings.errors.push(FieldError::invalid(path, node.type_.as_str(), detail));
             return Ok(());
@@ -229,7 +229,7 @@ impl<'a> Walk<'a, '_> {
         }
         if let Some(evaluated) = &mut self.evaluated {
             let holds = matches!(outcome.result, Ok(CelValue::Bool(true)));
-            evaluated.push(Evaluated { place: site.node.place.path.clone(), rule: index, holds });
+            evaluated.push(Evaluated { place: site.node.cel_type.path.clone(), rule: index, holds });
         }
         match outcome.result {
             Ok(CelValue::Bool(true)) => Ok(()),

@@ -77,11 +77,14 @@ fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
     let refused = pair.ask("POST", CRDS, Some(given), "application/json", "application/json");
     let expensive =
         found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));
-    let dear_there = refused.to_string().contains("exceeds budget");
+    let expensive_for_server = refused.to_string().contains("exceeds budget");
     // The server reports no costs for a schema with invalid defaults.
     let wrong_default = refused["details"]["causes"].to_string().contains(".default");
-    if expensive != dear_there && !wrong_default {
-        pair.differing.push(format!("{}: dear {dear}, there {dear_there}\n  {refused}", given["metadata"]["name"]));
+    if expensive != expensive_for_server && !wrong_default {
+        pair.differing.push(format!(
+            "{}: exceeds the limit here: {expensive}, on the server: {expensive_for_server}\n  {refused}",
+            given["metadata"]["name"]
+        ));
     }
     if !expensive || wrong_default {
         return;
@@ -123,7 +126,7 @@ fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
         })
     });
     if !(fine || other && !answer.contains("exceeds budget")) {
-        pair.differing.push(format!("with the limits told: {answer}\n  {limited}"));
+        pair.differing.push(format!("with the suggested limits: {answer}\n  {limited}"));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::release::{Release, V1_34};
 use crate::rules::compile::{NO_TYPE, NodeType, compile};
 use crate::rules::escape::escape;
 use crate::rules::node::most_children;
-use crate::rules::{field_path, place};
+use crate::rules::{cel_type, field_path};
 use crate::schema::Schema;
 use std::cell::OnceCell;
 
@@ -83,7 +83,7 @@ pub struct Scope<'a> {
     /// True if this node or an ancestor has rules.
     within: bool,
     /// The CEL type of the node, computed on first use.
-    place: OnceCell<Option<NodeType>>,
+    cel_type: OnceCell<Option<NodeType>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,15 @@ impl<'a> Scope<'a> {
     /// The scope of the root of a schema.
     pub fn root(schema: &'a Schema, release: Release) -> Self {
         let within = !schema.x_validations.is_empty();
-        Scope { release, parent: None, step: Step::Root, schema, cardinality: Some(1), within, place: OnceCell::new() }
+        Scope {
+            release,
+            parent: None,
+            step: Step::Root,
+            schema,
+            cardinality: Some(1),
+            within,
+            cel_type: OnceCell::new(),
+        }
     }
     /// The scope of a property.
     pub fn property(&'a self, parent: &Schema, name: &'a str, schema: &'a Schema) -> Self {
@@ -111,7 +119,15 @@ impl<'a> Scope<'a> {
         let each = most_children(parent);
         let cardinality = self.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
         let within = self.within || !schema.x_validations.is_empty();
-        Scope { release: self.release, parent: Some(self), step, schema, cardinality, within, place: OnceCell::new() }
+        Scope {
+            release: self.release,
+            parent: Some(self),
+            step,
+            schema,
+            cardinality,
+            within,
+            cel_type: OnceCell::new(),
+        }
     }
 
     /// The maximum number of occurrences of the node in an object; `None` if unbounded.
@@ -121,11 +137,11 @@ impl<'a> Scope<'a> {
 
     /// The CEL type of the node: derived from the parent's type if an ancestor has rules, otherwise declared
     /// independently. `None` if the node has no type.
-    pub fn place(&self) -> Option<&NodeType> {
+    pub fn cel_type(&self) -> Option<&NodeType> {
         let find = || {
             let from_parent = match self.parent.filter(|parent| parent.within) {
                 Some(parent) => {
-                    let above = parent.place()?;
+                    let above = parent.cel_type()?;
                     match self.step {
                         Step::Root => None,
                         Step::Property(name) => escape(name).and_then(|name| above.property(&name)),
@@ -136,10 +152,10 @@ impl<'a> Scope<'a> {
             };
             from_parent.or_else(|| {
                 let resource = self.parent.is_none() || self.schema.x_embedded_resource;
-                Some(place(self.schema, resource, self.release)).filter(|place| place.decl.is_some())
+                Some(cel_type(self.schema, resource, self.release)).filter(|cel_type| cel_type.decl.is_some())
             })
         };
-        self.place.get_or_init(find).as_ref()
+        self.cel_type.get_or_init(find).as_ref()
     }
 }
 
@@ -212,13 +228,13 @@ pub fn expressions(
     errors: &mut ErrorList,
 ) {
     let path = path.child("x-kubernetes-validations");
-    let Some(place) = scope.place() else {
+    let Some(cel_type) = scope.cel_type() else {
         let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
                       unable to convert structural schema to CEL declarations";
         errors.push(FieldError::internal(&path, detail));
         return;
     };
-    if place.decl.is_none() {
+    if cel_type.decl.is_none() {
         errors.push(FieldError::internal(&path, NO_TYPE));
         return;
     }
@@ -229,7 +245,7 @@ pub fn expressions(
     for (i, rule) in s.x_validations.iter().enumerate() {
         let rule_base = base(preexisting.rules.contains(&rule.rule));
         let message_base = base(preexisting.message_expressions.contains(&rule.message_expression));
-        let compiled = compile(rule, s, place, (&rule_base, &message_base));
+        let compiled = compile(rule, s, cel_type, (&rule_base, &message_base));
         let path = path.index(i);
         let rule_path = path.child("rule");
         let cardinality = scope.cardinality.unwrap_or(compiled.max_cardinality);

@@ -5,9 +5,9 @@ use crate::field::ROOT;
 use crate::pipeline::compiled::{Dialect, Node as Compiled};
 use crate::pipeline::validate::validate;
 use crate::release::Release;
+use crate::rules::cel_type;
 use crate::rules::compile::NodeType;
 use crate::rules::escape::escape;
-use crate::rules::place;
 use crate::schema::Schema;
 use crate::value::{Value, json, print};
 use std::collections::{BTreeMap, HashMap};
@@ -36,7 +36,7 @@ pub fn build(
     constraints: &mut Vec<Constraint>,
     rules: &mut HashMap<(String, usize), usize>,
 ) -> Node {
-    Builder { release, constraints, rules }.node(schema, Some(&place(schema, true, release)), "", "")
+    Builder { release, constraints, rules }.node(schema, Some(&cel_type(schema, true, release)), "", "")
 }
 
 impl Builder<'_> {
