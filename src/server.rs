@@ -3,8 +3,8 @@
 //! threads; time and randomness are inputs.
 //!
 //! [`http`] parses requests and writes responses, [`endpoints`] chooses the verb and the resource, [`registry`] has one
-//! file per verb and the store, [`strategy`] holds what differs between resources, [`admission`] is called once per
-//! write, and [`controllers`] reconcile CRDs after each write of a CRD.
+//! file per verb and the store, [`strategy`] implements the differences between resources, [`admission`] is called once
+//! per write, and [`controllers`] reconcile CRDs after each write of a CRD.
 
 mod admission;
 mod calls;

@@ -11,7 +11,8 @@ use regex_syntax::hir;
 
 /// The maximum size of the automaton in bytes. Go allows 128 MB, but needs fewer states for the same pattern.
 const AUTOMATON_LIMIT: usize = 4 << 20;
-/// Deeper trees are executed by [`vm`](super::vm), because regex-automata limits recursion more strictly.
+/// The maximum height of trees for regex-automata, which processes them recursively. Higher trees are executed by
+/// [`vm`](super::vm).
 const HEIGHT_LIMIT: u32 = 120;
 
 /// An executable pattern.

@@ -1,5 +1,5 @@
 //! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
-//! a [`Strategy`](strategy::Strategy) holds what differs between resources, and [`store`] replaces etcd.
+//! a [`Strategy`](strategy::Strategy) implements the differences between resources, and [`store`] replaces etcd.
 
 mod corrupt;
 mod create;

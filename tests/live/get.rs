@@ -36,7 +36,7 @@ fn answer(path: &str) -> Reply {
 #[test]
 fn get_prints_errors_and_warnings_of_the_server() {
     const OLD: &str = "Warning: widgets are \"old\", use gizmos\n";
-    const FORBIDDEN: &str = "Error from server (Forbidden): gadgets is forbidden: no connection\n\
+    const FORBIDDEN: &str = "Error from server (Forbidden): gadgets is forbidden: no way\n\
         help: ask for the right to read it: kubectl crdx rbac prints the rules\n";
     const UNSERVED: &str = "the server could not find the requested resource (get gones.fake.example.com";
     const HELP: &str = "help: kubectl api-resources lists what it serves\n";

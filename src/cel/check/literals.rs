@@ -37,7 +37,7 @@ impl Validator<'_> {
     fn visit(&mut self, expr: &Expr) {
         let formats = self.formats;
         let is_aggregate = matches!(expr.kind, ExprKind::List { .. } | ExprKind::Map(_));
-        // In cel-go 0.17, a nested literal counts as an argument of `format` only if it is a list or map itself.
+        // In cel-go 0.17, only lists and maps that are nested directly in each other count as arguments of `format`.
         if self.env.base.server < V1_31 && !is_aggregate {
             self.formats = 0;
         }

@@ -141,7 +141,8 @@ pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
 impl Recovery<'_, '_> {
     // Tokens
 
-    /// The index, among the visible tokens, of the token `index` ahead. Reads more tokens if necessary.
+    /// Reads tokens until there are more than `index` visible ones. Returns `index`, or the index of the last visible token
+    /// if the source has fewer.
     fn fill(&mut self, index: usize) -> Result<usize, Abort> {
         while self.visible.len() <= index {
             if let Some(last) = self.visible.last()

@@ -202,7 +202,7 @@ fn is_atom(byte: u8) -> bool {
     is_visible(byte) && !b"()<>[]:;@\\,\"".contains(&byte)
 }
 
-/// Returns an error unless dots are single and not at either end.
+/// Returns `None` if a dot is at either end or follows another dot.
 fn dot_atom(atom: &[u8]) -> Option<()> {
     atom.split(|b| *b == b'.').all(|part| !part.is_empty()).then_some(())
 }
