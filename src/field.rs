@@ -24,7 +24,6 @@ enum Segment<'a> {
     Child(&'a str),
     /// `[3]`
     Index(usize),
-    /// `[key]`
     Key(&'a str),
 }
 

@@ -12,9 +12,7 @@ use crate::value::group_version;
 pub struct GroupVersionKind {
     /// The API group.
     pub group: String,
-    /// The version.
     pub version: String,
-    /// The kind.
     pub kind: String,
 }
 

@@ -80,7 +80,6 @@ enum Entry {
 /// A parsed pattern.
 #[derive(Debug)]
 pub struct Pattern {
-    /// The tree.
     pub tree: Node,
     /// The name of each group, empty if it has none; entry 0 is the whole match.
     pub names: Vec<String>,

@@ -2,7 +2,6 @@
 
 use crate::value::unicode::Ranges;
 
-/// A node.
 #[derive(Debug)]
 pub struct Node {
     /// The operation.

@@ -13,10 +13,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// A node.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// `type`
     pub type_: String,
     /// The rules of the node.
     pub rules: Vec<ValidationRule>,

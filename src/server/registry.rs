@@ -44,11 +44,9 @@ pub(in crate::server) enum Verb {
     Create,
     /// PUT
     Update,
-    /// PATCH
     Patch(patch::Kind),
     /// DELETE of an object
     Delete,
-    /// DELETE of a collection
     DeleteCollection,
 }
 

@@ -128,7 +128,6 @@ pub(super) enum Edge {
     Precedence(u32, StateId),
 }
 
-/// A state.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub kind: StateKind,

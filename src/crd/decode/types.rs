@@ -5,13 +5,9 @@
 pub enum Type {
     /// A string type with this name.
     String(&'static str),
-    /// `bool`
     Bool,
-    /// `int32`
     Int32,
-    /// `int64`
     Int64,
-    /// `float64`
     Float64,
     /// `[]uint8`
     Bytes,
@@ -97,7 +93,6 @@ const fn type_meta(name: &'static str) -> Field {
 
 const STRING: Type = Type::String("string");
 static STRING_TYPE: Type = STRING;
-/// `[]string`
 pub const STRINGS: Type = Type::List("[]string", &STRING_TYPE);
 const STRING_MAP: Type = Type::Map("map[string]string", &STRING_TYPE);
 

@@ -44,7 +44,6 @@ pub struct Options {
 /// The expressions of the old CRD, which may use features that new expressions may not use yet.
 #[derive(Clone, Debug, Default)]
 pub struct Preexisting {
-    /// `rule`
     pub rules: BTreeSet<String>,
     /// `messageExpression`
     pub message_expressions: BTreeSet<String>,

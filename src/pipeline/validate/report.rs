@@ -6,7 +6,6 @@ use crate::value::{Value, json, print};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
-/// A path in a value.
 #[derive(Clone, Copy, Debug)]
 pub enum ValuePath<'a> {
     /// The node where validation began; formatted as an empty string.
@@ -73,7 +72,6 @@ pub struct ValidationError {
 /// The result of validating a value against a schema.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The errors.
     pub errors: Vec<ValidationError>,
     /// The number of passed checks, by which branches are ranked.
     pub passed: usize,
@@ -142,12 +140,10 @@ impl Report {
     pub fn required(&self, place: &ValuePath<'_>) -> ValidationError {
         self.found(place, format!("{place} in body is required"), |path| FieldError::required(path, ""))
     }
-    /// `Too long`
     pub fn too_long(&self, place: &ValuePath<'_>, max: i64) -> ValidationError {
         let text = format!("{place} in body should be at most {max} chars long");
         self.found(place, text, |path| FieldError::longer_than(path, max, self.release))
     }
-    /// `Too many`
     pub fn too_many(&self, place: &ValuePath<'_>, size: i64, max: i64, what: &str) -> ValidationError {
         let text = format!("{place} in body should have at most {max} {what}");
         self.found(place, text, |path| FieldError::too_many(path, size, max, self.release))

@@ -33,27 +33,22 @@ impl Operation {
 pub(in crate::server) struct GroupVersionResource<'a> {
     /// The group, empty for the core group.
     pub group: &'a str,
-    /// The version.
     pub version: &'a str,
     /// The plural.
     pub resource: &'a str,
 }
 
-/// A group, version and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct GroupVersionKind<'a> {
     /// The group, empty for the core group.
     pub group: &'a str,
-    /// The version.
     pub version: &'a str,
-    /// The kind.
     pub kind: &'a str,
 }
 
 /// The target of a write: the resource and subresource of the URL, and the kind of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct RequestScope<'a> {
-    /// The resource.
     pub resource: GroupVersionResource<'a>,
     /// `status`, `scale`, or empty.
     pub subresource: &'a str,
@@ -122,7 +117,6 @@ impl Default for UserInfo {
 /// The attributes of a request that admission reads in addition to the object to be written (`admission.Attributes`).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Attributes<'a> {
-    /// The operation.
     pub operation: Operation,
     /// The resource of the URL.
     pub resource: GroupVersionResource<'a>,

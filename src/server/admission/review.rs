@@ -15,7 +15,6 @@ use crate::value::Value;
 pub(in crate::server) struct Review<'a> {
     /// The target of the write.
     pub scope: RequestScope<'a>,
-    /// The operation.
     pub operation: Operation,
     /// The options of the request.
     pub options: OperationOptions<'a>,

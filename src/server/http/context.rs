@@ -19,7 +19,6 @@ use std::sync::Arc;
 pub(in crate::server) struct Context<'a> {
     /// The server that handles the request.
     pub server: &'a Server,
-    /// The request.
     pub request: &'a Request,
     /// The parsed query.
     pub query: Query,
@@ -46,7 +45,6 @@ pub(in crate::server) struct Answer {
 pub(in crate::server) enum Content {
     /// One object.
     Object(Arc<Value>),
-    /// A list.
     List(List),
     /// A Status, which is never converted to a Table or to partial metadata.
     Status(Value),
@@ -56,7 +54,6 @@ pub(in crate::server) enum Content {
 pub(in crate::server) struct List {
     /// `apiVersion`
     pub api_version: String,
-    /// `kind`
     pub kind: String,
     /// `resourceVersion`
     pub resource_version: String,
@@ -64,7 +61,6 @@ pub(in crate::server) struct List {
     pub continue_: String,
     /// `remainingItemCount`
     pub remaining: Option<i64>,
-    /// The items.
     pub items: Vec<Arc<Value>>,
     /// The Go type of the list, which one error message contains.
     pub go_type: &'static str,

@@ -218,11 +218,8 @@ fn wants_pretty(query: &Query, user_agent: Option<&str>) -> bool {
 /// The encoding of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Input {
-    /// JSON
     Json,
-    /// YAML
     Yaml,
-    /// Protobuf
     Protobuf,
 }
 

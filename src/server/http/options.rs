@@ -27,7 +27,6 @@ impl FieldValidation {
     }
 }
 
-/// The options of a write.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct WriteOptions {
     /// `dryRun=All`
@@ -142,7 +141,6 @@ pub(in crate::server) struct ListOptions {
     pub fields: FieldSelector,
     /// `limit`; 0 if not set.
     pub limit: i64,
-    /// `continue`
     pub continue_: String,
     /// `resourceVersion`
     pub resource_version: String,

@@ -11,7 +11,6 @@ pub(in crate::server) struct Target {
     pub verb: &'static str,
     /// The API group.
     pub group: String,
-    /// The version.
     pub version: String,
     /// The namespace in the URL; empty if there is none.
     pub namespace: String,

@@ -32,13 +32,11 @@ pub(in crate::server) struct Refusal {
 pub(in crate::server) struct Details {
     /// The object's name.
     pub name: String,
-    /// The group.
     pub group: String,
     /// The resource, or the kind.
     pub kind: String,
     /// The object's UID.
     pub uid: String,
-    /// The causes.
     pub causes: Vec<Cause>,
     /// `retryAfterSeconds`
     pub retry_after_seconds: i64,
@@ -60,7 +58,6 @@ pub(in crate::server) struct Cause {
 pub(in crate::server) struct GroupResource<'a> {
     /// The group, empty for the core group.
     pub group: &'a str,
-    /// The resource.
     pub resource: &'a str,
 }
 

@@ -76,7 +76,6 @@ pub(in crate::server) trait ReadStrategy: Debug + Send + Sync {
 pub(in crate::server) struct ListType<'a> {
     /// `apiVersion`
     pub api_version: Cow<'a, str>,
-    /// `kind`
     pub kind: &'a str,
     /// The Go type, which one error message contains.
     pub go_type: &'static str,

@@ -33,7 +33,6 @@ pub(in crate::server) use storage::integral_floats;
 pub(in crate::server) enum Part {
     /// Everything except the status, if the status is a subresource.
     Object,
-    /// The status.
     Status,
 }
 

@@ -9,11 +9,9 @@ const MAX_MERGED: usize = 10_000;
 /// The nodes of a document; the first node is the root.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// The nodes.
     pub nodes: Vec<OutlineNode>,
 }
 
-/// A node.
 #[derive(Debug)]
 pub struct OutlineNode {
     /// The byte range in the text.

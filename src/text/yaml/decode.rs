@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of decoding.
 pub struct Decoded {
-    /// The value.
     pub value: Value,
     /// True if any key was repeated, possibly only after conversion to a string.
     pub repeated: bool,

@@ -12,15 +12,11 @@ use std::borrow::Cow;
 /// A parser event.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The end of the stream.
     StreamEnd,
-    /// The start of a document.
     DocumentStart,
-    /// The end of a document.
     DocumentEnd,
     /// `*name`
     Alias(&'a str),
-    /// A scalar.
     Scalar {
         /// Its text.
         value: Cow<'a, str>,
@@ -29,26 +25,21 @@ pub enum Event<'a> {
         /// True if the type is determined from the text.
         implicit: bool,
     },
-    /// The start of a sequence.
     SequenceStart,
-    /// The end of a sequence.
     SequenceEnd,
     /// The start of a mapping; keys and values alternate.
     MappingStart,
-    /// The end of a mapping.
     MappingEnd,
 }
 
 /// An event with its anchor and position.
 #[derive(Debug)]
 pub struct Located<'a> {
-    /// The event.
     pub event: Event<'a>,
     /// The anchor `&name` before the event.
     pub anchor: Option<&'a str>,
     /// The start, including tag and anchor.
     pub start: Mark,
-    /// The end.
     pub end: Mark,
 }
 
@@ -86,7 +77,6 @@ enum Context {
     BlockOrIndentless,
 }
 
-/// The parser.
 pub struct Parser<'a> {
     scanner: Scanner<'a>,
     text: &'a str,

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 pub struct Mark {
     /// Byte offset.
     pub at: u32,
-    /// Line.
     pub line: u32,
 }
 
@@ -26,9 +25,7 @@ pub struct Token<'a> {
 /// indentation, and keys recognized by the `:` after them.
 #[derive(Debug, PartialEq)]
 pub enum Kind<'a> {
-    /// The start of the stream.
     StreamStart,
-    /// The end of the stream.
     StreamEnd,
     /// `%YAML 1.1`
     Version(u8, u8),
@@ -66,11 +63,9 @@ pub enum Kind<'a> {
     Anchor(&'a str),
     /// `!handle!suffix`
     Tag(Box<Tag>),
-    /// A scalar.
     Scalar(Cow<'a, str>, Style),
 }
 
-/// `%TAG`
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagDirective {
     /// `!name!`

@@ -16,7 +16,6 @@ pub struct Tree<'a> {
     pub rest: Option<Mark>,
 }
 
-/// A node.
 #[derive(Debug)]
 pub struct Node<'a> {
     /// The kind of the node.
@@ -29,10 +28,8 @@ pub struct Node<'a> {
     pub next: usize,
 }
 
-/// The kind of a node.
 #[derive(Debug)]
 pub enum NodeKind<'a> {
-    /// A scalar.
     Scalar {
         /// The text.
         value: Cow<'a, str>,

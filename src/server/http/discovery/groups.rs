@@ -15,7 +15,6 @@ pub(super) struct Group {
     pub versions: Vec<GroupVersion>,
 }
 
-/// A version of a group.
 pub(super) struct GroupVersion {
     /// The name of the version.
     pub name: String,
@@ -27,17 +26,13 @@ pub(super) struct GroupVersion {
 pub(super) struct Resource {
     /// The plural.
     pub name: String,
-    /// The singular.
     pub singular: String,
     /// True if the resource is namespaced.
     pub namespaced: bool,
-    /// The kind.
     pub kind: Kind,
     /// The supported verbs.
     pub verbs: &'static [&'static str],
-    /// Short names.
     pub short_names: Vec<String>,
-    /// Categories.
     pub categories: Vec<String>,
     /// The hash of the storage version; empty if the storage version is not served.
     pub storage_version_hash: String,
@@ -48,15 +43,12 @@ pub(super) struct Resource {
 /// A group, version and kind.
 #[derive(Clone, Default)]
 pub(super) struct Kind {
-    /// The group.
     pub group: String,
-    /// The version.
     pub version: String,
     /// The name of the kind.
     pub name: String,
 }
 
-/// The verbs of subresources.
 pub(super) const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
