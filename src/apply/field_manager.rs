@@ -128,7 +128,8 @@ impl FieldManager<'_> {
                 managed.cap();
                 managed.write()
             }
-            // Before 1.37, they are removed (`UpdateNoErrors` of `k8s.io/apimachinery/pkg/util/managedfields`).
+            // Before 1.37, the managedFields are removed in this case (`UpdateNoErrors` of
+            // `k8s.io/apimachinery/pkg/util/managedfields`).
             Err(_) => managed_fields(live).filter(|_| self.release.since(V1_37)).cloned(),
         };
         set_managed_fields(new, entries);

@@ -40,7 +40,7 @@ pub(super) fn printf(format: &str) -> String {
     out
 }
 
-/// What is left of a format.
+/// The unread rest of a format.
 struct Format<'a> {
     rest: &'a str,
     /// The verb had an argument index.
@@ -98,7 +98,7 @@ impl Format<'_> {
         is_number
     }
 
-    /// Skips an argument index in brackets (`argNumber`), and says whether it was a number.
+    /// Skips an argument index in brackets (`argNumber`). Returns true if it was a number.
     fn index(&mut self) -> bool {
         let Some(inside) = self.rest.strip_prefix('[') else { return false };
         self.bad_index = true;
@@ -115,7 +115,7 @@ impl Format<'_> {
     }
 }
 
-/// Whether the digits are a number for `parsenum`, which gives up when those before the last exceed a million.
+/// Returns true if `parsenum` accepts the digits: the number before the last digit must not exceed a million.
 fn is_number(digits: &str) -> bool {
     let before_last = digits.char_indices().next_back().and_then(|(last, _)| digits.get(..last)).unwrap_or_default();
     let small = before_last.is_empty() || before_last.parse::<u64>().is_ok_and(|number| number <= 1_000_000);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_format_without_arguments_is_printed_as_by_go() {
-        // Printed by Go 1.26.
+        // Output of Go 1.26.
         let cases = [
             ("a", "a"),
             ("50%", "50%!(NOVERB)"),

@@ -39,15 +39,15 @@ pub use regex::{all_matches, first_match};
 /// The implementation of an overload. The receiver of a member call is the first argument; arguments are never errors.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
 
-/// A [`Function`] that visits more values than its price accounts for.
+/// A [`Function`] that can visit more values than its cost accounts for.
 pub type FueledFunction = for<'a> fn(&[Value<'a>], &Fuel) -> Result<Value<'a>, Error>;
 
 /// The implementation of an overload.
 #[derive(Clone, Copy, Debug)]
 pub enum Call {
-    /// A function whose price accounts for the whole computation.
+    /// A function whose cost accounts for the whole computation.
     Plain(Function),
-    /// A function that also needs fuel.
+    /// A function that also consumes fuel.
     Fueled(FueledFunction),
 }
 

@@ -1,6 +1,6 @@
 //! Validates metadata on create and update (`apimachinery/pkg/api/validation/objectmeta.go`, `meta/v1/validation`).
 //!
-//! A field of another type than its Go type is treated as absent; [`read`] finds those where the server does.
+//! A field whose value does not have its Go type is treated as absent; [`read`] reports it where the server does.
 
 mod types;
 
@@ -400,7 +400,7 @@ pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),
         Some(whole @ Value::Object(members)) => {
-            // Earlier releases read fields one by one, and those of another type as absent.
+            // Earlier releases read each field separately and treat a field of the wrong type as absent.
             if release.since(V1_37)
                 && let Some(text) = types::mismatch(members)
             {

@@ -101,9 +101,9 @@ pub enum ReleaseSetError {
     Unknown(UnknownRelease),
     /// A range from a newer release to an older one.
     Backwards {
-        /// Where it begins.
+        /// The first release as written, newer than `last`.
         first: Release,
-        /// Where it ends.
+        /// The last release as written.
         last: Release,
     },
 }

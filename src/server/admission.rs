@@ -76,10 +76,10 @@ pub(super) trait Plugin: Debug + Send + Sync {
         Ok(Mutation::Unchanged)
     }
 
-    /// Shows a typed object, which plugins do not change, in place of [`Plugin::mutate`].
+    /// Called instead of [`Plugin::mutate`] for objects with a Go type, which plugins do not change.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns a refusal if the plugin rejects the request.
     fn observe(
         &self,
         _attributes: &Attributes<'_>,
@@ -149,7 +149,7 @@ impl Server {
             self = self.with_namespaces(Namespaces::Unchecked, &[], now);
         }
         self.serve_admission_kinds();
-        // The server's order (`kubeapiserver/options/plugins.go`).
+        // The order of the API server (`kubeapiserver/options/plugins.go`).
         let webhooks = |family| AdmissionWebhooks::new(family, Arc::clone(&authorizer), Arc::clone(&knowledge));
         let (mutating, validating) = (webhooks(Family::Mutating), webhooks(Family::Validating));
         self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer), Arc::clone(&knowledge)));

@@ -10,22 +10,23 @@ use crate::release::{Release, V1_34};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// How values are validated.
+/// The options of a validation.
 #[derive(Clone, Copy, Debug)]
 pub struct Validation {
-    /// Sets and keyed lists may hold an item more than once.
+    /// True if sets and keyed lists may contain an item more than once.
     pub allow_duplicates: bool,
-    /// The text about a value that is no list or map is the format of a printf, as before 1.34 (structured-merge-diff before v6).
+    /// True before 1.34 (structured-merge-diff before v6): the message about a value that is not a list or map is used
+    /// as a format string, so that its `%` are expanded.
     pub printf: bool,
 }
 
 impl Validation {
-    /// How a server of a release validates.
+    /// Returns the options of a server of `release`.
     pub fn of(release: Release, allow_duplicates: bool) -> Self {
         Self { allow_duplicates, printf: !release.since(V1_34) }
     }
 
-    /// The error of a value that is no list or map.
+    /// Returns the error for a value that is not a list or map.
     fn expected(self, kind: &str, value: &Value) -> TypeErrors {
         let text = format!("expected {kind}, got {}", gofmt::wrapped_v(value));
         error(if self.printf { gofmt::printf(&text) } else { text })

@@ -89,7 +89,7 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-/// Says why an attribute has no value.
+/// The reason why an attribute has no value.
 enum Missing<'a> {
     Field(&'a str),
     Key(Value<'a>),

@@ -53,7 +53,7 @@ pub(super) enum Label {
     Token,
 }
 
-/// How the parser decides whether to enter or skip a part.
+/// The method by which the parser decides to enter or skip an optional part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// By the next token.

@@ -1,5 +1,6 @@
-//! How the types and query parameters of Kubernetes in the documents of older releases differ from those of 1.37. The sources are
-//! `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for `DeleteOptions`, `kubernetes/scheme` of client-go.
+//! Differences between the documents of 1.37 and those of older releases: types, query parameters and descriptions of
+//! Kubernetes itself. The sources are `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for
+//! `DeleteOptions`, `kubernetes/scheme` of client-go.
 
 use super::{Edition, META, SCALE, remove_keywords};
 use crate::release::{Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
@@ -25,7 +26,8 @@ const PROPERTIES: [(&str, &str, &str, Minor); 8] = [
 const PARAMETERS: [(&str, Minor); 2] =
     [("ignoreStoreReadErrorWithClusterBreakingPotential", V1_32), ("shardSelector", V1_36)];
 
-/// API versions that only some releases of client-go have: group, version, the first release with it, the first release without it.
+/// API versions that only some releases of client-go have: group, version, the first release with it, the first
+/// release without it.
 const API_VERSIONS: [(&str, &str, Minor, Minor); 17] = [
     ("autoscaling", "v2beta1", Minor::ALWAYS, V1_36),
     ("autoscaling", "v2beta2", Minor::ALWAYS, V1_36),
@@ -46,9 +48,10 @@ const API_VERSIONS: [(&str, &str, Minor, Minor); 17] = [
     ("storagemigration.k8s.io", "v1beta1", V1_35, Minor::NEVER),
 ];
 
-/// Changes a document of 1.37 ([`super::v2`], [`super::v3`], [`super::own`] or several of them merged) into the document of `release`.
+/// Changes a document of 1.37 ([`super::v2`], [`super::v3`], [`super::own`] or several of them merged) into the
+/// document of `release`.
 pub fn adapt(document: &mut Value, edition: Edition, release: Release) {
-    // The documents of CRDs have a version of their own.
+    // `info.version` of the documents of CRDs is not the version of the server.
     let newest = Release::NEWEST.to_string();
     if let Some(version) = at(document, &["info", "version"]).filter(|v| v.as_str() == Some(&newest)) {
         *version = if release.since(V1_31) { Value::from(release.to_string()) } else { Value::from("unversioned") };
@@ -103,7 +106,7 @@ fn adapt_types(types: &mut Map, edition: Edition, release: Release) {
     }
     if !release.since(V1_36) {
         types.remove(&format!("{META}ShardInfo"));
-        // The published schemas of CRDs had neither (`pkg/apiserver/schema/kubeopenapi.go`).
+        // Before 1.36, the published schemas of CRDs omitted these keywords (`pkg/apiserver/schema/kubeopenapi.go`).
         for schema in types.values_mut() {
             remove_keywords(schema, &["example", "externalDocs"]);
         }
@@ -139,12 +142,13 @@ fn adapt_types(types: &mut Map, edition: Edition, release: Release) {
     }
 }
 
-/// Whether a type is one of Kubernetes, not of a CRD.
+/// Returns true for a type of Kubernetes itself, false for a type of a CRD.
 fn is_own(name: &str) -> bool {
     ["io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.", SCALE].iter().any(|p| name.starts_with(p))
 }
 
-/// Lists the kinds that are in every group with the API versions of the release's client-go.
+/// Replaces the API versions of the kinds that are registered in every group (such as `DeleteOptions`) with those of
+/// the release's client-go.
 fn adapt_kinds(types: &mut Map, release: Release) {
     const KINDS: &str = "x-kubernetes-group-version-kind";
     fn text(kind: &Value, key: &str) -> String {
@@ -167,7 +171,7 @@ fn adapt_kinds(types: &mut Map, release: Release) {
         }
         kinds.sort_by_cached_key(|kind| (text(kind, "group"), text(kind, "version")));
     }
-    // `resource.k8s.io/v1alpha2` registered Status, too.
+    // `resource.k8s.io/v1alpha2` also registered `Status`.
     if every_group
         && !release.since(V1_31)
         && let Some(Value::Array(kinds)) = types.get_mut(&format!("{META}Status")).and_then(|of| at(of, &[KINDS]))
@@ -176,7 +180,7 @@ fn adapt_kinds(types: &mut Map, release: Release) {
     }
 }
 
-/// Descriptions that another release words or escapes differently.
+/// Replaces the descriptions whose wording or escaping differs in older releases.
 fn adapt_descriptions(types: &mut Map, release: Release) {
     let mut replace = |name: &str, path: &[&str], from: &str, to: &str| {
         if let Some(Value::String(text)) = types.get_mut(name).and_then(|of| at(of, path)) {
@@ -198,7 +202,7 @@ fn adapt_descriptions(types: &mut Map, release: Release) {
     }
 }
 
-/// Before 1.37, the elements of lists and maps have a default: the empty string or object.
+/// Adds the default that elements of lists and maps had before 1.37: the empty string or object.
 fn default_elements(schema: &mut Value, structs: &BTreeSet<String>) {
     let Value::Object(members) = schema else { return };
     for key in ["items", "additionalProperties"] {

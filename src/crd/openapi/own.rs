@@ -10,12 +10,13 @@ use std::sync::OnceLock;
 /// The paths of the OpenAPI v3 documents.
 pub const OWN_PATHS: [&str; 3] = ["apis/apiextensions.k8s.io", "apis/apiextensions.k8s.io/v1", "version"];
 
-/// The document at a path in 1.37, except that the kinds of `DeleteOptions` and `WatchEvent` are those of `release`. In version 2 one document
-/// is for all paths, and `merged` says whether those of CRDs are merged into it. [`super::adapt`] does the rest.
+/// Returns the document of 1.37 at a path, with the group-version-kinds of `DeleteOptions` and `WatchEvent` in
+/// `release`; [`super::adapt`] applies all other differences. OpenAPI v2 has one document for all paths, and `merged`
+/// is true if the documents of CRDs are merged into it.
 pub fn own(edition: Edition, path: &str, release: Release, merged: bool) -> Option<Value> {
     let mut document = recorded(edition, path)?.clone();
     let (types, complete): (_, &[&str]) = match edition {
-        // Merging unites the lists (`MergeSpecs` of `kube-openapi/pkg/aggregator`).
+        // Merging concatenates the lists (`MergeSpecs` of `kube-openapi/pkg/aggregator`).
         Edition::V2 => (document.get_mut("definitions"), if merged { &["DeleteOptions"] } else { &[] }),
         // Since 1.36 a document lists only its own group (`filterScopedGVKs` of `k8s.io/apiserver/pkg/server/routes`).
         Edition::V3 => (
@@ -31,7 +32,8 @@ pub fn own(edition: Edition, path: &str, release: Release, merged: bool) -> Opti
     Some(document)
 }
 
-/// Lists a kind that is in every group with the groups of client-go and both versions of this one.
+/// Adds to a kind that is registered in every group the groups of client-go and both versions of
+/// `apiextensions.k8s.io`.
 fn list_every_group(types: &mut Map, kind: &str) {
     const KINDS: &str = "x-kubernetes-group-version-kind";
     let Some(Value::Array(kinds)) = types.get_mut(&format!("{META}{kind}")).and_then(|of| of.get_mut(KINDS)) else {

@@ -1,5 +1,5 @@
-//! Whether metadata fits its Go type (`runtime.DefaultUnstructuredConverter.FromUnstructured`). Metadata of requests was
-//! decoded into it, but a JSON patch of a mutating policy can set anything.
+//! Checks metadata against its Go type (`runtime.DefaultUnstructuredConverter.FromUnstructured`). The metadata of
+//! requests was decoded into that type, but a JSON patch of a mutating policy can set values of any type.
 
 use crate::value::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::value::{Map, Value};
 #[derive(Clone, Copy, Debug)]
 enum Type {
     Text,
-    /// A string type with a name of its own.
+    /// A named string type.
     NamedText(&'static str),
     Int,
     Bool,
@@ -18,7 +18,7 @@ enum Type {
     Struct(&'static [(&'static str, Self)]),
 }
 
-/// In the order of the Go type; managedFields are not those that policies set.
+/// The fields in the order of the Go type, without managedFields, because policies do not set them.
 const OBJECT_META: &[(&str, Type)] = &[
     ("name", Type::Text),
     ("generateName", Type::Text),
@@ -45,7 +45,7 @@ const OWNER_REFERENCE: &[(&str, Type)] = &[
     ("blockOwnerDeletion", Type::Bool),
 ];
 
-/// The converter's error about the first field of another type.
+/// Returns the converter's error for the first field whose value has the wrong type.
 pub fn mismatch(metadata: &Map) -> Option<String> {
     fields(metadata, OBJECT_META)
 }
@@ -69,7 +69,7 @@ fn convert(value: &Value, type_: Type) -> Option<String> {
         | (Type::Int, Value::Int(_))
         | (Type::Bool, Value::Bool(_)) => None,
         (Type::Int, Value::Float(float)) if float.trunc() == *float => None,
-        // Go converts numbers to each other and integers to strings, but JSON does not.
+        // The Go types are convertible, but the converter rejects the conversion; its error differs from those below.
         (Type::Int, Value::Float(_)) => Some("cannot convert float64 to int64".to_owned()),
         (Type::Text, Value::Int(_)) => Some("cannot convert int64 to string".to_owned()),
         (Type::NamedText(name), Value::Int(_)) => Some(format!("cannot convert int64 to {name}")),

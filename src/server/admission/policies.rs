@@ -182,7 +182,7 @@ impl Plugin for ValidatingAdmissionPolicy {
     }
 }
 
-/// A request as policies and webhooks see it.
+/// Converts attributes into the request against which policies and webhooks are matched.
 pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
     let Attributes { resource, kind, user, .. } = *attributes;
     Request {
@@ -208,7 +208,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
     }
 }
 
-/// The refusal of a policy or webhook.
+/// Converts an error of a policy or webhook into a refusal.
 pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
     match refused {
         Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),

@@ -59,7 +59,7 @@ impl Review<'_> {
         Ok(outcome)
     }
 
-    /// One round of all mutating plugins.
+    /// Runs all mutating plugins once.
     fn mutate_once(
         &self,
         ctx: &mut Context<'_>,
@@ -82,10 +82,10 @@ impl Review<'_> {
         Ok(())
     }
 
-    /// Shows the plugins a typed object before it is validated.
+    /// Passes an object with a Go type to [`observe`](super::Plugin::observe) of all plugins, before it is validated.
     ///
     /// # Errors
-    /// The first refusal of a plugin.
+    /// Returns the refusal of the first plugin that rejects the request.
     pub fn observe(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: &Value) -> Result<(), Refusal> {
         let (namespace, name) = self.address(ctx, Some(object));
         let server = ctx.server;

@@ -1,8 +1,8 @@
-//! `MutatingAdmissionWebhook` and `ValidatingAdmissionWebhook` as links of the chain: the webhooks that the server stores,
-//! compiled when their configurations change.
+//! `MutatingAdmissionWebhook` and `ValidatingAdmissionWebhook` as admission plugins. The stored webhooks are compiled
+//! when their configurations change.
 //!
-//! A request whose calls are made ([`crate::server::Calls`]) is sent to them; for any other one those that would be called
-//! are reported.
+//! If the server makes outgoing calls for a request ([`crate::server::Calls`]), the webhooks are called; otherwise those
+//! that would be called are reported.
 
 mod dispatch;
 mod patch;
@@ -25,7 +25,7 @@ use dispatch::{Dispatch, Round};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The plugin of one kind of webhooks.
+/// The admission plugin for mutating or for validating webhooks.
 pub(in crate::server) struct AdmissionWebhooks {
     family: Family,
     authorizer: Arc<dyn Authorizer>,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for AdmissionWebhooks {
     }
 }
 
-/// Compiled webhooks, and the revisions of the configurations they were compiled from.
+/// Compiled webhooks and the revisions of the configurations from which they were compiled.
 #[derive(Debug, Default)]
 struct Cache {
     revisions: BTreeMap<String, u64>,
@@ -48,12 +48,14 @@ struct Cache {
 }
 
 impl AdmissionWebhooks {
-    /// The plugin; match conditions query `authorizer`, and `knowledge` says which parts of the cluster the server stores.
+    /// Creates the plugin. Match conditions query `authorizer`; `knowledge` lists the parts of the cluster that the
+    /// server stores.
     pub fn new(family: Family, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         Self { family, authorizer, knowledge, cache: Mutex::default() }
     }
 
-    /// The stored webhooks by the names of their configurations; none for a write of a configuration or policy.
+    /// Returns the stored webhooks in the order of their configurations' names. No webhook is called for a write of an
+    /// admission configuration or policy.
     fn webhooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Arc<Webhook>]> {
         if admission_kinds::is_admission(attributes.resource.group) {
             return Arc::default();
@@ -110,7 +112,7 @@ impl AdmissionWebhooks {
         Dispatch::new(attributes, cluster, view)
     }
 
-    /// Calls mutating webhooks.
+    /// Calls the mutating webhooks.
     fn mutate_by_calls(
         &self,
         attributes: &Attributes<'_>,
@@ -178,7 +180,7 @@ impl Plugin for AdmissionWebhooks {
     ) -> Result<(), Refusal> {
         let deletes = attributes.operation == Operation::Delete;
         match (self.family, cluster.calls.are_made()) {
-            // Mutating webhooks are called for deletions, too.
+            // Mutating webhooks are also called for deletions.
             (Family::Mutating, _) if !deletes => Ok(()),
             (_, false) => self.note(attributes, object, cluster, report),
             (Family::Mutating, true) => {

@@ -40,7 +40,7 @@ pub(in crate::server) fn paths(release: Release) -> impl Iterator<Item = String>
     })
 }
 
-/// Answers for an endpoint, or for one of its checks if it exists.
+/// Returns the response of a health endpoint or one of its checks; `None` if the check does not exist.
 pub(in crate::server) fn answer(query: &Query, endpoint: &str, check: &str, release: Release) -> Option<Response> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let checks = checks(endpoint, release);

@@ -277,7 +277,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 pub(in crate::server) struct Existing<O> {
     /// The object at the version of the request.
     pub value: Arc<Value>,
-    /// The same object in the form used for validation.
+    /// The object in the form used for validation.
     pub object: Arc<O>,
 }
 

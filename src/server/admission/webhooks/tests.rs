@@ -1,4 +1,4 @@
-//! Which webhooks are reported for which requests.
+//! Tests of the webhooks that are reported for a request.
 
 use crate::policies::authorizer::Rules;
 use crate::release::Release;
@@ -22,7 +22,7 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
     server.handle(&Request::new(method, path, body))
 }
 
-/// A server with a webhook; `webhook` are its members besides the name.
+/// A server with one webhook; `webhook` contains its fields except the name.
 fn server(family: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
     let server = Server::new(Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
@@ -52,7 +52,7 @@ fn kite(version: &str, name: &str, labels: &str) -> String {
     )
 }
 
-/// How many webhooks would be called.
+/// The number of webhooks that are reported.
 fn called(response: &Response) -> usize {
     assert!(response.code < 300, "{} {}", response.code, response.body.message());
     response.trace.policies.as_ref().map_or(0, |findings| findings.webhooks.len())
@@ -140,7 +140,8 @@ fn match_conditions_decide() {
     assert_eq!((refused.code, refused.body.message()), (403, why));
     let ignored = with("object.spec.missing == 1", r#","failurePolicy":"Ignore""#);
     assert_eq!(called(&send(&server("Validating", &ignored), Method::Post, V1, &kite("v1", "a", ""))), 0);
-    // With an equivalent version the kind is that of the rule, and the resource that of the request.
+    // If the rule matches an equivalent version, `request.kind` is that of the rule and `request.resource` that of the
+    // request.
     let converted = with("request.kind.version == 'v1' && request.resource.version == 'v2'", "");
     assert_eq!(called(&send(&server("Validating", &converted), Method::Post, V2, &kite("v2", "a", ""))), 1);
 }
