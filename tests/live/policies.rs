@@ -3,7 +3,7 @@
 //! `CRDX_REAL=http://127.0.0.1:18080 cargo test --test tests live::policies -- --ignored`
 
 use super::fake::{Fake, Reply};
-use super::{Place, cluster, crd, group, groups, status};
+use super::{TestDir, cluster, crd, group, groups, status};
 use crate::exchange::{Client, Http};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -111,7 +111,7 @@ fn faked(path: &str, param: u16) -> Reply {
 
 #[test]
 fn the_policies_of_the_cluster_are_evaluated() {
-    let place = Place::new("policies");
+    let place = TestDir::new("policies");
     place.write("objects.yaml", &written(&[widget("a", "red", 2), widget("b", "red", 5)]));
     let fake = Fake::serve(|path, _| faked(path, 200));
     let line = format!("validate -f objects.yaml --server {}", fake.url);
@@ -132,7 +132,7 @@ fn the_policies_of_the_cluster_are_evaluated() {
 
 #[test]
 fn missing_rights_are_a_note_or_leave_the_verdict_open() {
-    let place = Place::new("policies-forbidden");
+    let place = TestDir::new("policies-forbidden");
     place.write("objects.yaml", &written(&[widget("a", "red", 2)]));
     let fake = Fake::serve(|path, _| match path {
         path if path.starts_with(ADMISSION) => status(403, "no"),
@@ -154,7 +154,7 @@ fn missing_rights_are_a_note_or_leave_the_verdict_open() {
 
 #[test]
 fn the_role_grants_what_policies_need() {
-    let place = Place::new("policies-role");
+    let place = TestDir::new("policies-role");
     let role = place.run("rbac widgets.fake.example.com -o json").ends(0, &[]);
     let role: Value = serde_json::from_str(&role.out).unwrap();
     let grants = |group: &str, resource: &str, verb: &str| {
@@ -207,7 +207,7 @@ fn real_policies() {
         store(&mut real, &path, &object);
     }
     let objects = [widget("a", "red", 2), widget("b", "red", 5), widget("c", "blue", 9), widget("d", "gone", 1)];
-    let place = Place::new("policies-real");
+    let place = TestDir::new("policies-real");
     place.write("objects.yaml", &written(&objects));
     let upstream = url.clone();
     let front = Fake::serve(move |path, _| {

@@ -1,8 +1,8 @@
 //! `MutatingAdmissionWebhook` and `ValidatingAdmissionWebhook` as admission plugins. The stored webhooks are compiled
 //! when their configurations change.
 //!
-//! If the server makes outgoing calls for a request ([`crate::server::Calls`]), the webhooks are called; otherwise those
-//! that would be called are reported.
+//! If the server makes outgoing calls for a request ([`crate::server::Calls`]), the webhooks are called; otherwise
+//! those that would be called are reported.
 
 mod dispatch;
 mod patch;
