@@ -32,7 +32,7 @@ mod nulls;
 pub mod object_meta;
 mod prepare;
 pub mod prune;
-mod rules;
+pub mod rules;
 mod scale;
 pub mod unknown;
 pub mod validate;

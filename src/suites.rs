@@ -9,9 +9,11 @@ pub mod bench;
 mod compare;
 pub mod coverage;
 mod fields;
+pub mod first;
 pub mod outcome;
 mod patch;
 pub mod suite;
+pub mod update;
 pub mod variant;
 
 pub use bench::Bench;

@@ -2,9 +2,11 @@
 
 mod coverage;
 mod find;
+mod first;
 mod load;
 mod plan;
 mod run;
+mod update;
 mod watch;
 
 use super::Exit;
@@ -27,6 +29,12 @@ use std::thread;
 /// # Errors
 /// Output that cannot be written, and a watch that cannot begin.
 pub fn run(args: &args::Test, color: args::Color) -> io::Result<Exit> {
+    if let Some(crd) = &args.init {
+        return first::print(args, crd);
+    }
+    if args.update {
+        update::update(args)?;
+    }
     if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
 }
 

@@ -2,14 +2,15 @@
 
 use super::ExampleError;
 use crate::crd;
-use crate::field::{ErrorList, ROOT};
+use crate::field::{ErrorList, FieldError, ROOT};
 use crate::kubectl::request::{remove_cluster_state, remove_server_metadata};
 use crate::pipeline::compiled::{Dialect, Node};
+use crate::pipeline::rules::blocked;
 use crate::pipeline::validate::validate;
 use crate::release::Release;
 use crate::schema::Schema;
 use crate::server::http::address;
-use crate::server::{Method, Request, Response, Server};
+use crate::server::{Method, Request, Response, ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -21,6 +22,12 @@ pub struct Rejection {
     /// The field errors.
     pub errors: ErrorList,
 }
+
+/// How objects are sent: nothing is stored, and unknown fields are errors.
+const STRICT_DRY_RUN: &str = "dryRun=All&fieldValidation=Strict";
+
+/// An update: what is sent, the object that it replaces, and the answer.
+pub type Update = (Value, Arc<Value>, Result<Arc<Value>, Rejection>);
 
 /// A server with one CRD, and the version of it whose objects are checked.
 #[derive(Debug)]
@@ -73,10 +80,44 @@ impl Checker {
         })
     }
 
-    /// The server's answer to the create of an object: `None` if it is accepted, with no unknown fields.
+    /// Why the server rejects the create of an object; `None` if it accepts it. Unknown fields are not accepted.
     pub fn create(&self, object: &Value) -> Option<Rejection> {
-        let path = format!("{}?dryRun=All&fieldValidation=Strict", self.collection);
-        rejection(self.server.handle(&Request::new(Method::Post, &path, object.clone())))
+        self.send(object).err()
+    }
+
+    /// The server's answer to the create of an object: the object as it would be stored. Nothing is stored.
+    ///
+    /// # Errors
+    /// Why the server rejects it.
+    pub fn send(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
+        let path = format!("{}?{STRICT_DRY_RUN}", self.collection);
+        answered(self.server.handle(&Request::new(Method::Post, &path, object.clone())))
+    }
+
+    /// What the server answers to the update of an object: what is sent, the object that it replaces, and the answer. `None`
+    /// if the server rejects the create of `initial`.
+    pub fn update(&self, initial: &Value, updated: &Value) -> Option<Update> {
+        let created = self.server.handle(&Request::new(Method::Post, &self.collection, initial.clone()));
+        let old = answered(created).ok()?;
+        let mut sent = updated.clone();
+        if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut) {
+            for key in ["name", "namespace", "resourceVersion"] {
+                metadata.extend(old.at(&["metadata", key]).map(|value| (key.to_owned(), value.clone())));
+            }
+        }
+        let path = address::object(&self.collection, old.str_at(&["metadata", "name"]).unwrap_or_default());
+        let put = Request::new(Method::Put, &format!("{path}?{STRICT_DRY_RUN}"), sent.clone());
+        let answer = answered(self.server.handle(&put));
+        self.server.handle(&Request::new(Method::Delete, &path, ""));
+        Some((sent, old, answer))
+    }
+
+    /// The errors of a rejection without the one that reports rules as not evaluated.
+    pub fn own_errors<'r>(&self, rejection: &'r Rejection) -> &'r [FieldError] {
+        match rejection.errors.split_last() {
+            Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
+            _ => &rejection.errors,
+        }
     }
 
     /// Whether the object violates the schema itself, so that the server runs no rules.
@@ -85,6 +126,9 @@ impl Checker {
     }
 }
 
-fn rejection(answer: Response) -> Option<Rejection> {
-    (answer.code >= 400).then(|| Rejection { message: answer.body.message().to_owned(), errors: answer.trace.errors })
+fn answered(answer: Response) -> Result<Arc<Value>, Rejection> {
+    match answer.body {
+        ResponseBody::Json(object) if answer.code < 400 => Ok(object),
+        body => Err(Rejection { message: body.message().to_owned(), errors: answer.trace.errors }),
+    }
 }

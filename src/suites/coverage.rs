@@ -14,7 +14,7 @@ use crate::pipeline::{self, Facts, ResourceVersion, Source};
 use crate::release::Release;
 use crate::rules::Rules;
 use crate::value::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use tree::Node;
 
@@ -167,6 +167,16 @@ impl Coverage {
     }
 
     fn count(&mut self, object: &Value, old: Option<&Value>, accepted: bool) {
+        for (index, holds) in self.held(object, old, accepted) {
+            if let Some(constraint) = self.constraints.get_mut(index) {
+                constraint.passed += usize::from(accepted && holds);
+                constraint.failed += usize::from(!accepted && !holds);
+            }
+        }
+    }
+
+    /// Whether each constraint that concerns an object holds for it.
+    fn held(&self, object: &Value, old: Option<&Value>, accepted: bool) -> HashMap<usize, bool> {
         let mut held: HashMap<usize, bool> = HashMap::new();
         self.root.check(object, self.stages.release, &mut held);
         let runs_rules =
@@ -178,12 +188,15 @@ impl Coverage {
                 }
             }
         }
-        for (index, holds) in held {
-            if let Some(constraint) = self.constraints.get_mut(index) {
-                constraint.passed += usize::from(accepted && holds);
-                constraint.failed += usize::from(!accepted && !holds);
-            }
-        }
+        held
+    }
+
+    /// The indices of the constraints that the object of a rejected write violates, in order.
+    pub fn violated(&self, write: &Write) -> Vec<usize> {
+        let Some(object) = self.validated(write) else { return Vec::new() };
+        let held = self.held(&object, write.old.as_deref(), false);
+        let violated: BTreeSet<usize> = held.into_iter().filter(|(_, holds)| !holds).map(|(index, _)| index).collect();
+        violated.into_iter().collect()
     }
 
     /// How many constraints are covered, of all.

@@ -191,6 +191,19 @@ impl Suite {
         found.key.filter(|_| found.exact).unwrap_or(found.value).start
     }
 
+    /// The position of the key of a field, if the suite has the field.
+    pub fn key_position(&self, path: &str) -> Option<Position> {
+        let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
+        found.key.filter(|_| found.exact).map(|key| key.start)
+    }
+
+    /// The length of the key of a field in the text, quotes included, in characters.
+    pub fn key_length(&self, path: &str) -> Option<usize> {
+        let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
+        let key = found.key.filter(|_| found.exact)?;
+        Some(String::from_utf8_lossy(self.text.get(key.range)?).chars().count())
+    }
+
     /// The position of a field of a case; empty is the case itself.
     pub fn position_in(&self, case: &Case, field: &str) -> Position {
         let dot = if field.is_empty() { "" } else { "." };

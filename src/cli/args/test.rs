@@ -13,6 +13,10 @@ use std::num::NonZeroUsize;
   # A suite with the CRD of a file, on three Kubernetes versions
   kubectl crdx test kites.testsuite.yaml --crds crd.yaml --kubernetes-version 1.32..1.34
 
+  # A first suite, and after a change of the CRD: accept the answers of the server
+  kubectl crdx test --init kites.crd.yaml > kites.testsuite.yaml
+  kubectl crdx test kites.testsuite.yaml --update
+
   # The documents in objects/valid must be accepted, those in objects/invalid rejected
   kubectl crdx test objects/ --crds crd.yaml
 
@@ -37,6 +41,12 @@ pub struct Test {
     /// Compare the stored object also where a case has no `expected`: with what the case sends, as openshift/api does
     #[arg(long)]
     pub default_expected: bool,
+    /// Print a first suite for the CRD of this file: its examples, and for each constraint an object that violates it alone
+    #[arg(long, value_name = "CRD", conflicts_with_all = ["paths", "crds", "update", "watch", "output"])]
+    pub init: Option<String>,
+    /// Write what the server answers into the suites: the objects, messages and warnings that failing cases expect
+    #[arg(long, conflicts_with = "watch")]
+    pub update: bool,
     /// Stop at the first case that fails
     #[arg(long)]
     pub fail_fast: bool,

@@ -1,0 +1,48 @@
+//! `test --init`: prints a first suite.
+
+use crate::cli::args;
+use crate::cli::exit::Exit;
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options};
+use crate::release::Release;
+use crate::suites::first::first_suite;
+use crate::value::Value;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Prints the first suite for the CRD of a file.
+///
+/// # Errors
+/// When output cannot be written.
+pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
+    let failed = |message: &str| {
+        eprintln!("error: {message}");
+        Ok(Exit::CannotTell)
+    };
+    let mut definitions: Vec<Value> = Vec::new();
+    for entry in Sources::open(&[path.to_owned()], Options::default(), Required::Definition, "--init") {
+        match entry {
+            Entry::Document(document) if document.is_definition() => definitions.push(document.value),
+            Entry::Document(_) | Entry::Warning(_) => {}
+            Entry::Problem(note) => return failed(&note.text()),
+        }
+    }
+    let [definition] = definitions.as_slice() else {
+        return failed(&format!("{path} has {} CRDs; a suite tests one", definitions.len()));
+    };
+    let release = match args.kubernetes.kubernetes_version.as_ref().map(|set| set.single()) {
+        None => Release::NEWEST,
+        Some(Some(release)) => release,
+        Some(None) => return failed("a first suite is written for one version; give one with --kubernetes-version"),
+    };
+    let file = Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy());
+    match first_suite(definition, &file, release) {
+        Ok(suite) => {
+            io::stdout().write_all(suite.text.as_bytes())?;
+            let all = suite.covered + suite.uncovered.len();
+            eprintln!("note: {} of {all} constraints have a case that fails because of them alone", suite.covered);
+            Ok(Exit::Fine)
+        }
+        Err(error) => failed(&format!("{path}: {error}")),
+    }
+}

@@ -1,0 +1,93 @@
+//! `test --update`: writes the answers of the server into suites.
+
+use super::load::Library;
+use super::{plan, run, suites};
+use crate::cli::{args, terminal};
+use crate::output::suites::SuiteRun;
+use crate::suites::update::{Edit, NotUpdated, edits, updated};
+use crate::suites::{Case, Suite};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// After an update, a case may fail for another reason: at most this many times.
+const MOST_ROUNDS: usize = 4;
+
+/// Updates the suites until nothing changes. Which cases were updated, and which cannot be, goes to standard error.
+///
+/// # Errors
+/// When a suite cannot be written.
+pub fn update(args: &args::Test) -> io::Result<()> {
+    let mut reported = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        if !round(args, &mut reported)? {
+            break;
+        }
+    }
+    for line in reported {
+        eprintln!("{line}");
+    }
+    Ok(())
+}
+
+/// Updates the suites once; whether some suite has changed.
+fn round(args: &args::Test, reported: &mut Vec<String>) -> io::Result<bool> {
+    let suites = suites(args, &mut Vec::new());
+    let mut library = Library::default();
+    let now = terminal::now();
+    let planned = suites.iter().flat_map(|suite| plan::plan(suite, args, &mut library, now)).collect();
+    let runs = run::run(planned, args.jobs.unwrap_or(NonZeroUsize::MIN), false)?;
+    let mut changed = false;
+    for suite in &suites {
+        changed |= update_suite(suite, &runs, reported)?;
+    }
+    Ok(changed)
+}
+
+fn update_suite(suite: &Arc<Suite>, runs: &[SuiteRun], reported: &mut Vec<String>) -> io::Result<bool> {
+    let mut all: BTreeMap<usize, Result<Vec<Edit>, NotUpdated>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| Arc::ptr_eq(&run.suite, suite)) {
+        for (index, outcome) in run.cases.iter().flatten() {
+            let Some(case) = suite.cases.get(*index) else { continue };
+            let edits = edits(case, outcome);
+            // Runs on several CRDs or versions must agree.
+            let known = all.entry(*index).or_insert_with(|| edits.clone());
+            if *known != edits {
+                *known = Err(NotUpdated::Disagreement);
+            }
+        }
+    }
+    let mut note = |case: &Case, what: &str| {
+        let line = format!("{}:{}: {}: {what}", suite.source, suite.position_in(case, ""), case.name);
+        if !reported.contains(&line) {
+            reported.push(line);
+        }
+    };
+    let mut wanted = Vec::new();
+    for (index, edits) in all {
+        let Some(case) = suite.cases.get(index) else { continue };
+        match edits {
+            Ok(edits) if edits.is_empty() => {}
+            Ok(edits) => wanted.push((index, edits)),
+            Err(why) => note(case, &format!("not updated: {why}")),
+        }
+    }
+    let (text, failed) = updated(suite, &wanted);
+    for (index, _) in &wanted {
+        let Some(case) = suite.cases.get(*index) else { continue };
+        if failed.contains(index) {
+            note(case, &format!("not updated: {}", NotUpdated::Style));
+        } else {
+            note(case, "updated");
+        }
+    }
+    // A text that cannot be read again would lose the suite.
+    let is_suite = Suite::read(&suite.source, text.as_bytes()).is_ok();
+    if failed.len() == wanted.len() || !is_suite || text.as_bytes() == &*suite.text {
+        return Ok(false);
+    }
+    fs::write(&*suite.source, text)?;
+    Ok(true)
+}
