@@ -123,9 +123,11 @@ pub fn updated(suite: &Suite, edits: &[(usize, Vec<Edit>)]) -> (String, Vec<usiz
             Edit::Texts(key, texts) if texts.is_empty() => {
                 editor.set(suite, case, key, |_| (" []".to_owned(), String::new()))
             }
-            Edit::Texts(key, texts) => editor.set(suite, case, key, |indent| {
-                (String::new(), texts.iter().map(|text| format!("{:indent$}- {}\n", "", quoted(text))).collect())
-            }),
+            Edit::Texts(key, texts) => {
+                let item = |text: &String, indent| format!("{:indent$}- {}", "", quoted(text));
+                let items = |indent| texts.iter().map(|text| item(text, indent)).collect::<Vec<_>>().join("\n") + "\n";
+                editor.set(suite, case, key, |indent| (String::new(), items(indent)))
+            }
             Edit::Remove(key) => editor.remove(suite, case, key),
         });
         if !done {

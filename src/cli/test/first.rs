@@ -4,7 +4,7 @@ use crate::cli::args;
 use crate::cli::exit::Exit;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::suites::first::first_suite;
 use crate::value::Value;
 use std::io::{self, Write};
@@ -30,10 +30,9 @@ pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
     let [definition] = definitions.as_slice() else {
         return failed(&format!("{path} has {} CRDs; a suite tests one", definitions.len()));
     };
-    let release = match args.kubernetes.kubernetes_version.as_ref().map(|set| set.single()) {
-        None => Release::NEWEST,
-        Some(Some(release)) => release,
-        Some(None) => return failed("a first suite is written for one version; give one with --kubernetes-version"),
+    let releases = &args.kubernetes.kubernetes_version;
+    let Some(release) = releases.as_ref().map_or(Some(Release::NEWEST), ReleaseSet::single) else {
+        return failed("a first suite is written for one version; give one with --kubernetes-version");
     };
     let file = Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy());
     match first_suite(definition, &file, release) {
