@@ -13,6 +13,7 @@ mod external_diff;
 mod failure;
 mod get;
 mod lint;
+mod lsp;
 mod openapi;
 mod progress;
 mod rbac;
@@ -86,6 +87,7 @@ fn answer(args: args::Args) -> io::Result<Exit> {
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
+        args::Command::Lsp(lsp) => lsp::run(&lsp),
         args::Command::Version(version) => version::run(&version),
         args::Command::Completion(completion) => completion::run(&completion),
         args::Command::Complete(complete) => complete::run(&complete),

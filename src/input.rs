@@ -267,8 +267,8 @@ impl Input {
     }
 
     /// Documents of one reader.
-    pub fn from_reader(name: &str, reader: Reader) -> Self {
-        let mut input = Self::of(Vec::new(), Options::default());
+    pub fn from_reader(name: &str, reader: Reader, options: Options) -> Self {
+        let mut input = Self::of(Vec::new(), options);
         input.current = Some(input.current(name.into(), reader, true));
         input
     }
@@ -467,7 +467,7 @@ impl Iterator for Input {
 /// The documents of a text.
 #[cfg(test)]
 pub(crate) fn documents(name: &str, text: &str) -> Vec<Entry> {
-    Input::from_reader(name, Box::new(std::io::Cursor::new(text.to_owned()))).collect()
+    Input::from_reader(name, Box::new(std::io::Cursor::new(text.to_owned())), Options::default()).collect()
 }
 
 #[cfg(test)]
@@ -485,7 +485,8 @@ mod tests {
     }
 
     fn read(text: &str) -> Vec<String> {
-        let mut input = Input::from_reader("x.yaml", Box::new(std::io::Cursor::new(text.to_owned())));
+        let reader = Box::new(std::io::Cursor::new(text.to_owned()));
+        let mut input = Input::from_reader("x.yaml", reader, Options::default());
         input.options.any_document = true;
         input.map(|entry| show(&entry)).collect()
     }

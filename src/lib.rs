@@ -54,4 +54,6 @@ pub mod serve;
 
 pub mod simulation;
 
+pub mod editor;
+
 pub mod cli;

@@ -34,6 +34,7 @@ use crate::kubectl::update::RequestKind;
 use crate::output::report::{Item, Note};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{LabelSelector, Server, Timestamp};
+use crate::value::Value;
 use admission::Admission;
 use definitions::Definitions;
 use existing::ExistingObjects;
@@ -105,7 +106,7 @@ pub struct Compares {
 
 /// The summary of a run.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct RunSummary {
     /// The releases that were simulated.
     pub releases: ReleaseSet,
     /// Notes about the run as a whole.
@@ -113,7 +114,10 @@ pub struct Told {
 }
 
 /// Simulates every document and passes the items to `show` in order: one per document, whatever the number of releases.
-pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told> {
+///
+/// # Errors
+/// Standard input is given twice, or a temporary file cannot be written.
+pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSummary> {
     let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
     let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
@@ -121,29 +125,195 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
             "standard input can be read once: give `-` to one of -f, --crds, --old and --policies",
         ));
     }
-    let mut notes = Vec::new();
     let mut seen_kinds = SeenKinds::default();
     let mut show = |item: Item| {
         seen_kinds.add(&item, plan.request_kind.subresource);
         show(item);
     };
-    let target = plan.target.clone();
-    let cluster = (!plan.offline).then(|| Arc::new(Live::new(target.clone())));
-    let releases = plan.releases.clone().unwrap_or_else(|| match &cluster {
+    let mut simulation = Simulation::prepare(Arc::new(plan.clone()), &mut show);
+    let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
+    simulation.simulate(input, &mut show)?;
+    Ok(simulation.finish(seen_kinds))
+}
+
+/// A server for each release, with the CRDs, policies and existing objects of a plan.
+#[derive(Debug)]
+pub struct Simulation {
+    plan: Arc<Plan>,
+    cluster: Option<Arc<Live>>,
+    releases: ReleaseSet,
+    /// One for each release, oldest first.
+    simulators: Vec<Simulator>,
+    /// As `simulators`.
+    known: Vec<Known>,
+    filter: Filter,
+    /// True if the cluster's policies are evaluated.
+    has_live_policies: bool,
+    notes: Vec<Note>,
+}
+
+impl Simulation {
+    /// Reads the CRDs, policies and existing objects of a plan. Passes what cannot be used to `show`.
+    pub fn prepare(plan: Arc<Plan>, show: &mut (dyn FnMut(Item) + Send)) -> Self {
+        let given = plan;
+        let plan = &*given;
+        let mut notes = Vec::new();
+        let cluster = (!plan.offline).then(|| Arc::new(Live::new(plan.target.clone())));
+        let releases = plan.releases.clone().unwrap_or_else(|| release_of(plan, cluster.as_deref(), &mut notes));
+        let existing = existing_objects(plan, cluster.as_ref(), show, &mut notes);
+        let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&plan.target));
+        let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+        let reading = admission::Reading {
+            options: &plan.policies,
+            input: plan.options.clone(),
+            // The cluster's policies belong to its objects.
+            live: match &existing {
+                ExistingObjects::Live(live) if cluster::is_configured(&plan.target) && !plan.policies.skips_cluster => {
+                    Some(live)
+                }
+                _ => None,
+            },
+            namespace: &namespace,
+        };
+        let has_live_policies = reading.live.is_some();
+        let objects = admission::Objects::read(&reading, show, &mut notes);
+        let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
+        let admissions: Vec<Option<Admission>> = admissions.collect();
+        // Only server-side apply needs field ownership.
+        let owners = (plan.request_kind.verb == crate::kubectl::Verb::ServerSide)
+            || plan.compares.is_some_and(|c| c.books)
+            || objects.read_managed_fields();
+        let simulator = |(release, admission): (Release, &Option<Admission>)| {
+            let server = Server::new(release, 0);
+            let server = if owners { server } else { server.without_managed_fields() };
+            let server = match admission {
+                Some(admission) => admission.equip(server, plan.now),
+                None => server,
+            };
+            Simulator {
+                settings: settings(plan, release, &namespace, cluster.clone()),
+                server: Arc::new(server),
+                updates: Updates {
+                    request_kind: plan.request_kind.clone(),
+                    existing: existing.again(),
+                    compares: plan.compares,
+                },
+                temp_store: TempStore::default(),
+                admission: OnceLock::new(),
+            }
+        };
+        let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
+        let known = simulators.iter().map(|_| Known::default()).collect();
+        let filter = Filter::new(&plan.skip, plan.selector.as_ref());
+        let mut simulation =
+            Self { plan: Arc::clone(&given), cluster, releases, simulators, known, filter, has_live_policies, notes };
+        let (run, known) = simulation.run();
+        if !plan.crds.is_empty() {
+            let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
+            stream::take_definitions(&run, known, input, show);
+        }
+        stream::take_policies(&run, known, admissions, show);
+        simulation
+    }
+
+    /// Simulates documents and passes the items to `show` in order. CRDs among them are created in the servers.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub fn simulate(
+        &mut self,
+        entries: impl Iterator<Item = input::Entry> + Send,
+        show: &mut (dyn FnMut(Item) + Send),
+    ) -> io::Result<()> {
+        let (run, known) = self.run();
+        stream::simulate_all(&run, known, entries, show)
+    }
+
+    /// A simulation with the same servers, in which no document was simulated yet. It must not simulate CRDs, which
+    /// would be created in the servers of both.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self {
+            plan: Arc::clone(&self.plan),
+            cluster: self.cluster.clone(),
+            releases: self.releases.clone(),
+            simulators: self.simulators.iter().map(Simulator::again).collect(),
+            known: self.known.iter().map(Known::again).collect(),
+            filter: Filter::new(&self.plan.skip, self.plan.selector.as_ref()),
+            has_live_policies: self.has_live_policies,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The CRD of a kind on the newest release, as the server stores it.
+    pub fn definition(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
+        self.known.last()?.definitions().route(group, kind).map(|route| &route.definition)
+    }
+
+    fn run(&mut self) -> (Run<'_>, &mut [Known]) {
+        let jobs = self.plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+        (Run { simulators: &self.simulators, filter: &self.filter, jobs }, &mut self.known)
+    }
+
+    fn finish(self, seen_kinds: SeenKinds) -> RunSummary {
+        let Self { plan, cluster, releases, simulators, known, filter, has_live_policies, mut notes } = self;
+        let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", filter.message())];
+        notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
+        // An existing object that one release uses counts as used.
+        let left = simulators
+            .iter()
+            .map(|simulator| simulator.updates.existing.left())
+            .min_by_key(|left| left.as_ref().map(|l| l.count));
+        if let Some(left) = left.flatten() {
+            notes.push(Note { kind: "oldObjects", message: left.words() });
+        }
+        notes.extend(
+            seen_kinds
+                .builtin_note()
+                .filter(|_| simulators.iter().any(|simulator| simulator.admission.get().is_some())),
+        );
+        let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
+        notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies));
+        if plan.releases.is_none()
+            && !plan.old.is_empty()
+            && let Some(connection) = cluster.as_deref().and_then(Live::opened)
+            && let own = cluster::simulated(Ok(connection)).release
+            && releases.single() != Some(own)
+        {
+            let message = format!(
+                "the cluster runs Kubernetes {own}, and the answers are those of {releases}: give --kubernetes-version {own}"
+            );
+            notes.push(Note { kind: "version", message });
+        }
+        RunSummary { releases, notes }
+    }
+}
+
+/// The release to simulate if the plan does not name one: the cluster's, or the newest.
+fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<Note>) -> ReleaseSet {
+    match cluster {
         // When existing objects come from files, the cluster is asked only for missing CRDs.
-        Some(live) if plan.old.is_empty() && cluster::is_configured(&target) => {
+        Some(live) if plan.old.is_empty() && cluster::is_configured(&plan.target) => {
             let cluster::Simulated { release, note } = cluster::simulated(live.connection());
             notes.extend(note.map(|message| Note { kind: "version", message }));
             release.into()
         }
         _ => Release::NEWEST.into(),
-    });
-    let existing = match &cluster {
+    }
+}
+
+fn existing_objects(
+    plan: &Plan,
+    cluster: Option<&Arc<Live>>,
+    show: &mut (dyn FnMut(Item) + Send),
+    notes: &mut Vec<Note>,
+) -> ExistingObjects {
+    match cluster {
         _ if !plan.old.is_empty() => {
-            ExistingObjects::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), &mut show)
+            ExistingObjects::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), show)
         }
         // A diff needs the existing objects.
-        Some(live) if plan.compares.is_some() || cluster::is_configured(&target) => {
+        Some(live) if plan.compares.is_some() || cluster::is_configured(&plan.target) => {
             ExistingObjects::Live(Arc::clone(live))
         }
         Some(_) => {
@@ -152,94 +322,26 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<Told>
             ExistingObjects::Given(Mutex::default())
         }
         None => ExistingObjects::Given(Mutex::default()),
-    };
-    let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&target));
-    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
-    let reading = admission::Reading {
-        options: &plan.policies,
-        input: plan.options.clone(),
-        // The cluster's policies belong to its objects.
-        live: match &existing {
-            ExistingObjects::Live(live) if cluster::is_configured(&target) && !plan.policies.skips_cluster => {
-                Some(live)
-            }
-            _ => None,
+    }
+}
+
+fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<Live>>) -> Settings {
+    Settings {
+        namespace: namespace.to_owned(),
+        request_options: RequestOptions {
+            level: plan.field_validation,
+            dry_run: true,
+            table: plan.table,
+            now: plan.now,
         },
-        namespace: &namespace,
-    };
-    let evaluated = reading.live.is_some();
-    let objects = admission::Objects::read(&reading, &mut show, &mut notes);
-    let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
-    let mut admissions: Vec<Option<Admission>> = admissions.collect();
-    // Only server-side apply needs field ownership.
-    let owners = (plan.request_kind.verb == crate::kubectl::Verb::ServerSide)
-        || plan.compares.is_some_and(|c| c.books)
-        || objects.read_managed_fields();
-    let jobs = plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let simulator = |(release, admission): (Release, &Option<Admission>)| {
-        let server = Server::new(release, 0);
-        let server = if owners { server } else { server.without_managed_fields() };
-        let server = match admission {
-            Some(admission) => admission.equip(server, plan.now),
-            None => server,
-        };
-        let settings = Settings {
-            namespace: namespace.clone(),
-            request_options: RequestOptions {
-                level: plan.field_validation,
-                dry_run: true,
-                table: plan.table,
-                now: plan.now,
-            },
-            show_bookkeeping: plan.show_bookkeeping,
-            ignore_missing: plan.ignore_missing_crds,
-            builtin: builtin::Rules {
-                release,
-                level: plan.field_validation,
-                verb: plan.request_kind.verb,
-                strict: plan.strict_builtin,
-            },
-            cluster: cluster.clone(),
-        };
-        let updates =
-            Updates { request_kind: plan.request_kind.clone(), existing: existing.again(), compares: plan.compares };
-        Simulator { settings, server, updates, temp_store: TempStore::default(), admission: OnceLock::new() }
-    };
-    let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
-    let run = Run { simulators: &simulators, filter: Filter::new(&plan.skip, plan.selector.as_ref()), jobs };
-    let mut known: Vec<Known> = simulators.iter().map(|_| Known::default()).collect();
-    if !plan.crds.is_empty() {
-        let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
-        stream::take_definitions(&run, &mut known, input, &mut show);
+        show_bookkeeping: plan.show_bookkeeping,
+        ignore_missing: plan.ignore_missing_crds,
+        builtin: builtin::Rules {
+            release,
+            level: plan.field_validation,
+            verb: plan.request_kind.verb,
+            strict: plan.strict_builtin,
+        },
+        cluster,
     }
-    stream::take_policies(&run, &mut known, std::mem::take(&mut admissions), &mut show);
-    let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
-    stream::simulate_all(&run, &mut known, input, &mut show)?;
-    let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", run.filter.message())];
-    notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
-    // An existing object that one release uses counts as used.
-    let left = simulators
-        .iter()
-        .map(|simulator| simulator.updates.existing.left())
-        .min_by_key(|left| left.as_ref().map(|l| l.count));
-    if let Some(left) = left.flatten() {
-        notes.push(Note { kind: "oldObjects", message: left.words() });
-    }
-    notes.extend(
-        seen_kinds.builtin_note().filter(|_| simulators.iter().any(|simulator| simulator.admission.get().is_some())),
-    );
-    let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
-    notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), evaluated));
-    if plan.releases.is_none()
-        && !plan.old.is_empty()
-        && let Some(connection) = cluster.as_deref().and_then(Live::opened)
-        && let own = cluster::simulated(Ok(connection)).release
-        && releases.single() != Some(own)
-    {
-        let message = format!(
-            "the cluster runs Kubernetes {own}, and the answers are those of {releases}: give --kubernetes-version {own}"
-        );
-        notes.push(Note { kind: "version", message });
-    }
-    Ok(Told { releases, notes })
 }

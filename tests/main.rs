@@ -24,6 +24,7 @@ mod integrations;
 mod kubectl_get;
 mod live;
 mod long_names;
+mod lsp;
 mod pages;
 mod plugin_manifest;
 mod properties;

@@ -12,6 +12,7 @@ mod get;
 mod inputs;
 mod kubernetes;
 mod lint;
+mod lsp;
 mod openapi;
 mod paths;
 mod policies;
@@ -37,6 +38,7 @@ pub use get::Get;
 pub use inputs::{FieldValidation, Inputs};
 pub use kubernetes::{KubernetesVersion, KubernetesVersions};
 pub use lint::Lint;
+pub use lsp::Lsp;
 pub use openapi::Openapi;
 pub use paths::{Paths, Reading, report_skipped};
 pub use policies::Policies;
@@ -134,6 +136,8 @@ pub enum Command {
     Scale(Scale),
     /// Serve the simulated API over HTTP on a loopback address, for real clients
     Serve(Serve),
+    /// Show findings in an editor as you type: a language server for custom resources and CRDs
+    Lsp(Lsp),
     /// Print the completion script of a shell
     Completion(Completion),
     /// Print the versions of this program and of the Kubernetes it simulates

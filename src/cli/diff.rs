@@ -13,7 +13,7 @@ use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Verdict, json};
-use crate::simulation::{self, Compares, Plan, Told};
+use crate::simulation::{self, Compares, Plan, RunSummary};
 use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
@@ -166,7 +166,7 @@ impl Show<'_> {
         self.progress.suspend(|| messages.write_all(details.as_bytes()))
     }
 
-    fn finish(mut self, told: &Told) -> io::Result<Exit> {
+    fn finish(mut self, told: &RunSummary) -> io::Result<Exit> {
         let notes = &told.notes;
         self.progress.clear();
         if let Some(error) = self.failed.take() {

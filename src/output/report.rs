@@ -12,6 +12,7 @@ pub use merge::merged;
 use super::excerpt::Spot;
 pub use crate::kubectl::Action;
 use crate::release::{Release, ReleaseSet};
+use crate::suggest;
 use crate::value::Value;
 use admission::Admission;
 
@@ -252,6 +253,8 @@ pub struct Problem {
     pub spot: Option<Spot>,
     /// A suggestion of this program.
     pub help: Option<String>,
+    /// The text that the suggestion would write at the location.
+    pub replacement: Option<String>,
     /// The part of the message that is equal in every release, if known: the detail of a field error.
     pub detail: Option<String>,
     /// The releases that report it, where several are simulated.
@@ -259,6 +262,13 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The problem with a suggestion for the text at its location, if there is one.
+    #[must_use]
+    pub fn or_rather(self, replacement: Option<&str>) -> Self {
+        let help = replacement.map(suggest::did_you_mean).or(self.help);
+        Self { help, replacement: replacement.map(str::to_owned), ..self }
+    }
+
     /// Whether any of `releases` reports it; with a single simulated release, always true.
     pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
         match (&self.releases, releases) {

@@ -7,7 +7,6 @@ use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::policies::{self, model::Family};
 use crate::server::{Response, ResponseBody, Server};
-use crate::suggest;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -84,13 +83,15 @@ fn errors(
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
         return pruned
             .iter()
-            .map(|p| Problem {
-                kind: reason.to_owned(),
-                field: Some(p.path.clone()),
-                message: format!("unknown field \"{}\"", p.path),
-                spot: p.spot.clone(),
-                help: unknown_help(hints, &p.path),
-                ..Problem::default()
+            .map(|p| {
+                let problem = Problem {
+                    kind: reason.to_owned(),
+                    field: Some(p.path.clone()),
+                    message: format!("unknown field \"{}\"", p.path),
+                    spot: p.spot.clone(),
+                    ..Problem::default()
+                };
+                problem.or_rather(hints.for_unknown_field(&p.path))
             })
             .collect();
     }
@@ -105,21 +106,17 @@ fn errors(
     }]
 }
 
-fn unknown_help(hints: &Hints<'_>, path: &str) -> Option<String> {
-    hints.for_unknown_field(path).map(suggest::did_you_mean)
-}
-
 fn field_problem(error: &FieldError, places: &dyn Places, hints: &Hints<'_>) -> Problem {
     let path = if error.field == "<nil>" { path_in_detail(&error.detail) } else { Some(error.field.as_str()) };
-    Problem {
+    let problem = Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
         spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
-        help: hints.for_value(error).map(suggest::did_you_mean),
         detail: Some(error.detail.clone()),
-        releases: None,
-    }
+        ..Problem::default()
+    };
+    problem.or_rather(hints.for_value(error))
 }
 
 /// The path that the text of an error names: `"spec.o" must validate …`, `Checked value … in spec.i`.
@@ -148,15 +145,9 @@ fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
         (None, None) => (None, places.start()),
     };
     let field = path.map(str::to_owned);
-    let help = unknown.and_then(|path| unknown_help(hints, path));
-    Problem {
-        kind: "Warning".to_owned(),
-        field,
-        message: text.to_owned(),
-        spot: Some(spot),
-        help,
-        ..Problem::default()
-    }
+    let problem =
+        Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot), ..Problem::default() };
+    problem.or_rather(unknown.and_then(|path| hints.for_unknown_field(path)))
 }
 
 #[cfg(test)]

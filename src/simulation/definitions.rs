@@ -46,12 +46,12 @@ pub enum Installed {
 }
 
 /// The CRDs of a run so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// By CRD name: its source location and its `spec` as given.
-    given: BTreeMap<String, (Spot, Value)>,
+    given: BTreeMap<String, (Spot, Arc<Value>)>,
     /// By CRD name: the location and content of the last CRD that the server refused.
-    refused: BTreeMap<String, (Spot, Value)>,
+    refused: BTreeMap<String, (Spot, Arc<Value>)>,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
 }
@@ -95,13 +95,13 @@ impl Definitions {
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {
-            let same = *known == spec
+            let same = **known == spec
                 || stored_spec(server.release(), crd.clone(), request_options)
                     == stored_spec(server.release(), with_spec(&crd, known), request_options);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
         if let Some((first, refused)) = self.refused.get(&name)
-            && *refused == crd
+            && **refused == crd
         {
             return Installed::Same(first.clone());
         }
@@ -110,10 +110,10 @@ impl Definitions {
         request.skips_admission = request_kind.is_none();
         let response = server.handle(&request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
-            self.given.insert(name, (spot.clone(), spec));
+            self.given.insert(name, (spot.clone(), Arc::new(spec)));
             self.learn(stored);
         } else {
-            self.refused.insert(name, (spot.clone(), crd));
+            self.refused.insert(name, (spot.clone(), Arc::new(crd)));
         }
         Installed::Answered(Box::new(response))
     }

@@ -200,7 +200,9 @@ mod tests {
         let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  versions:\n  - schema:\n      openAPIV3Schema:\n        properties:\n";
         let text = format!("{head}{}\n", properties.join("\n"));
         let reader = Box::new(std::io::Cursor::new(text.into_bytes()));
-        let Some(input::Entry::Document(document)) = input::Input::from_reader("crd.yaml", reader).next() else {
+        let Some(input::Entry::Document(document)) =
+            input::Input::from_reader("crd.yaml", reader, input::Options::default()).next()
+        else {
             panic!()
         };
         let object = Object { document, warnings: Vec::new() };

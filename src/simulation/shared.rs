@@ -49,16 +49,28 @@ pub struct Simulator {
     /// The settings of the run.
     pub settings: Settings,
     /// The server.
-    pub server: Server,
+    pub server: Arc<Server>,
     /// The request to send, and the existing objects.
     pub updates: Updates,
     /// Stored objects for later inputs with the same name. They are not kept in the server, whose memory would grow.
     pub temp_store: TempStore,
     /// The policies that admit objects, if there are any.
-    pub admission: OnceLock<Admission>,
+    pub admission: OnceLock<Arc<Admission>>,
 }
 
 impl Simulator {
+    /// A simulator with the same server, for another input.
+    pub fn again(&self) -> Self {
+        let Updates { request_kind, existing, compares } = &self.updates;
+        Self {
+            settings: self.settings.clone(),
+            server: Arc::clone(&self.server),
+            updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
+            temp_store: TempStore::default(),
+            admission: self.admission.clone(),
+        }
+    }
+
     /// Simulates an object.
     pub fn simulate(&self, ready: Ready) -> Item {
         let Ready { mut object, route, turn, pending } = ready;
@@ -109,7 +121,7 @@ impl Simulator {
             updates: &self.updates,
             show_bookkeeping: self.settings.show_bookkeeping,
             namespace: &self.settings.namespace,
-            admission: self.admission.get(),
+            admission: self.admission.get().map(Arc::as_ref),
         }
     }
 }
@@ -149,6 +161,16 @@ pub enum Destination {
 }
 
 impl Known {
+    /// The same CRDs, for another input.
+    pub fn again(&self) -> Self {
+        Self {
+            definitions: self.definitions.clone(),
+            invalid: self.invalid.clone(),
+            refused: self.refused.clone(),
+            turns: Turns::default(),
+        }
+    }
+
     /// Decides how an object is processed; a CRD is created here.
     pub fn destination(&mut self, simulator: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
@@ -317,7 +339,7 @@ impl Known {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item = answer::read_definition_response(*response, identity, &finder);
-                admitted(&mut item, findings, simulator.admission.get());
+                admitted(&mut item, findings, simulator.admission.get().map(Arc::as_ref));
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);
                     if !simulator.settings.show_bookkeeping {

@@ -17,13 +17,14 @@ use crate::output::report::{Item, Problem, Verdict, merged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// The constants of a run.
 pub struct Run<'a> {
     /// The simulator of each release, oldest first.
     pub simulators: &'a [Simulator],
     /// Selects objects.
-    pub filter: Filter,
+    pub filter: &'a Filter,
     /// The number of threads.
     pub jobs: NonZeroUsize,
 }
@@ -121,7 +122,7 @@ pub fn take_policies(
             &mut show,
         );
         // It is set here only.
-        let _ = simulator.admission.set(admission);
+        let _ = simulator.admission.set(Arc::new(admission));
     }
 }
 

@@ -34,6 +34,15 @@ pub struct Found {
     pub exact: bool,
 }
 
+/// A step from a node to one below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To a member of an object.
+    Member(String),
+    /// To an item of a list.
+    Item(usize),
+}
+
 /// The positions of the nodes of one document.
 #[derive(Debug)]
 pub struct Spans<'a> {
@@ -145,6 +154,36 @@ impl<'a> Spans<'a> {
     pub fn locate_in(&self, prefix: &str, path: &str) -> Found {
         let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
         self.locate(&format!("{prefix}{dot}{path}"))
+    }
+
+    /// The path to the innermost node whose text contains `offset`: a value, or a member whose key contains it.
+    pub fn path_at(&self, offset: usize) -> Vec<Step> {
+        let nodes = &self.index.outline.nodes;
+        let has = |node: usize| nodes.get(node).is_some_and(|n| n.range.start <= offset && offset <= n.range.end);
+        let mut path = Vec::new();
+        let mut node = 0;
+        loop {
+            let next = match nodes.get(node).map(|n| &n.shape) {
+                // The text of a block reaches to the next key, so keys come first, and of several values the last.
+                Some(Shape::Mapping(members)) => {
+                    let member = members.iter().find(|(key, _)| has(*key));
+                    let member = member.or_else(|| members.iter().rfind(|(_, value)| has(*value)));
+                    member.and_then(|(key, value)| {
+                        let name = nodes.get(*key)?.shape.text()?.to_owned();
+                        Some((Step::Member(name), (!has(*key)).then_some(*value)))
+                    })
+                }
+                Some(Shape::Sequence(items)) => {
+                    let index = items.iter().rposition(|item| has(*item));
+                    index.map(|index| (Step::Item(index), items.get(index).copied()))
+                }
+                _ => None,
+            };
+            let Some((step, below)) = next else { return path };
+            path.push(step);
+            let Some(below) = below else { return path };
+            node = below;
+        }
     }
 
     /// Finds the positions of duplicate keys given only as messages (`duplicate field "spec.x"`).
@@ -267,6 +306,23 @@ mod tests {
         for (at, _) in text.char_indices().skip(1).step_by(97) {
             assert_eq!(index.position(text.as_bytes(), at), Position::of(text.as_bytes(), at), "{at}");
         }
+    }
+
+    #[test]
+    fn the_path_of_an_offset_leads_to_its_field() {
+        let text = "spec:\n  a:\n  - b: 1\n  - c: {d: x}\n  e: \n";
+        let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
+        let at = |part: &str| {
+            let steps = spans.path_at(text.find(part).unwrap()).into_iter().map(|step| match step {
+                Step::Member(name) => name,
+                Step::Item(index) => index.to_string(),
+            });
+            steps.collect::<Vec<_>>().join("/")
+        };
+        assert_eq!(at("1"), "spec/a/0/b");
+        assert_eq!(at("d:"), "spec/a/1/c/d");
+        assert_eq!(at("e:"), "spec/e");
+        assert_eq!(at("spec"), "spec");
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
 
 /// Prints the errors of the releases that refuse the converted CRD.
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
-    let input = Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())));
+    let input =
+        Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crate::input::Options::default());
     let mut exit = Exit::Fine;
     for entry in input {
         let Entry::Document(document) = entry else { continue };

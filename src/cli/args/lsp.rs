@@ -1,0 +1,33 @@
+//! The arguments of `kubectl crdx lsp`.
+
+use super::KubernetesVersions;
+use clap::Args as ClapArgs;
+
+/// `lsp`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The editor starts this command and speaks the Language Server Protocol over its standard input and output; \
+docs/editors.md shows how to set it up. CRDs are found in the folders of the workspace. The options of the editor \
+(crds, policies, kubernetesVersion, searchWorkspace) replace these flags.
+
+Examples:
+  # The newest version, with the CRDs of the workspace
+  kubectl crdx lsp
+
+  # Also the CRDs of other projects, and an older server
+  kubectl crdx lsp --crds ~/catalog/crds --kubernetes-version 1.34"
+)]
+pub struct Lsp {
+    /// The version of the server.
+    #[command(flatten)]
+    pub kubernetes: KubernetesVersions,
+    /// A file or directory with CRDs, besides those in the folders of the workspace; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub crds: Vec<String>,
+    /// A file or directory with admission policies, their bindings and params; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub policies: Vec<String>,
+    /// Use standard input and output, the only transport there is; editors may pass it
+    #[arg(long, hide = true)]
+    pub stdio: bool,
+}

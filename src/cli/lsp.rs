@@ -1,0 +1,23 @@
+//! `lsp`: a language server over standard input and output.
+
+use super::{Exit, args, terminal};
+use crate::editor::{self, Settings};
+use crate::value::STACK_SIZE;
+use std::io;
+use std::thread;
+
+/// Runs the command.
+pub fn run(args: &args::Lsp) -> io::Result<Exit> {
+    let settings = Settings {
+        crds: args.crds.clone(),
+        policies: args.policies.clone(),
+        releases: args.kubernetes.kubernetes_version.clone(),
+        skips_workspace: false,
+    };
+    let session = move || editor::serve_stdio(settings, terminal::now);
+    let session = thread::Builder::new().stack_size(STACK_SIZE).spawn(session)?;
+    let ended =
+        session.join().map_err(|_| io::Error::other("the language server failed; this is a bug, please report it"))?;
+    ended.map_err(io::Error::other)?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,125 @@
+//! Completion of field names and enum values from the schema of a CRD.
+
+use super::check::Checker;
+use super::cursor::Cursor;
+use super::schema;
+use super::text::Text;
+use crate::text::spans::Step;
+use crate::value::{Value, json};
+
+/// A suggestion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The name or value.
+    pub label: String,
+    /// The text to insert.
+    pub insert: String,
+    /// The type of a field.
+    pub detail: String,
+    /// The description of a field.
+    pub documentation: Option<String>,
+    /// True for a required field; these come first.
+    pub required: bool,
+    /// True for a value.
+    pub is_value: bool,
+}
+
+/// A key that stands for what is being written, so that the text can be read.
+const PLACEHOLDER: &str = "crdx-cursor";
+
+/// The suggestions at a byte offset.
+pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) -> Vec<Suggestion> {
+    let line = text.line(text.position(offset).line as usize);
+    let start = text.offset(lsp_types::Position { line: text.position(offset).line, character: 0 });
+    let before = text.content().get(start..offset).unwrap_or_default();
+    if let Some(values) = values(checker, path, text, start, line, before) {
+        return values;
+    }
+    fields(checker, path, text, start, line, before).unwrap_or_default()
+}
+
+/// The values of the field on this line, if the cursor is behind its colon.
+fn values(
+    checker: &Checker,
+    path: &str,
+    text: &Text,
+    start: usize,
+    line: &str,
+    before: &str,
+) -> Option<Vec<Suggestion>> {
+    let (key, _) = before.split_once(": ")?;
+    let indent = key.len() - key.trim_start_matches([' ', '-']).len();
+    // A value that is not complete might not be readable.
+    let content = with_line(text, start, line, &format!("{key}: null"));
+    let cursor = Cursor::at(checker, path, &Text::new(content), start + indent)?;
+    let root = schema::of_object(checker.definition(&cursor.document.value)?, &cursor.document.value)?;
+    let field = schema::at(root, &cursor.path)?;
+    let allowed = field.get("enum").and_then(Value::as_array).map(<[Value]>::to_vec);
+    let allowed = allowed.unwrap_or_else(|| match field.str_at(&["type"]) {
+        Some("boolean") => vec![Value::Bool(true), Value::Bool(false)],
+        _ => field.get("default").cloned().into_iter().collect(),
+    });
+    let suggestion = |value: &Value| {
+        let label = value.as_str().map_or_else(|| json::to_string(value), str::to_owned);
+        Suggestion {
+            insert: label.clone(),
+            label,
+            detail: schema::type_name(field),
+            documentation: None,
+            required: false,
+            is_value: true,
+        }
+    };
+    Some(allowed.iter().map(suggestion).collect())
+}
+
+/// The fields of the object around the cursor that it does not have yet.
+fn fields(
+    checker: &Checker,
+    path: &str,
+    text: &Text,
+    start: usize,
+    line: &str,
+    before: &str,
+) -> Option<Vec<Suggestion>> {
+    let indent = before.len() - before.trim_start_matches([' ', '-']).len();
+    let head = before.get(..indent)?;
+    let content = with_line(text, start, line, &format!("{head}{PLACEHOLDER}: null"));
+    let text = Text::new(content);
+    let cursor = Cursor::at(checker, path, &text, start + indent)?;
+    let (last, above) = cursor.path.split_last()?;
+    if *last != Step::Member(PLACEHOLDER.to_owned()) {
+        return None;
+    }
+    let root = schema::of_object(checker.definition(&cursor.document.value)?, &cursor.document.value)?;
+    let parent = schema::at(root, above)?;
+    let existing = value_at(&cursor.document.value, above);
+    let properties = parent.get("properties")?.as_object()?;
+    let missing = properties.iter().filter(|(name, _)| existing.is_none_or(|object| object.get(name).is_none()));
+    let mut suggestions: Vec<Suggestion> = missing
+        .map(|(name, field)| Suggestion {
+            label: name.clone(),
+            insert: format!("{name}: "),
+            detail: schema::type_name(field),
+            documentation: field.str_at(&["description"]).map(str::to_owned),
+            required: schema::is_required(parent, name),
+            is_value: false,
+        })
+        .collect();
+    suggestions.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));
+    Some(suggestions)
+}
+
+/// The text with another line at `start`.
+fn with_line(text: &Text, start: usize, line: &str, new: &str) -> String {
+    let content = text.content();
+    let rest = content.get(start + line.len()..).unwrap_or_default();
+    format!("{}{new}{rest}", content.get(..start).unwrap_or_default())
+}
+
+fn value_at<'a>(object: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(object, |value, step| match step {
+        Step::Member(name) => value.get(name),
+        Step::Item(index) => value.as_array()?.get(*index),
+    })
+}

@@ -1,0 +1,89 @@
+//! What the schema of a CRD says about a field, as Markdown.
+
+use super::schema;
+use crate::text::spans::Step;
+use crate::value::{Value, json};
+use std::fmt::Write as _;
+
+/// Keywords of a schema that bound a value.
+const BOUNDS: &[&str] = &[
+    "minimum",
+    "maximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+];
+
+/// The text for the field at `path` of an object whose schema is `root`; `None` if the schema does not have it.
+pub fn text(root: &Value, path: &[Step]) -> Option<String> {
+    let (last, above) = path.split_last()?;
+    let parent = schema::at(root, above)?;
+    let field = schema::at(root, path)?;
+    let mut text = String::new();
+    let name = match last {
+        Step::Member(name) => name.clone(),
+        Step::Item(index) => format!("[{index}]"),
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(text, "**{name}** `{}`", schema::type_name(field));
+    if matches!(last, Step::Member(name) if schema::is_required(parent, name)) {
+        text.push_str(" required");
+    }
+    if let Some(description) = field.str_at(&["description"]) {
+        let _ = write!(text, "\n\n{description}");
+    }
+    let mut lines = Vec::new();
+    let code = |value: &Value| format!("`{}`", json::to_string(value));
+    if let Some(default) = field.get("default") {
+        lines.push(format!("default: {}", code(default)));
+    }
+    if let Some(values) = field.get("enum").and_then(Value::as_array) {
+        lines.push(format!("one of: {}", values.iter().map(code).collect::<Vec<_>>().join(", ")));
+    }
+    for keyword in BOUNDS {
+        if let Some(value) = field.get(keyword) {
+            lines.push(format!("{keyword}: {}", code(value)));
+        }
+    }
+    for rule in field.get("x-kubernetes-validations").and_then(Value::as_array).unwrap_or_default() {
+        let message = rule.str_at(&["message"]).map_or_else(String::new, |message| format!(" {message}"));
+        lines.push(format!("rule: `{}`{message}", rule.str_at(&["rule"]).unwrap_or_default()));
+    }
+    if !lines.is_empty() {
+        let _ = write!(text, "\n\n- {}", lines.join("\n- "));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_described() {
+        let schema = crate::text::json::read(
+            br#"{"type": "object", "properties": {"spec": {"type": "object", "required": ["size"], "properties": {
+                "size": {"type": "integer", "minimum": 1, "default": 3, "description": "How many.",
+                    "x-kubernetes-validations": [{"rule": "self % 2 == 1", "message": "must be odd"}]},
+                "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}}}}}"#,
+        )
+        .unwrap();
+        let member = |name: &str| Step::Member(name.to_owned());
+        let size = text(&schema, &[member("spec"), member("size")]).unwrap();
+        assert_eq!(
+            size,
+            "**size** `integer` required\n\nHow many.\n\n- default: `3`\n- minimum: `1`\n- rule: `self % 2 == 1` must be odd"
+        );
+        let tag = text(&schema, &[member("spec"), member("tags"), Step::Item(0)]).unwrap();
+        assert_eq!(tag, "**[0]** `string`\n\n- one of: `\"a\"`, `\"b\"`");
+        assert_eq!(text(&schema, &[member("spec"), member("other")]), None);
+    }
+}

@@ -1,0 +1,50 @@
+//! The schema of a field, found in a stored CRD.
+
+use crate::text::spans::Step;
+use crate::value::{Value, group_version};
+
+/// The schema of an object's version.
+pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value> {
+    let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let version = versions.iter().find(|known| known.str_at(&["name"]) == Some(version))?;
+    version.at(&["schema", "openAPIV3Schema"])
+}
+
+/// The schema of the field at `path`.
+pub fn at<'a>(schema: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(schema, |schema, step| match step {
+        Step::Item(_) => schema.get("items"),
+        Step::Member(name) => {
+            let property = schema.get("properties").and_then(|properties| properties.get(name));
+            property.or_else(|| schema.get("additionalProperties").filter(|schema| schema.as_object().is_some()))
+        }
+    })
+}
+
+/// The type of a field as a reader writes it: `[]string`, `map[string]integer`, `integer or string`.
+pub fn type_name(schema: &Value) -> String {
+    if schema.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true) {
+        return "integer or string".to_owned();
+    }
+    match schema.str_at(&["type"]) {
+        Some("array") => format!("[]{}", schema.get("items").map_or_else(|| "any".to_owned(), inner_name)),
+        Some("object") => match schema.get("additionalProperties").filter(|values| values.as_object().is_some()) {
+            Some(values) => format!("map[string]{}", inner_name(values)),
+            None => "object".to_owned(),
+        },
+        Some(name) => name.to_owned(),
+        None => "any".to_owned(),
+    }
+}
+
+/// As [`type_name`], one level deep.
+fn inner_name(schema: &Value) -> String {
+    schema.str_at(&["type"]).unwrap_or("any").to_owned()
+}
+
+/// True if `name` is required in an object of this schema.
+pub fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+    required.iter().any(|required| required.as_str() == Some(name))
+}

@@ -1,0 +1,84 @@
+//! The options of the client: `initializationOptions` and `workspace/didChangeConfiguration`.
+
+use crate::release::ReleaseSet;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What files are checked with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Files and directories with CRDs, besides those of the workspace.
+    pub crds: Vec<String>,
+    /// Files and directories with admission policies.
+    pub policies: Vec<String>,
+    /// The releases to simulate; by default the newest.
+    pub releases: Option<ReleaseSet>,
+    /// True if CRDs are not searched in the workspace.
+    pub skips_workspace: bool,
+}
+
+impl Settings {
+    /// These settings, with those that `options` has: `crds`, `policies` (lists of paths, relative to `root`),
+    /// `kubernetesVersion` and `searchWorkspace`. Options of other programs are ignored.
+    ///
+    /// # Errors
+    /// What is wrong with an option.
+    pub fn with(mut self, options: &Value, root: Option<&Path>) -> Result<Self, String> {
+        if let Some(paths) = paths(options, "crds", root)? {
+            self.crds = paths;
+        }
+        if let Some(paths) = paths(options, "policies", root)? {
+            self.policies = paths;
+        }
+        match options.get("kubernetesVersion") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(version)) => {
+                self.releases = Some(version.parse().map_err(|error| format!("kubernetesVersion: {error}"))?);
+            }
+            Some(_) => return Err("kubernetesVersion must be a string, such as \"1.34\"".to_owned()),
+        }
+        match options.get("searchWorkspace") {
+            None | Some(Value::Null) => {}
+            Some(Value::Bool(search)) => self.skips_workspace = !search,
+            Some(_) => return Err("searchWorkspace must be true or false".to_owned()),
+        }
+        Ok(self)
+    }
+}
+
+fn paths(options: &Value, name: &str, root: Option<&Path>) -> Result<Option<Vec<String>>, String> {
+    let wrong = || format!("{name} must be a list of paths");
+    let list = match options.get(name) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(wrong()),
+    };
+    let absolute = |path: &str| root.map_or_else(|| PathBuf::from(path), |root| root.join(path)).display().to_string();
+    list.iter().map(|path| path.as_str().map(absolute).ok_or_else(wrong)).collect::<Result<_, _>>().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_replace_those_of_the_command_line() {
+        let flags = Settings { crds: vec!["a".to_owned()], ..Settings::default() };
+        let options =
+            json!({"crds": ["x", "/y"], "kubernetesVersion": "1.31..1.33", "searchWorkspace": false, "other": 1});
+        let settings = flags.clone().with(&options, Some(Path::new("/w"))).unwrap();
+        assert_eq!(settings.crds, ["/w/x", "/y"]);
+        assert_eq!(settings.releases.unwrap().to_string(), "1.31..1.33");
+        assert!(settings.skips_workspace);
+        assert_eq!(flags.clone().with(&json!({}), None), Ok(flags));
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        let error = |options: Value| Settings::default().with(&options, None).unwrap_err();
+        assert_eq!(error(json!({"crds": "x"})), "crds must be a list of paths");
+        assert!(error(json!({"kubernetesVersion": "1.2"})).starts_with("kubernetesVersion: "));
+        assert_eq!(error(json!({"searchWorkspace": 1})), "searchWorkspace must be true or false");
+    }
+}

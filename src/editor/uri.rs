@@ -1,0 +1,44 @@
+//! `file:` URIs and paths.
+
+/// The path of a `file:` URI; any other URI is its own name, and nothing is read from it.
+pub fn path(uri: &str) -> String {
+    let Some(rest) = uri.strip_prefix("file://") else { return uri.to_owned() };
+    // An authority, usually empty, comes before the path.
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest);
+    let path = decoded(path);
+    // `/C:/x` on Windows.
+    let drive = path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(2) == Some(&b':');
+    if drive { path.get(1..).unwrap_or_default().to_owned() } else { path }
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(value) => {
+                bytes.push(value);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_decoded() {
+        assert_eq!(path("file:///a/b%20c/%C3%BC.yaml"), "/a/b c/ü.yaml");
+        assert_eq!(path("file:///c%3A/x.yaml"), "c:/x.yaml");
+        assert_eq!(path("file://host/x%"), "/x%");
+        assert_eq!(path("untitled:Untitled-1"), "untitled:Untitled-1");
+    }
+}

@@ -1,0 +1,268 @@
+//! The language server, driven as an editor drives it: over standard input and output.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const KITE: &str =
+    "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: red}\nspec:\n  length: 3\n  colour: red\n";
+
+const CRD: &str = r#"apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kites.toys.example.com}
+spec:
+  group: toys.example.com
+  scope: Namespaced
+  names: {plural: kites, singular: kite, kind: Kite, listKind: KiteList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [length]
+            x-kubernetes-validations: [{rule: "self.length != 13", message: unlucky}]
+            properties:
+              length: {type: integer, minimum: 1, description: Its length in metres.}
+              colour: {type: string, enum: [red, blue]}
+"#;
+
+/// A client with its server.
+struct Editor {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    id: i64,
+    version: i64,
+}
+
+impl Editor {
+    /// Starts the server in a workspace.
+    fn start(folder: &Path, options: Value) -> Self {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .arg("lsp")
+            .env("KUBECONFIG", "/nonexistent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+        let mut editor = Self { server, input, output, id: 0, version: 0 };
+        let root = format!("file://{}", folder.display());
+        let folders = json!([{"uri": root, "name": "w"}]);
+        let params = json!({
+            "processId": 1, "capabilities": {}, "workspaceFolders": folders, "initializationOptions": options
+        });
+        let answer = editor.request("initialize", params);
+        assert_eq!(answer["serverInfo"]["name"], "kubectl-crdx");
+        editor.notify("initialized", json!({}));
+        editor
+    }
+
+    fn write(&mut self, message: &Value) {
+        let text = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+        self.input.flush().unwrap();
+    }
+
+    fn read(&mut self) -> Value {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server is gone");
+            match line.trim() {
+                "" => break,
+                header => {
+                    if let Some(number) = header.strip_prefix("Content-Length: ") {
+                        length = number.parse().unwrap();
+                    }
+                }
+            }
+        }
+        let mut body = vec![0; length];
+        self.output.read_exact(&mut body).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    fn notify(&mut self, method: &str, params: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// The result of a request.
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        self.id += 1;
+        let id = self.id;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.read();
+            if message["id"] == json!(id) {
+                assert_eq!(message["error"], Value::Null, "{message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    fn open(&mut self, uri: &str, text: &str) {
+        let file = json!({"uri": uri, "languageId": "yaml", "version": 0, "text": text});
+        self.notify("textDocument/didOpen", json!({"textDocument": file}));
+    }
+
+    fn replace(&mut self, uri: &str, from: (u64, u64), to: (u64, u64), text: &str) {
+        self.version += 1;
+        let at = |(line, character): (u64, u64)| json!({"line": line, "character": character});
+        let change = json!({"range": {"start": at(from), "end": at(to)}, "text": text});
+        let file = json!({"uri": uri, "version": self.version});
+        self.notify("textDocument/didChange", json!({"textDocument": file, "contentChanges": [change]}));
+    }
+
+    /// The next diagnostics of a file, as `line:character-line:character severity message`.
+    fn diagnostics(&mut self, uri: &str) -> Vec<String> {
+        loop {
+            let message = self.read();
+            if message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri {
+                let show = |found: &Value| {
+                    let at =
+                        |end: &str| format!("{}:{}", found["range"][end]["line"], found["range"][end]["character"]);
+                    let message = found["message"].as_str().unwrap();
+                    format!("{}-{} {} {message}", at("start"), at("end"), found["severity"])
+                };
+                return message["params"]["diagnostics"].as_array().unwrap().iter().map(show).collect();
+            }
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A workspace with the CRD, and the URI of a file in it.
+fn workspace() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("crds")).unwrap();
+    std::fs::write(folder.path().join("crds/kites.yaml"), CRD).unwrap();
+    let uri = format!("file://{}/kite.yaml", folder.path().display());
+    (folder, uri)
+}
+
+#[test]
+fn diagnostics_follow_the_text() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    editor.open(&uri, KITE);
+    assert_eq!(editor.diagnostics(&uri), [""; 0]);
+    editor.replace(&uri, (4, 10), (4, 11), "0");
+    let small = "4:10-4:11 1 spec.length: Invalid value: 0: spec.length in body should be greater than or equal to 1";
+    assert_eq!(editor.diagnostics(&uri), [small]);
+    editor.replace(&uri, (4, 10), (4, 11), "13");
+    assert_eq!(editor.diagnostics(&uri), ["3:0-3:4 1 spec: Invalid value: unlucky"]);
+    editor.replace(&uri, (4, 10), (4, 12), "3 # 😀\n  lenght: 1");
+    let unknown = "5:2-5:8 1 unknown field \"spec.lenght\"\nhelp: did you mean `length`?";
+    assert_eq!(editor.diagnostics(&uri), [unknown]);
+    editor.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    assert_eq!(editor.diagnostics(&uri), [""; 0]);
+}
+
+#[test]
+fn positions_are_in_utf16_units() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    let text = KITE.replace("{name: red}", "{name: red, labels: {a: 😀, b: c}}");
+    editor.open(&uri, &text);
+    let found = editor.diagnostics(&uri);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("2:30-2:43 1 metadata.labels: Invalid value: \"😀\""), "{found:?}");
+}
+
+#[test]
+fn a_suggestion_is_a_quick_fix() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    editor.open(&uri, &KITE.replace("  colour: red\n", "  \"colur\": red\n"));
+    assert_eq!(editor.diagnostics(&uri).len(), 1);
+    let at = json!({"line": 5, "character": 4});
+    let params =
+        json!({"textDocument": {"uri": uri}, "range": {"start": at, "end": at}, "context": {"diagnostics": []}});
+    let actions = editor.request("textDocument/codeAction", params);
+    assert_eq!(actions[0]["title"], "Change to `colour`");
+    let edit = &actions[0]["edit"]["changes"][&uri][0];
+    assert_eq!(edit["newText"], "\"colour\"");
+    assert_eq!(edit["range"], json!({"start": {"line": 5, "character": 2}, "end": {"line": 5, "character": 9}}));
+}
+
+#[test]
+fn fields_are_described_and_completed() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    editor.open(&uri, "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: red}\nspec:\n  length: 3\n  \n");
+    editor.diagnostics(&uri);
+    let at = |line: u64, character: u64| json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}});
+    let hover = editor.request("textDocument/hover", at(4, 4));
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert_eq!(text, "**length** `integer` required\n\nIts length in metres.\n\n- minimum: `1`");
+    let fields = editor.request("textDocument/completion", at(5, 2));
+    let labels = |items: &Value| items.as_array().unwrap().iter().map(|item| item["label"].clone()).collect::<Vec<_>>();
+    assert_eq!(labels(&fields), [json!("colour")]);
+    editor.replace(&uri, (5, 2), (5, 2), "colour: ");
+    editor.diagnostics(&uri);
+    let values = editor.request("textDocument/completion", at(5, 10));
+    assert_eq!(labels(&values), [json!("red"), json!("blue")]);
+}
+
+#[test]
+fn a_saved_definition_changes_the_diagnostics() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    editor.open(&uri, KITE);
+    assert_eq!(editor.diagnostics(&uri), [""; 0]);
+    let crd = folder.path().join("crds/kites.yaml");
+    std::fs::write(&crd, CRD.replace("minimum: 1", "minimum: 5")).unwrap();
+    let saved = json!({"textDocument": {"uri": format!("file://{}", crd.display())}});
+    editor.notify("textDocument/didSave", saved);
+    let found = editor.diagnostics(&uri);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].ends_with("should be greater than or equal to 5"), "{found:?}");
+}
+
+#[test]
+fn files_of_other_programs_have_no_diagnostics() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    for text in ["a: 1\nb: [2]\n", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", ""] {
+        editor.open(&uri, text);
+        assert_eq!(editor.diagnostics(&uri), [""; 0], "{text}");
+    }
+    let template = uri.replace("kite.yaml", "templates/kite.yaml");
+    editor.open(&template, "apiVersion: v1\n{{- if .Values.x }}\nkind: A\n{{- end }}\n");
+    assert_eq!(editor.diagnostics(&template), [""; 0]);
+}
+
+#[test]
+fn the_clients_options_are_used() {
+    let (folder, uri) = workspace();
+    let options = json!({"searchWorkspace": false});
+    let mut editor = Editor::start(folder.path(), options);
+    editor.open(&uri, KITE);
+    let found = editor.diagnostics(&uri);
+    assert!(found[0].contains(" 3 "), "without its CRD the answer is unknown: {found:?}");
+    let settings = json!({"settings": {"searchWorkspace": false, "crds": ["crds"]}});
+    editor.notify("workspace/didChangeConfiguration", settings);
+    assert_eq!(editor.diagnostics(&uri), [""; 0]);
+}
+
+#[test]
+fn the_server_ends_when_asked() {
+    let (folder, _) = workspace();
+    let mut editor = Editor::start(folder.path(), Value::Null);
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.server.wait().unwrap().code(), Some(0));
+}
