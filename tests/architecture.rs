@@ -144,8 +144,10 @@ fn a_crate_is_used_by_one_module() {
     let mut wrong = Vec::new();
     let mut named = 0;
     for (top, file, text) in modules() {
+        // Unit tests may use any crate.
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         for (krate, places) in CRATES {
-            if names_crate(&text, krate) {
+            if names_crate(code, krate) {
                 named += 1;
                 if !places.contains(&top.as_str()) {
                     wrong.push(format!("{}: {top} names {krate}", file.display()));

@@ -43,7 +43,7 @@ struct Editor {
 
 impl Editor {
     /// Starts the server in a workspace.
-    fn start(folder: &Path, options: Value) -> Self {
+    fn start(folder: &Path, options: &Value) -> Self {
         let mut server = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
             .arg("lsp")
             .env("KUBECONFIG", "/nonexistent")
@@ -58,9 +58,9 @@ impl Editor {
         let params = json!({
             "processId": 1, "capabilities": {}, "workspaceFolders": folders, "initializationOptions": options
         });
-        let answer = editor.request("initialize", params);
+        let answer = editor.request("initialize", &params);
         assert_eq!(answer["serverInfo"]["name"], "kubectl-crdx");
-        editor.notify("initialized", json!({}));
+        editor.notify("initialized", &json!({}));
         editor
     }
 
@@ -89,12 +89,12 @@ impl Editor {
         serde_json::from_slice(&body).unwrap()
     }
 
-    fn notify(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: &Value) {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// The result of a request.
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.id += 1;
         let id = self.id;
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -109,7 +109,7 @@ impl Editor {
 
     fn open(&mut self, uri: &str, text: &str) {
         let file = json!({"uri": uri, "languageId": "yaml", "version": 0, "text": text});
-        self.notify("textDocument/didOpen", json!({"textDocument": file}));
+        self.notify("textDocument/didOpen", &json!({"textDocument": file}));
     }
 
     fn replace(&mut self, uri: &str, from: (u64, u64), to: (u64, u64), text: &str) {
@@ -117,7 +117,7 @@ impl Editor {
         let at = |(line, character): (u64, u64)| json!({"line": line, "character": character});
         let change = json!({"range": {"start": at(from), "end": at(to)}, "text": text});
         let file = json!({"uri": uri, "version": self.version});
-        self.notify("textDocument/didChange", json!({"textDocument": file, "contentChanges": [change]}));
+        self.notify("textDocument/didChange", &json!({"textDocument": file, "contentChanges": [change]}));
     }
 
     /// The next diagnostics of a file, as `line:character-line:character severity message`.
@@ -156,7 +156,7 @@ fn workspace() -> (tempfile::TempDir, String) {
 #[test]
 fn diagnostics_follow_the_text() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.open(&uri, KITE);
     assert_eq!(editor.diagnostics(&uri), [""; 0]);
     editor.replace(&uri, (4, 10), (4, 11), "0");
@@ -167,14 +167,14 @@ fn diagnostics_follow_the_text() {
     editor.replace(&uri, (4, 10), (4, 12), "3 # 😀\n  lenght: 1");
     let unknown = "5:2-5:8 1 unknown field \"spec.lenght\"\nhelp: did you mean `length`?";
     assert_eq!(editor.diagnostics(&uri), [unknown]);
-    editor.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    editor.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
     assert_eq!(editor.diagnostics(&uri), [""; 0]);
 }
 
 #[test]
 fn positions_are_in_utf16_units() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     let text = KITE.replace("{name: red}", "{name: red, labels: {a: 😀, b: c}}");
     editor.open(&uri, &text);
     let found = editor.diagnostics(&uri);
@@ -185,13 +185,13 @@ fn positions_are_in_utf16_units() {
 #[test]
 fn a_suggestion_is_a_quick_fix() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.open(&uri, &KITE.replace("  colour: red\n", "  \"colur\": red\n"));
     assert_eq!(editor.diagnostics(&uri).len(), 1);
     let at = json!({"line": 5, "character": 4});
     let params =
         json!({"textDocument": {"uri": uri}, "range": {"start": at, "end": at}, "context": {"diagnostics": []}});
-    let actions = editor.request("textDocument/codeAction", params);
+    let actions = editor.request("textDocument/codeAction", &params);
     assert_eq!(actions[0]["title"], "Change to `colour`");
     let edit = &actions[0]["edit"]["changes"][&uri][0];
     assert_eq!(edit["newText"], "\"colour\"");
@@ -201,32 +201,32 @@ fn a_suggestion_is_a_quick_fix() {
 #[test]
 fn fields_are_described_and_completed() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.open(&uri, "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: red}\nspec:\n  length: 3\n  \n");
     editor.diagnostics(&uri);
     let at = |line: u64, character: u64| json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}});
-    let hover = editor.request("textDocument/hover", at(4, 4));
+    let hover = editor.request("textDocument/hover", &at(4, 4));
     let text = hover["contents"]["value"].as_str().unwrap();
     assert_eq!(text, "**length** `integer` required\n\nIts length in metres.\n\n- minimum: `1`");
-    let fields = editor.request("textDocument/completion", at(5, 2));
+    let fields = editor.request("textDocument/completion", &at(5, 2));
     let labels = |items: &Value| items.as_array().unwrap().iter().map(|item| item["label"].clone()).collect::<Vec<_>>();
     assert_eq!(labels(&fields), [json!("colour")]);
     editor.replace(&uri, (5, 2), (5, 2), "colour: ");
     editor.diagnostics(&uri);
-    let values = editor.request("textDocument/completion", at(5, 10));
+    let values = editor.request("textDocument/completion", &at(5, 10));
     assert_eq!(labels(&values), [json!("red"), json!("blue")]);
 }
 
 #[test]
 fn a_saved_definition_changes_the_diagnostics() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.open(&uri, KITE);
     assert_eq!(editor.diagnostics(&uri), [""; 0]);
     let crd = folder.path().join("crds/kites.yaml");
     std::fs::write(&crd, CRD.replace("minimum: 1", "minimum: 5")).unwrap();
     let saved = json!({"textDocument": {"uri": format!("file://{}", crd.display())}});
-    editor.notify("textDocument/didSave", saved);
+    editor.notify("textDocument/didSave", &saved);
     let found = editor.diagnostics(&uri);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].ends_with("should be greater than or equal to 5"), "{found:?}");
@@ -235,7 +235,7 @@ fn a_saved_definition_changes_the_diagnostics() {
 #[test]
 fn files_of_other_programs_have_no_diagnostics() {
     let (folder, uri) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
     for text in ["a: 1\nb: [2]\n", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", ""] {
         editor.open(&uri, text);
         assert_eq!(editor.diagnostics(&uri), [""; 0], "{text}");
@@ -249,20 +249,109 @@ fn files_of_other_programs_have_no_diagnostics() {
 fn the_clients_options_are_used() {
     let (folder, uri) = workspace();
     let options = json!({"searchWorkspace": false});
-    let mut editor = Editor::start(folder.path(), options);
+    let mut editor = Editor::start(folder.path(), &options);
     editor.open(&uri, KITE);
     let found = editor.diagnostics(&uri);
     assert!(found[0].contains(" 3 "), "without its CRD the answer is unknown: {found:?}");
     let settings = json!({"settings": {"searchWorkspace": false, "crds": ["crds"]}});
-    editor.notify("workspace/didChangeConfiguration", settings);
+    editor.notify("workspace/didChangeConfiguration", &settings);
     assert_eq!(editor.diagnostics(&uri), [""; 0]);
 }
 
 #[test]
 fn the_server_ends_when_asked() {
     let (folder, _) = workspace();
-    let mut editor = Editor::start(folder.path(), Value::Null);
-    editor.request("shutdown", Value::Null);
-    editor.notify("exit", Value::Null);
+    let mut editor = Editor::start(folder.path(), &Value::Null);
+    editor.request("shutdown", &Value::Null);
+    editor.notify("exit", &Value::Null);
     assert_eq!(editor.server.wait().unwrap().code(), Some(0));
+}
+
+/// What `validate` prints for a text: line, character and message of every finding.
+fn validated(folder: &Path, text: &str) -> Vec<String> {
+    let file = folder.join("kite.yaml");
+    std::fs::write(&file, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(["validate", "--offline", "-o", "json", "--skip-non-objects", "--crds"])
+        .arg(folder.join("crds"))
+        .arg(&file)
+        .env("KUBECONFIG", "/nonexistent")
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut found = Vec::new();
+    for item in report["items"].as_array().unwrap() {
+        let show = |problem: &Value, message: &str| {
+            let help = problem["help"].as_str().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+            let location_line = problem["location"]["line"].as_u64().unwrap_or(1).max(1) as usize;
+            let column = problem["location"]["column"].as_u64().unwrap_or(1).max(1) as usize;
+            // An error at the end of the input may be on the line after the last one.
+            let line = location_line.min(text.split('\n').count());
+            let before: String = text.split('\n').nth(line - 1).unwrap().chars().take(column - 1).collect();
+            let character = if location_line > line {
+                text.rsplit('\n').next().unwrap().encode_utf16().count()
+            } else {
+                before.encode_utf16().count()
+            };
+            format!("{}:{character} {message}{help}", line - 1)
+        };
+        for name in ["errors", "hiddenErrors", "warnings"] {
+            let problems = item[name].as_array().into_iter().flatten();
+            found.extend(problems.map(|problem| show(problem, problem["message"].as_str().unwrap())));
+        }
+        if item["verdict"] == "cannotTell" {
+            found.push(show(item, item["reason"].as_str().unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Random edits: after each one the diagnostics are the findings of `validate` for the text that the client has.
+#[test]
+fn diagnostics_are_the_findings_of_validate() {
+    const PIECES: &[&str] = &[
+        "", "", "x", "0", "13", ": ", "\n", "  ", "- ", "😀", "\"", "red", "length", "null", "{", "}", "#", "é",
+        "\n---\n",
+    ];
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), &Value::Null);
+    let mut text = KITE.to_owned();
+    editor.open(&uri, &text);
+    editor.diagnostics(&uri);
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for edit in 0..60 {
+        if edit % 12 == 0 {
+            text = format!("{KITE}---\n{KITE}").replace("name: red", &format!("name: k{edit}"));
+            editor.replace(&uri, (0, 0), (9999, 0), &text);
+            editor.diagnostics(&uri);
+        }
+        let boundaries: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let start = random(boundaries.len());
+        let end = (start + random(4)).min(boundaries.len() - 1);
+        let (start, end) = (boundaries[start], boundaries[end]);
+        let position = |offset: usize| {
+            let before = &text[..offset];
+            let line = before.rsplit('\n').next().unwrap();
+            (before.matches('\n').count() as u64, line.encode_utf16().count() as u64)
+        };
+        let (from, to) = (position(start), position(end));
+        let piece = PIECES[random(PIECES.len())];
+        editor.replace(&uri, from, to, piece);
+        text.replace_range(start..end, piece);
+        let mut shown: Vec<String> = editor
+            .diagnostics(&uri)
+            .iter()
+            .map(|found| {
+                let (range, rest) = found.split_once(' ').unwrap();
+                format!("{} {}", range.split_once('-').unwrap().0, rest.split_once(' ').unwrap().1)
+            })
+            .collect();
+        shown.sort();
+        assert_eq!(shown, validated(folder.path(), &text), "after edit {edit}:\n{text}");
+    }
 }

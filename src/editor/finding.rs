@@ -78,12 +78,8 @@ fn range(spot: Option<&Spot>, item: &Item, text: &Text) -> Range<usize> {
     let spot = spot.unwrap_or(&item.spot);
     let start = text.offset_of(spot.line, spot.column);
     let part = spot.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
-    let length = match part {
-        Some(part) => part.trim_end().len(),
-        None => {
-            let rest = text.content().get(start..).unwrap_or_default();
-            rest.find(['\n', '\r']).unwrap_or(rest.len())
-        }
-    };
+    let rest = text.content().get(start..).unwrap_or_default();
+    let rest_of_line = rest.find(['\n', '\r']).unwrap_or(rest.len());
+    let length = part.map_or(rest_of_line, |part| part.trim_end().len());
     start..(start + length).min(text.content().len())
 }

@@ -16,16 +16,10 @@ fn decoded(text: &str) -> String {
     let mut rest = text.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
         let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
+        let escaped = digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let length = if escaped.is_some() { 2 } else { 0 };
+        bytes.push(escaped.unwrap_or(*byte));
+        rest = after.get(length..).unwrap_or_default();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

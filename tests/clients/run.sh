@@ -47,6 +47,11 @@ if command -v python3 >/dev/null; then
 else
     echo "skipped: there is no python3"
 fi
+if command -v npm >/dev/null && [[ $target != http* ]]; then
+    mkdir -p "$work/lsp" && cp "$here"/lsp/* "$work/lsp" && (cd "$work/lsp" && npm install --silent && node session.mjs "$target") || failed=1
+else
+    echo "skipped: there is no npm"
+fi
 if command -v cargo >/dev/null; then
     if CARGO_TARGET_DIR=$work/rust cargo build -q --manifest-path "$here/rust/Cargo.toml"; then client "kube-rs" "$work/rust/debug/crdx-client-kube"; else failed=1; fi
 else

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""How long the language server takes to answer an edit: a file of 1,000 lines, and a CRD of 1.5 MB in the workspace.
+
+usage: benches/lsp.py BINARY [EDITS]
+"""
+import json, os, subprocess, sys, tempfile, time
+
+binary = os.path.abspath(sys.argv[1])
+edits = int(sys.argv[2]) if len(sys.argv) > 2 else 500
+LINES = 1000
+
+
+def definition():
+    """A CRD of about 1.5 MB: many documented fields beside those of the file, and some rules."""
+    fields = {f"field{n}": {"type": "string", "maxLength": 100, "description": "A field that is not used. " * 8} for n in range(5200)}
+    items = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "maxLength": 64}, "port": {"type": "integer", "minimum": 1, "maximum": 65535}},
+             "x-kubernetes-validations": [{"rule": "self.port != 22 || self.name == 'ssh'"}]}
+    spec = {"type": "object", "properties": {**fields, "items": {"type": "array", "maxItems": 1000, "items": items}},
+            "x-kubernetes-validations": [{"rule": "!has(self.items) || self.items.all(i, i.name.size() > 0)"}]}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}
+    names = {"plural": "larges", "singular": "large", "kind": "Large", "listKind": "LargeList"}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "larges.bench.example.com"},
+            "spec": {"group": "bench.example.com", "scope": "Namespaced", "names": names, "versions": [version]}}
+
+
+class Server:
+    def __init__(self, folder):
+        self.process = subprocess.Popen([binary, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        root = {"uri": f"file://{folder}", "name": "w"}
+        self.send({"id": 1, "method": "initialize", "params": {"processId": None, "capabilities": {}, "workspaceFolders": [root]}})
+        while self.receive().get("id") != 1:
+            pass
+        self.send({"method": "initialized", "params": {}})
+
+    def send(self, message):
+        text = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(text) + text)
+        self.process.stdin.flush()
+
+    def receive(self):
+        length = 0
+        while (line := self.process.stdout.readline().strip()):
+            if line.startswith(b"Content-Length: "):
+                length = int(line[16:])
+        return json.loads(self.process.stdout.read(length))
+
+    def diagnostics(self):
+        while True:
+            message = self.receive()
+            if message.get("method") == "textDocument/publishDiagnostics":
+                return message["params"]["diagnostics"]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    crd = json.dumps(definition())
+    with open(f"{folder}/crd.json", "w") as file:
+        file.write(crd)
+    head = "apiVersion: bench.example.com/v1\nkind: Large\nmetadata: {name: a}\nspec:\n  items:\n"
+    count = (LINES - head.count("\n")) // 2
+    text = head + "".join(f"  - name: item{n}\n    port: {n + 1000}\n" for n in range(count))
+    uri = f"file://{folder}/large.yaml"
+    server = Server(folder)
+    start = time.perf_counter()
+    server.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "languageId": "yaml", "version": 0, "text": text}}})
+    assert server.diagnostics() == []
+    opened = time.perf_counter() - start
+    times = []
+    for edit in range(edits):
+        # The first digit of a port becomes 0 and 1 in turns: an invalid value, then a valid one.
+        line = head.count("\n") + 2 * (edit // 2 * 7 % count) + 1
+        at = {"start": {"line": line, "character": 10}, "end": {"line": line, "character": 14}}
+        change = {"range": at, "text": "0000" if edit % 2 == 0 else "1234"}
+        start = time.perf_counter()
+        server.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri, "version": edit + 1}, "contentChanges": [change]}})
+        found = server.diagnostics()
+        times.append(time.perf_counter() - start)
+        assert len(found) == (1 if edit % 2 == 0 else 0), found
+    times.sort()
+    memory = next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("VmHWM"))
+    server.process.kill()
+    print(f"CRD {len(crd) / 1e6:.2f} MB, file {text.count(chr(10))} lines, {edits} edits")
+    print(f"open {opened * 1000:.1f} ms; edit median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms; peak memory {int(memory) / 1024:.0f} MiB")
