@@ -63,7 +63,7 @@ pub struct Plan {
     pub kustomizations: Vec<PathBuf>,
     /// How files and directories are read.
     pub options: input::Options,
-    /// What is asked of admission policies.
+    /// The options of admission policies.
     pub policies: admission::Options,
     /// Kinds that are skipped.
     pub skip: Vec<KindPattern>,

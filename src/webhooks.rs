@@ -8,7 +8,7 @@
 //! matching     whether a webhook is called for a request
 //! review       AdmissionReview: what is sent and what the answer means
 //! conversion   ConversionReview: the same for conversion webhooks
-//! call         a call of a webhook and what came of it
+//! call         a call of a webhook and its result
 //! ```
 
 pub mod call;

@@ -77,7 +77,7 @@ fn after_help() -> String {
     after_help = after_help()
 )]
 pub struct Args {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
     /// When to colour human-readable output; `auto` colours on a terminal unless `NO_COLOR` is set
@@ -90,7 +90,7 @@ pub struct Args {
         help_heading = "Output"
     )]
     pub color: Color,
-    /// How much to log to standard error; from 6 each request to a cluster, as with kubectl
+    /// The log level on standard error; from 6 on, each request to a cluster is logged, as with kubectl
     #[arg(long = "v", short = 'v', global = true, value_name = "LEVEL", default_value_t = 0, require_equals = true)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub verbosity: u8,

@@ -16,7 +16,7 @@ const FILES: u8 = 0;
 const UNFINISHED: u8 = 2 | NO_FILES;
 /// No file names.
 const NO_FILES: u8 = 4;
-/// How long to wait for a cluster.
+/// The time to wait for a cluster.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The most names that are offered.
 const MOST_NAMES: usize = 500;

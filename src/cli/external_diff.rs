@@ -29,7 +29,7 @@ impl ExternalDiff {
     pub fn add(&self, name: &str, before: &str, after: &str) -> io::Result<()> {
         let name = name.replace(['/', '\\'], "_");
         let live = self.live.path().join(&name);
-        // Of several inputs with one name, the first has the original object.
+        // If several inputs have one name, the first has the original object.
         if !live.exists() {
             fs::write(live, before)?;
         }

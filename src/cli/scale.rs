@@ -79,11 +79,11 @@ struct Change {
     object: Value,
     /// The Scale and object after scaling, or the server's refusal.
     after: Result<(Value, Value), Box<Response>>,
-    /// What policies found, until it is reported.
+    /// The findings of policies, until they are reported.
     findings: Option<Box<Findings>>,
-    /// What policies do.
+    /// The effects of policies.
     admission: Option<Box<item_report::admission::Admission>>,
-    /// Why the outcome is not known, and what can be done about it.
+    /// Why the outcome is unknown, and a suggestion.
     unknown: Option<Error>,
 }
 
@@ -231,7 +231,7 @@ impl Change {
         }
     }
 
-    /// Why the server would refuse the request.
+    /// Why the server would reject the request.
     fn refusal(&self) -> Option<Failure> {
         if self.unknown.is_some() {
             return None;

@@ -140,7 +140,7 @@ impl Source {
     }
 }
 
-/// Why a namespace is not there; kubectl says that, rather than that an object is not in it.
+/// Why a namespace does not exist; kubectl reports this instead of a missing object.
 fn missing(connection: &Connection, namespace: &str) -> Option<Error> {
     let asked = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
     let error = connection.object(&Resource::namespaces().object_path(None, asked)).err()?;
@@ -183,7 +183,7 @@ impl Iterator for Listing<'_> {
     }
 }
 
-/// What the CRD of a resource is called.
+/// The name of the CRD of a resource.
 pub fn definition_name(resource: &Resource) -> String {
     format!("{}.{}", resource.plural, resource.group)
 }
@@ -211,7 +211,7 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
     items
 }
 
-/// What kubectl makes of a 404 that is no `Status`: the path itself is unknown to the server.
+/// kubectl's message for a 404 that is not a `Status`: the server does not know the path itself.
 fn unserved(mut error: Error, asked: &str) -> Error {
     if error.code == Some(404) && error.status.is_none() {
         let message = format!("the server could not find the requested resource{asked}");

@@ -11,7 +11,7 @@ pub type Writer = dyn Write + Send;
 
 /// A stream and whether it shows colours.
 pub struct Stream {
-    /// Where to write.
+    /// The stream.
     pub write: Box<Writer>,
     /// Whether colours may be written.
     pub color: bool,
@@ -34,7 +34,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// How tables are shown on it.
+    /// The options for tables on it.
     pub fn look(&self) -> Look {
         Look { color: self.color, width: self.width }
     }

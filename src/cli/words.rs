@@ -4,7 +4,7 @@
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
 
-/// The words with flags behind the command; unchanged if no word names a command.
+/// The words with flags after the command; unchanged if no word names a command.
 pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
     let mut flags = Vec::new();

@@ -9,11 +9,11 @@ use crate::value::Value;
 pub struct Simulated {
     /// The release.
     pub release: Release,
-    /// What a user should know about the choice.
+    /// A note for the user about the choice.
     pub note: Option<String>,
 }
 
-/// The release to simulate for the cluster behind `connection`; the newest one if the cluster does not say its version.
+/// The release to simulate for the cluster of `connection`; the newest one if the cluster does not report its version.
 pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
     let version = connection.and_then(|connection| connection.get("/version", JSON));
     let unread = |why: &str| Simulated {

@@ -23,10 +23,10 @@ pub struct Rejection {
     pub errors: ErrorList,
 }
 
-/// How objects are sent: nothing is stored, and unknown fields are errors.
+/// The options of requests: nothing is stored, and unknown fields are errors.
 const STRICT_DRY_RUN: &str = "dryRun=All&fieldValidation=Strict";
 
-/// An update: what is sent, the object that it replaces, and the answer.
+/// An update: the object that is sent, the object that it replaces, and the answer.
 pub type Update = (Value, Arc<Value>, Result<Arc<Value>, Rejection>);
 
 /// A server with one CRD, and the version of it whose objects are checked.
@@ -80,7 +80,7 @@ impl Checker {
         })
     }
 
-    /// Why the server rejects the create of an object; `None` if it accepts it. Unknown fields are not accepted.
+    /// Why the server rejects the create of an object; `None` if it accepts it. Unknown fields are rejected.
     pub fn create(&self, object: &Value) -> Option<Rejection> {
         self.send(object).err()
     }

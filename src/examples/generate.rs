@@ -4,7 +4,7 @@ use super::strings;
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Map, Value, object as json_object};
 
-/// The most values of one object; behind it, only required fields are generated.
+/// The most values of one object; beyond it, only required fields are generated.
 const MOST_VALUES: usize = 20_000;
 /// The most items or members of one list or map.
 const MOST_ITEMS: usize = 64;

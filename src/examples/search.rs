@@ -12,7 +12,8 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 const BUDGET: usize = 600;
 /// The most changes of one object.
 const MOST_CHANGES: usize = 400;
-/// The weight of an error of the schema beside one of a rule: the server runs no rules before it is gone.
+/// The weight of an error of the schema relative to one of a rule: the server runs no rules while there are schema
+/// errors.
 const SCHEMA_ERROR: usize = 1000;
 
 /// An object that was checked.
@@ -31,7 +32,7 @@ pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
     seen.insert(json::to_string(&start));
     let score = score_of(checker, &start, &rejection);
     let mut checked = vec![Checked { object: start, rejection, score, changes: None }];
-    // Of two equally good objects, the earlier comes first.
+    // Of two equally good objects, the earlier one comes first.
     let mut queue = BinaryHeap::from([Reverse((score, 0))]);
     let mut spent = 1;
     while let Some(Reverse((_, index))) = queue.pop() {

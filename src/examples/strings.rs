@@ -52,7 +52,7 @@ pub const COMMON: &[&str] = &[
 /// The longest text that is generated.
 const LONGEST: usize = 4096;
 
-/// `text` with a number behind it, from the second on.
+/// `text` followed by a number, from the second one on.
 pub fn numbered(text: &str, number: usize) -> String {
     if number == 0 { text.to_owned() } else { format!("{text}{}", number + 1) }
 }

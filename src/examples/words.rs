@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The largest size of a list or text that is tried because a rule names it.
 const LONGEST: i64 = 130;
 
-/// What the rules of a node name.
+/// The fields and literals in the rules of a node.
 #[derive(Default)]
 pub struct Words {
     /// The fields that they select, and their variables.

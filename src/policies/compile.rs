@@ -22,7 +22,7 @@ pub struct Expression {
     pub program: Result<Program, String>,
     /// The variables that its environment declares.
     pub declarations: Declarations,
-    /// What it reads that may not be known; nothing if it does not compile.
+    /// The unknown inputs that it may read; none if it does not compile.
     pub dependencies: Dependencies,
 }
 

@@ -1,8 +1,8 @@
-//! What an expression reads that a simulation may not know, found in its checked tree.
+//! The inputs of an expression that a simulation may not know, found in its checked syntax tree.
 
 use crate::cel::ast::{CheckedAst, Expr, ExprKind, Reference};
 
-/// What an expression reads that a simulation may not know.
+/// The inputs of an expression that a simulation may not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// `request.userInfo`
@@ -54,7 +54,7 @@ impl Dependencies {
                     return;
                 }
                 Some("variables") => {
-                    // Of variables with the same name the last one counts; here all of them do.
+                    // Of variables with the same name, the server uses the last one; here all of them count.
                     let named = variables.iter().filter(|(name, _)| name == field);
                     *self = named.fold(*self, |all, (_, of)| all.or(*of));
                     return;

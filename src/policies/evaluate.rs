@@ -157,7 +157,7 @@ impl<'a> Activation<'a> {
 
 impl<'a> Fields<'a> for Activation<'a> {
     fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
-        // Of several variables with one name, the last one wins.
+        // If several variables have one name, the last one is used.
         let index = self.variables.iter().rposition(|variable| variable.name == name)?;
         let variable = self.variables.get(index)?;
         let set = |computed: Computed<'a>| {
@@ -190,7 +190,7 @@ fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
 pub enum Undecided {
     /// Conditions failed: the server's words.
     Failed(String),
-    /// A condition depends on what is not known, and none that does not is false.
+    /// A condition depends on an unknown input, and no other condition is false.
     Unknown(Dependency),
 }
 

@@ -1,4 +1,4 @@
-//! What policies do with a request besides admitting or refusing it.
+//! The effects of policies on a request besides admission or refusal.
 
 use super::denial::Origin;
 use super::knowledge::{Doubt, Missing, Part};
@@ -7,7 +7,7 @@ use super::source::Hook;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// What policies do with a request besides admitting or refusing it.
+/// The effects of policies on a request besides admission or refusal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// The policies that changed the object, in their order.
@@ -20,7 +20,7 @@ pub struct Findings {
     pub audits: Vec<Origin>,
     /// Audit annotations by key (`policy/key`).
     pub annotations: BTreeMap<String, Vec<String>>,
-    /// What was not evaluated, because something is not known.
+    /// Parts that were not evaluated, because an input is unknown.
     pub doubts: Vec<Doubt>,
     /// The webhooks that would be called, or may be.
     pub webhooks: Vec<Interception>,
@@ -35,7 +35,7 @@ pub struct Interception {
     pub configuration: String,
     /// Its name.
     pub webhook: String,
-    /// What is not known and decides whether it is called; `None` if it is called.
+    /// The unknown input that decides whether it is called; `None` if it is called.
     pub missing: Option<Missing>,
 }
 
@@ -53,7 +53,8 @@ pub struct Change {
 }
 
 impl Findings {
-    /// Adds a doubt, once. Without a binding it is about the policy with any binding.
+    /// Adds a part that was not evaluated, unless it was added before. Without a binding it applies to the policy with
+    /// any binding.
     pub(super) fn doubt(
         &mut self,
         family: Family,
@@ -81,7 +82,7 @@ impl Findings {
         }
     }
 
-    /// Adds those of another plugin.
+    /// Adds the findings of another plugin.
     pub fn append(&mut self, other: Self) {
         let Self { changes, denials, warnings, audits, annotations, doubts, webhooks } = other;
         self.changes.extend(changes);

@@ -1,4 +1,5 @@
-//! What a simulation does not know of a cluster: parts of policies that depend on it are reported instead of evaluated.
+//! The parts of a cluster that a simulation does not know. Parts of policies that depend on them are reported instead
+//! of evaluated.
 
 use super::dependencies::{Dependencies, Dependency};
 use super::model::Family;
@@ -6,12 +7,12 @@ use super::request::Kind;
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock};
 
-/// What a caller knows of a cluster. By default everything: the objects that the server stores are all there are.
+/// The caller's knowledge of a cluster. By default it is complete: the server stores all objects that exist.
 #[derive(Debug, Default)]
 pub struct Knowledge {
-    /// What of a request is not known.
+    /// The unknown properties of a request.
     pub unknown: Dependencies,
-    /// What was read of the cluster; `None` where the server stores everything.
+    /// The objects that were read from the cluster; `None` if the server stores all of them.
     pub read: Option<RwLock<Read>>,
 }
 
@@ -65,12 +66,12 @@ impl Knowledge {
     }
 }
 
-/// What is not known.
+/// An unknown input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
-    /// Who sends the request.
+    /// The user that sends the request.
     User,
-    /// What `authorizer` answers.
+    /// The answers of `authorizer`.
     Authorizer,
     /// A Namespace object.
     Namespace {
@@ -93,7 +94,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What is missing for a request in `namespace`.
+    /// The missing objects for a request in `namespace`.
     pub fn of(dependency: Dependency, namespace: &str) -> Self {
         match dependency {
             Dependency::User => Self::User,
@@ -127,17 +128,17 @@ pub struct Doubt {
     pub family: Family,
     /// The policy.
     pub policy: String,
-    /// The binding; empty where the policy itself is in doubt.
+    /// The binding; empty if this concerns the policy with every binding.
     pub binding: String,
     /// The part.
     pub part: Part,
-    /// What is not known.
+    /// The unknown input.
     pub missing: Missing,
     /// Whether the part could change or refuse the object; a message or a binding that only warns could not.
     pub decides: bool,
 }
 
-/// Why something about a policy cannot be worked out.
+/// Why a part of a policy cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The server's words.

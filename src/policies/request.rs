@@ -224,7 +224,7 @@ pub trait Cluster {
     /// The authorizer.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
 
-    /// What is not known; of namespaces [`Cluster::knows_namespace`] says it for each.
+    /// The unknown inputs, except Namespaces: see [`Cluster::knows_namespace`].
     fn unknown(&self) -> Dependencies {
         Dependencies::default()
     }

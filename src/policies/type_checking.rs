@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 pub struct ExpressionWarning {
     /// The expression: `spec.validations[0].expression`.
     pub field_ref: String,
-    /// What is wrong for which type.
+    /// An error, and the type for which it occurs.
     pub results: Vec<(Kind, Issues)>,
 }
 

@@ -102,7 +102,7 @@ struct Dispatch<'d> {
 }
 
 impl Dispatch<'_> {
-    /// What keeps a policy or binding from being evaluated: a configuration error, or something that is not known.
+    /// Why a policy or binding cannot be evaluated: a configuration error, or an unknown input.
     fn trouble(&mut self, hook: &Hook, binding: Option<&Binding>, trouble: Trouble) {
         match trouble {
             Trouble::Error(why) => self.configuration_error(&hook.policy, binding, &why),
@@ -286,7 +286,7 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
     found.map(Some).ok_or_else(|| Refused::NamespaceNotFound(request.namespace.to_owned()))
 }
 
-/// What is not known of the inputs of a request.
+/// The unknown inputs of a request.
 pub fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
     let namespace = !request.namespace.is_empty() && !cluster.knows_namespace(request.namespace);
     Dependencies { namespace, ..cluster.unknown() }

@@ -1,4 +1,4 @@
-//! What the server refuses of policies and bindings themselves
+//! Validates policies and bindings as the server does
 //! (`kubernetes/pkg/apis/admissionregistration/validation/validation.go`).
 //!
 //! ```text
@@ -65,7 +65,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
     errors
 }
 
-/// The warning that comes with a policy or binding that is accepted.
+/// The warning for a policy or binding that is accepted.
 pub fn warning(object: &Value, old: Option<&Value>, release: Release) -> Option<String> {
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
     let warns = release.since(V1_36) && (old.is_some() || !release.since(V1_37));

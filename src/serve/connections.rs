@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long to wait for a request and its headers.
+/// The time limit for a request and its headers.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The most connections, if the limit of open files allows them.
 const MOST: u64 = 32_768;

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How many bytes of a header line are kept: enough for the headers that decide the framing.
+/// The bytes of a header line that are kept: enough for the headers that decide the framing.
 const KEPT: usize = 128;
 
 /// A connection whose request targets are escaped as they are read.
@@ -73,7 +73,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Escaping<S> {
     }
 }
 
-/// What the next byte belongs to.
+/// The part of the message that the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// The method of a request line, or empty lines before it.
@@ -154,7 +154,7 @@ impl Framing {
     fn advance(&mut self, byte: u8) {
         match (self.part, byte) {
             (Part::Method, b' ') => {
-                // What follows a CONNECT is not HTTP.
+                // The bytes after a CONNECT are not HTTP.
                 self.part = if self.line == b"CONNECT" { Part::Unknown } else { Part::Target };
                 self.line.clear();
             }

@@ -24,11 +24,11 @@ use tokio::time::Instant;
 /// A response to be sent.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// How long a body may take to arrive, like any request to the real server (`--request-timeout`).
+/// The time limit for a body, as for any request to the real server (`--request-timeout`).
 const PATIENCE: Duration = Duration::from_mins(1);
 /// A body longer than this needs a permit, because only a few may be in memory at the same time.
 const SMALL: usize = 64 << 10;
-/// How much of a body that is too long is still read from the client.
+/// The part of an oversized body that is still read from the client.
 const DROPPED: usize = 16 << 20;
 /// The most long bodies in memory at the same time; this bounds the memory that requests can use.
 const READING: usize = 128;
@@ -120,7 +120,7 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
     Some(write(server::Response::timeout()))
 }
 
-/// What became of an attempt to handle a request.
+/// The result of an attempt to handle a request.
 enum Handled {
     Answer(Answer),
     Pending(Vec<Call>),

@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
 
-/// How long a watch lasts if its client gave no timeout.
+/// The duration of a watch if its client gave no timeout.
 const TIMEOUT: Duration = Duration::from_mins(45);
-/// How often a watch sends a bookmark.
+/// The interval of bookmarks.
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
 /// The body of a watch response.

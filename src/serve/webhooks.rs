@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 const MOST: usize = 16 << 20;
 /// The most calls that a request makes at the same time.
 const AT_ONCE: usize = 32;
-/// How often a request is repeated: more often only where objects or answers change all the time.
+/// The most repetitions of a request. More are needed only if objects or answers change continuously.
 pub(super) const MOST_ATTEMPTS: usize = 200;
 
 /// The webhooks that a server can reach.
@@ -33,7 +33,7 @@ pub struct Webhooks {
     services: BTreeMap<(String, String), Service>,
 }
 
-/// Where a service of the cluster is.
+/// The addresses of services of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     secure: bool,
@@ -62,13 +62,13 @@ impl Service {
     }
 }
 
-/// How a webhook is reached.
+/// The address of a webhook.
 struct Route {
     secure: bool,
-    /// Whom the connection goes to.
+    /// The host and port to connect to.
     host: String,
     port: u16,
-    /// Whom the certificate must name.
+    /// The host name that the certificate must have.
     server_name: String,
     /// `Host`
     authority: String,

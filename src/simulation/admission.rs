@@ -38,16 +38,16 @@ use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is asked of policies.
+/// The options of admission policies.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Files and directories with policies, bindings, params, Namespaces and RBAC objects.
     pub paths: Vec<String>,
     /// Whether the cluster's policies are left out.
     pub skips_cluster: bool,
-    /// Who sends the requests.
+    /// The user that sends the requests.
     pub user: Option<UserInfo>,
-    /// What answers `authorizer`, instead of RBAC objects.
+    /// The authorizer, instead of RBAC objects.
     pub authorizer: Option<Rules>,
     /// Whether a policy that depends on an unknown user leaves the verdict open.
     pub strict: bool,
@@ -89,12 +89,12 @@ pub struct Admission {
     knowledge: Arc<Knowledge>,
     user: Option<UserInfo>,
     strict: bool,
-    /// Where policies are, by family and name.
+    /// The source locations of policies, by family and name.
     places: BTreeMap<(Family, String), Spot>,
     live: Option<LiveObjects>,
 }
 
-/// What answers `authorizer`.
+/// The authorizer.
 #[derive(Debug)]
 enum Authority {
     Rules(Rules),
@@ -114,9 +114,9 @@ impl Authorizer for Authority {
     }
 }
 
-/// What reading the policies of a run needs.
+/// The inputs from which the policies of a run are read.
 pub struct Reading<'a> {
-    /// What is asked for.
+    /// The options.
     pub options: &'a Options,
     /// How files are read.
     pub input: crate::input::Options,
@@ -163,7 +163,7 @@ impl Admission {
         })
     }
 
-    /// The server with policies, none of which is stored yet.
+    /// The server with the admission plugins, without any policy.
     pub fn equip(&self, server: Server, now: Timestamp) -> Server {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
         let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now).with_policy_validation();
@@ -318,7 +318,7 @@ impl Admission {
     }
 }
 
-/// What answers `authorizer`, and whether its answers are those of the cluster.
+/// The authorizer, and whether its answers are the cluster's.
 fn authority(options: &Options, rbac: Rbac) -> (Authority, bool) {
     if let Some(rules) = &options.authorizer {
         let known = options.user.is_some() || !rules.read_user();

@@ -28,7 +28,7 @@ pub struct Route {
     pub definition: Arc<Value>,
 }
 
-/// How a CRD is created that the cluster is taken to have.
+/// The request for a CRD that is assumed to exist in the cluster.
 const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
 
 /// The name of the resource of CRDs.
@@ -82,7 +82,7 @@ impl Definitions {
     }
 
     /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists.
-    /// Without a way the cluster is taken to have it already, so no policy is evaluated.
+    /// Without a request kind the CRD is assumed to exist in the cluster, so no policy is evaluated.
     pub fn install(
         &mut self,
         server: &Server,

@@ -1,4 +1,4 @@
-//! What an object calls itself, and where its fields are in its text.
+//! The identity of an object, and the source locations of its fields.
 
 use crate::output::excerpt::Spot;
 use crate::output::report::Identity;
@@ -6,9 +6,9 @@ use crate::value::Value;
 
 /// Finds the place of a field in the text an object was read from.
 pub trait Places {
-    /// Where the object begins.
+    /// The location of the object.
     fn start(&self) -> Spot;
-    /// Where the field at `path` (as the server prints it), or the nearest one above it, is written.
+    /// The location of the field at `path` (as the server prints it), or of its nearest existing ancestor.
     fn field(&self, path: &str) -> Spot;
     /// As [`Places::field`], but its name rather than its value.
     fn name(&self, path: &str) -> Spot;
@@ -18,7 +18,7 @@ pub trait Places {
     }
 }
 
-/// What the object calls itself.
+/// The identity of an object.
 pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {

@@ -72,7 +72,7 @@ impl SeenKinds {
         (self.decoded > 0).then_some(Note { kind: "builtinPolicies", message })
     }
 
-    /// What is to be said; `definitions` are those of each simulated release, and the cluster is asked only if it was asked
+    /// The notes; `definitions` are those of each simulated release. The cluster is contacted only if it was contacted
     /// for something before. `evaluated` says that the cluster's policies were evaluated.
     pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
         let mut converted = Vec::new();

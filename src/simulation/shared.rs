@@ -311,7 +311,7 @@ impl Known {
         item
     }
 
-    /// Creates a CRD of the input; without a way the cluster is taken to have it already.
+    /// Creates a CRD of the input; without a request kind it is assumed to exist in the cluster.
     pub fn install(
         &mut self,
         simulator: &Simulator,

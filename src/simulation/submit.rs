@@ -19,14 +19,14 @@ use crate::value::Value;
 use crate::value::group_version;
 use std::sync::Arc;
 
-/// What a request depends on besides its object.
+/// The context of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulationContext<'a> {
     /// The server.
     pub server: &'a Server,
     /// The options of requests.
     pub request_options: RequestOptions,
-    /// Where a stored object waits for later inputs with the same name.
+    /// Stores the resulting objects for later inputs with the same name.
     pub temp_store: &'a TempStore,
     /// The request to send, and the existing objects.
     pub updates: &'a Updates,

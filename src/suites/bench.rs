@@ -21,7 +21,7 @@ const GENERATE_NAME: &str = "test-";
 const APPLIER: &str = "kubectl";
 const CREATOR: &str = "kubectl-create";
 
-/// What a server is started with.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The release.
@@ -169,7 +169,7 @@ impl Bench {
         answered(self.server.handle(&request))
     }
 
-    /// Replaces the `spec` of the CRD, with a property beside the schema's own (`sentinel`), and tells nothing else.
+    /// Replaces the `spec` of the CRD and adds a property (`sentinel`) to its schema.
     fn redefine(&self, spec: &Value, sentinel: Option<&str>) -> Result<(), String> {
         let path = address::object(address::DEFINITIONS, &self.resource.name);
         let stored = self.send(Method::Get, &path, Value::Null).map_err(|rejected| rejected.message)?;

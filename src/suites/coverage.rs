@@ -71,7 +71,7 @@ pub struct Constraint {
     pub path: String,
     /// The keyword, as a path below the schema of the version (`properties.spec.required`).
     pub place: String,
-    /// What it is.
+    /// The kind of constraint.
     pub kind: Kind,
     /// The keyword and its value, or the message of a rule.
     pub text: String,
@@ -199,7 +199,7 @@ impl Coverage {
         violated.into_iter().collect()
     }
 
-    /// How many constraints are covered, of all.
+    /// The number of covered constraints, and of all.
     pub fn covered(&self) -> (usize, usize) {
         (self.constraints.iter().filter(|one| one.is_covered()).count(), self.constraints.len())
     }

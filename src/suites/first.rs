@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct FirstSuite {
     /// The text of its file.
     pub text: String,
-    /// How many constraints have a near miss.
+    /// The number of constraints with a near miss.
     pub covered: usize,
     /// The constraints without one, as `path: text`.
     pub uncovered: Vec<String>,

@@ -1,4 +1,4 @@
-//! How a case ends.
+//! The outcome of a case.
 
 use crate::field::ErrorList;
 use crate::value::Value;
@@ -25,7 +25,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What the request does, as in `the server rejected …`.
+    /// The subject of a message: `the server rejected …`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Initial => "the create of `initial`",
@@ -38,7 +38,7 @@ impl Step {
         }
     }
 
-    /// The field of the case that holds what is sent.
+    /// The field of the case with the object of the request.
     pub fn field(self) -> &'static str {
         match self {
             Self::Initial | Self::InitialStatus | Self::Restored | Self::Delete => "initial",
@@ -53,7 +53,7 @@ impl Step {
 pub struct Write {
     /// The request.
     pub step: Step,
-    /// What was sent.
+    /// The object that was sent.
     pub sent: Value,
     /// The object that the request replaces.
     pub old: Option<Arc<Value>>,
@@ -85,7 +85,7 @@ pub enum Failure {
     OtherError {
         /// The request.
         step: Step,
-        /// What the message was expected to contain.
+        /// The expected part of the message.
         expected: String,
         /// The message.
         message: String,
@@ -96,7 +96,7 @@ pub enum Failure {
     Differs {
         /// `expected`
         expected: Value,
-        /// What is stored; null if the object is gone.
+        /// The stored object; null if it was deleted.
         stored: Value,
     },
     /// The warnings are others.
@@ -138,7 +138,7 @@ impl Failure {
         }
     }
 
-    /// What the server answered, if the answer was a rejection.
+    /// The server's answer, if it was a rejection.
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Rejected(_, message) | Self::OtherError { message, .. } => Some(message),
@@ -173,13 +173,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// How a case ends on one server.
+/// The result of a case on one server.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Why it fails; none if it passes.
+    /// The failure; `None` if it passes.
     pub failure: Option<Failure>,
     /// The writes of the object, in order.
     pub writes: Vec<Write>,
-    /// The object as it is stored at the end, if the case came that far.
+    /// The stored object at the end, if the case reached it.
     pub stored: Option<Value>,
 }

@@ -7,7 +7,7 @@ use crate::value::Value;
 /// The CRD with all operations applied.
 ///
 /// # Errors
-/// What is wrong with the first operation that does not apply.
+/// The error of the first operation that cannot be applied.
 pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
     let mut document = crd.clone();
     for (index, patch) in patches.iter().enumerate() {
@@ -35,7 +35,7 @@ pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
     Ok(document)
 }
 
-/// The paths that one path means: a segment `key=value` stands for each item of a list whose member `key` is `value`.
+/// The paths that match a pattern: a segment `key=value` matches each item of a list whose member `key` is `value`.
 fn expand(path: &str, document: &Value) -> Vec<String> {
     let mut paths = vec![String::new()];
     for segment in path.split('/').skip(1) {

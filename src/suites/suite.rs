@@ -41,7 +41,7 @@ pub struct Suite {
     positions: Cache,
 }
 
-/// What a case does to its object.
+/// The request of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `onCreate`: creates `initial`.
@@ -105,9 +105,9 @@ pub struct Case {
     pub name: String,
     /// Its path in the suite (`tests.onCreate[2]`); empty for a document.
     pub path: String,
-    /// Where it begins, if it is a document.
+    /// The line at which it begins, if it is a document.
     pub position: Option<Position>,
-    /// What it does.
+    /// Its request.
     pub action: Action,
     /// `initial`
     pub initial: Option<Source>,
@@ -161,7 +161,7 @@ impl Suite {
         }
     }
 
-    /// A suite that has no text of its own: documents of the folder `source`.
+    /// The documents of the folder `source` as a suite.
     pub fn of_documents(source: &str, text: &[u8], cases: Vec<Case>) -> Self {
         Self { name: source.to_owned(), cases, ..Self::empty(source, text) }
     }

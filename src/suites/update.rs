@@ -14,7 +14,7 @@ use std::fmt;
 /// The longest error that is expected as a whole.
 const LONGEST_ERROR: usize = 300;
 
-/// What a field of a case becomes.
+/// The new value of a field of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
     /// An object.
@@ -102,7 +102,7 @@ pub fn part_of_message(error: &FieldError) -> String {
     if is_short || error.detail.is_empty() { whole } else { error.detail.clone() }
 }
 
-/// The message behind the generated name of the object.
+/// The message after the generated name of the object.
 fn without_name(message: &str) -> String {
     let behind = message.split_once("\"test-").and_then(|(_, behind)| behind.split_once("\" "));
     behind.map_or(message, |(_, behind)| behind).to_owned()

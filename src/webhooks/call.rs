@@ -1,4 +1,4 @@
-//! A call of a webhook and what came of it, as client-go reports it (`rest/request.go`, `util/webhook/client.go`).
+//! A call of a webhook and its result, as client-go reports it (`rest/request.go`, `util/webhook/client.go`).
 
 use crate::crd::WebhookClientConfig;
 use crate::text;
@@ -14,7 +14,7 @@ const SHOWN: usize = 2048;
 /// A POST of JSON to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where the webhook is.
+    /// The address of the webhook.
     pub target: Arc<WebhookClientConfig>,
     /// How long the answer may take.
     pub timeout_seconds: u64,
@@ -24,7 +24,7 @@ pub struct Call {
     pub key: Arc<str>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A response.

@@ -17,7 +17,7 @@ pub const TIMEOUT_SECONDS: u64 = 30;
 /// The conversion webhook of a definition.
 #[derive(Clone, Debug)]
 pub struct Converter {
-    /// Where it is.
+    /// Its address.
     pub target: Arc<WebhookClientConfig>,
     versions: Vec<String>,
     release: Release,

@@ -7,7 +7,7 @@ use crate::value::base64::Encoding;
 use crate::value::{Map, Value, json, object, quote};
 
 const GROUP: &str = "admission.k8s.io";
-/// The versions of `AdmissionReview` that the server knows.
+/// The versions of `AdmissionReview` that the server supports.
 const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 /// The version of `AdmissionReview` to send: the first one that is known.

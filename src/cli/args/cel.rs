@@ -38,7 +38,7 @@ pub struct Cel {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// What to print: json (documented in docs/output.md) [default: text]
+    /// Output format: json (documented in docs/output.md) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

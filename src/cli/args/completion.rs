@@ -1,4 +1,4 @@
-//! The arguments of `kubectl crdx completion`, and of the command that shells call behind the scenes.
+//! The arguments of `kubectl crdx completion`, and of the hidden command that completion scripts run.
 
 use clap::Args as ClapArgs;
 use clap_complete::Shell;
@@ -21,7 +21,7 @@ pub struct Completion {
 /// `__complete`: what kubectl's plugin completion asks for.
 #[derive(Debug, ClapArgs)]
 pub struct Complete {
-    /// The words behind `kubectl crdx`, the last of them unfinished
+    /// The words after `kubectl crdx`; the last one is incomplete
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub words: Vec<String>,
 }

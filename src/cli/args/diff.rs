@@ -33,7 +33,7 @@ pub struct Diff {
     /// creationTimestamp and the last-applied annotation
     #[arg(long, help_heading = "Output")]
     pub show_bookkeeping: bool,
-    /// What to print: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
+    /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
     /// [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<DiffFormat>,

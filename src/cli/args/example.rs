@@ -30,7 +30,7 @@ pub struct Example {
     /// The simulated server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// What to print: yaml with descriptions as comments, or json; several objects are a List in json
+    /// Output format: yaml with descriptions as comments, or json; several objects are a List in json
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
     pub output: JsonOrYaml,
 }

@@ -24,7 +24,7 @@ pub struct Explain {
     /// Print the fields of fields
     #[arg(short = 'R', long)]
     pub recursive: bool,
-    /// How many levels of fields are printed with --recursive; 0 for all
+    /// The number of levels of fields that --recursive prints; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0, requires = "recursive")]
     pub max_depth: usize,
     /// The version to explain [default: the one that the server prefers]

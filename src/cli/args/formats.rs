@@ -1,4 +1,4 @@
-//! What is printed.
+//! Output formats.
 
 use clap::ValueEnum;
 

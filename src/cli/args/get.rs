@@ -59,7 +59,7 @@ pub struct Get {
     /// Show objects as they would be read with the CRDs in these files instead of the current ones
     #[arg(long = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
     pub tomorrow: Vec<String>,
-    /// How files are read.
+    /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,
     /// The version of the server.
@@ -100,7 +100,7 @@ impl Get {
         Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 
-    /// How many objects a page has; 0 when everything is asked for at once, as kubectl does to sort.
+    /// The number of objects per page; 0 for one request, which kubectl makes to sort.
     pub fn page(&self) -> usize {
         if self.order().is_some() { 0 } else { self.chunk_size }
     }

@@ -26,7 +26,7 @@ use clap::Args as ClapArgs;
 
 Exit codes: 0 accepted, 1 rejected, or objects of --old or --live break, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Lint {
-    /// Where the CRDs, admission policies and bindings are.
+    /// The CRDs, admission policies and bindings.
     #[command(flatten)]
     pub paths: Paths,
     /// The version of the server.
@@ -46,7 +46,7 @@ pub struct Lint {
     /// Print CRDs of v1beta1 as v1, and the changes that this makes on standard error
     #[arg(long)]
     pub convert: bool,
-    /// What to print: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif, junit,
+    /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif, junit,
     /// github (annotations) or tap [default: table, text with tables]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
     pub output: Option<LintFormat>,

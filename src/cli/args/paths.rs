@@ -4,7 +4,7 @@ use crate::input::{Ignore, Options};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
-/// What a command reads. Every command that reads objects or CRDs and has no other positional argument takes these.
+/// The inputs of a command. Every command that reads objects or CRDs and has no other positional argument has these.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Paths {
     /// Files or directories to read (YAML or JSON), `-` for standard input
@@ -16,12 +16,12 @@ pub struct Paths {
     /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
     #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
     pub kustomize: Vec<PathBuf>,
-    /// How they are read.
+    /// The options for reading them.
     #[command(flatten)]
     pub reading: Reading,
 }
 
-/// How files and directories are read, for every command that reads objects.
+/// The options for reading files and directories, for every command that reads objects.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Reading {
     /// Read the directories below the given ones, too
@@ -38,7 +38,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The options for the input; what is skipped is counted in all clones of them.
+    /// The options for the input; clones share the count of skipped documents.
     pub fn options(&self) -> Options {
         Options {
             recursive: self.recursive,

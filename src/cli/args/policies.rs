@@ -43,7 +43,7 @@ impl Policies {
         !lists || *no_policies || request_user.is_some() || authorizer.is_some() || *strict_policies
     }
 
-    /// What is asked for.
+    /// The options of admission policies.
     pub fn options(&self) -> admission::Options {
         let user = self.request_user.clone();
         admission::Options {

@@ -23,7 +23,7 @@ pub struct Rbac {
     /// The name of the role
     #[arg(long, value_name = "NAME", default_value = "crdx")]
     pub name: String,
-    /// What to print: json [default: yaml]
+    /// Output format: json [default: yaml]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

@@ -49,7 +49,7 @@ pub struct Rehearse {
     /// The new admission policies.
     #[command(flatten)]
     pub policies: Policies,
-    /// How files are read.
+    /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,
     /// The versions of the server.
@@ -58,7 +58,7 @@ pub struct Rehearse {
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// What to print: json (documented in docs/output.md) or html (one self-contained page) [default: a table and the
+    /// Output format: json (documented in docs/output.md) or html (one self-contained page) [default: a table and the
     /// effects on each object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<RehearseFormat>,

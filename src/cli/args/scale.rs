@@ -34,13 +34,13 @@ pub struct Scale {
     /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
     #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// How files are read.
+    /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// What to print [default: the Scale and a diff of the object]
+    /// Output format [default: the Scale and a diff of the object]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TableOrJson>,
     /// Admission policies.

@@ -50,7 +50,7 @@ pub struct Serve {
     /// Stop if an object that is loaded cannot be read or would be refused, instead of leaving it out
     #[arg(long, help_heading = "Files")]
     pub strict_load: bool,
-    /// How files are read.
+    /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,
     /// Copy the CRDs and custom resources of the cluster at the start

@@ -56,7 +56,7 @@ pub struct Test {
     /// End with exit code 1 if less than this part of a CRD's constraints is covered, in percent
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub min_coverage: Option<u8>,
-    /// How many threads run cases [default: one per processor]
+    /// The number of threads that run cases [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Run again whenever a file changes, until Ctrl-C
@@ -65,7 +65,7 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// What to print: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations) [default: text]
+    /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TestFormat>,
 }

@@ -28,7 +28,7 @@ pub struct Updates {
     /// Take over the fields of other managers with --server-side
     #[arg(long, requires = "server_side")]
     pub force_conflicts: bool,
-    /// The name that owns what is written [default: kubectl's]
+    /// The field manager [default: kubectl's]
     #[arg(long, value_name = "NAME")]
     pub field_manager: Option<String>,
 }

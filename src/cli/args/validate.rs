@@ -35,7 +35,7 @@ pub struct Validate {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// What to print: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
+    /// Output format: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (one self-contained page), or for pipelines
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]

@@ -25,7 +25,7 @@ pub fn types<'r>(read: impl IntoIterator<Item = &'r Result<Object, Box<Item>>>) 
     decoded.flat_map(|decoded| KnownType::of_definition(&decoded.crd)).collect()
 }
 
-/// What policies and bindings are checked against.
+/// The types and objects that policies and bindings are checked against.
 pub struct Context {
     /// The types of the CRDs at hand.
     pub types: Vec<KnownType>,
@@ -92,7 +92,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
     item
 }
 
-/// Why the object is not one that the simulated server serves.
+/// Why the simulated server does not serve the object.
 fn not_simulated(object: &Value, release: Release) -> Option<String> {
     let kind = object.str_at(&["kind"]).unwrap_or_default();
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();

@@ -34,7 +34,7 @@ pub struct Given<'a> {
     pub kustomizations: &'a [PathBuf],
     /// Files and directories with CRDs.
     pub crds: &'a [String],
-    /// How files are read.
+    /// The options for reading files.
     pub options: &'a Options,
 }
 

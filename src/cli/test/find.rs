@@ -12,9 +12,9 @@ const ENDS: &[&str] = &["yaml", "yml", "json"];
 pub enum Found {
     /// A suite.
     Suite(PathBuf),
-    /// Documents, each of which must be accepted.
+    /// Documents that must be accepted.
     Valid(PathBuf),
-    /// Documents, each of which must be rejected.
+    /// Documents that must be rejected.
     Invalid(PathBuf),
 }
 

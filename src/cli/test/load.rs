@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where CRDs are, beside the directory of suites.
+/// The location of CRDs relative to the directory of suites.
 const GENERATED: &str = "../../zz_generated.crd-manifests";
 
 /// Something that cannot be read.
@@ -78,7 +78,7 @@ fn case_of(document: &Document, action: Action) -> (String, Case) {
     (format!("{}.{group}", text("kind")), case)
 }
 
-/// What `# error: text` says on one of the first lines.
+/// The text of `# error: text` on one of the first lines.
 fn comment(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty() || *line == "---");
@@ -100,7 +100,7 @@ pub struct Library {
     read: HashMap<PathBuf, Arc<Vec<Variant>>>,
     /// The texts of CRDs, by file and name.
     texts: HashMap<(Arc<str>, String), Document>,
-    /// What cannot be read, once each.
+    /// The inputs that cannot be read, once each.
     pub problems: Vec<Problem>,
 }
 
@@ -169,7 +169,7 @@ impl Library {
             let is_folder = |path: &&Path| path.ends_with("valid") || path.ends_with("invalid");
             let parent = path.ancestors().find(is_folder).and_then(Path::parent).unwrap_or(directory);
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            // Whatever else is there is no concern of the folder.
+            // Other entries of the folder are ignored.
             return self.read(parent).0;
         }
         let generated = directory.join(GENERATED);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// After so many types of one rule no more are looked for.
 const MOST_TYPES: usize = 10;
 
-/// What the rules of a policy name.
+/// The groups, versions and resources in the rules of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matched {
     /// The known types.
@@ -87,7 +87,7 @@ fn add(rule: &Rule, types: &[KnownType], found: &mut Matched) -> bool {
     true
 }
 
-/// `DefaultRESTMapper.KindsFor`: the empty group stands for any.
+/// `DefaultRESTMapper.KindsFor`: the empty group means any group.
 fn kinds_for<'t>(group: &str, version: &str, resource: &str, types: &'t [KnownType]) -> Vec<&'t Kind> {
     let resource = resource.to_lowercase();
     let is = |known: &KnownType| {

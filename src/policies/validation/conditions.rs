@@ -85,7 +85,7 @@ pub fn validate_conditions(
     }
 }
 
-/// The errors of variables; `compiler` knows them afterwards.
+/// The errors of variables, which `compiler` declares for later expressions.
 pub fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
     let path = spec.path.child("variables");
     for (index, variable) in list(spec.value, "variables").iter().enumerate() {

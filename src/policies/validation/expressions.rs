@@ -43,9 +43,9 @@ impl<'v> Stored<'v> {
 
 /// How one expression is compiled.
 pub struct Expression<'a> {
-    /// What is compiled.
+    /// The expression as it is compiled.
     pub source: &'a str,
-    /// What errors show.
+    /// The expression as errors show it.
     pub shown: &'a str,
     /// Whether it is stored.
     pub stored: bool,
@@ -59,7 +59,7 @@ pub struct Expression<'a> {
 pub struct Compiler {
     /// With the variables so far, if the policy has any.
     pub environments: Environments,
-    /// Of match conditions, which cannot name variables.
+    /// For match conditions, which cannot use variables.
     pub of_conditions: Environments,
     /// Whether there are params.
     pub params: bool,
@@ -73,7 +73,7 @@ impl Compiler {
         Self { environments, of_conditions, params }
     }
 
-    /// What most expressions may name.
+    /// The variables of most expressions.
     pub fn declarations(&self) -> Declarations {
         Declarations { params: self.params, authorizer: true, patch_types: false }
     }

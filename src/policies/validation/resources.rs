@@ -13,7 +13,7 @@ const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const MUTATING_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 
-/// The errors of `spec.matchConstraints`, which must have rules, since they say of which types objects are.
+/// The errors of `spec.matchConstraints`, which must have rules, because they determine the types of objects.
 pub fn validate_constraints(policy: Spec<'_>, errors: &mut ErrorList) {
     let path = policy.path.child("matchConstraints");
     let Some(value) = present(policy.value, "matchConstraints") else {
@@ -99,7 +99,7 @@ pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A list that must not be empty, in which `*` stands alone.
+/// A list that must not be empty; `*` must be its only item.
 fn list_with_wildcard(rule: Spec<'_>, key: &str, what: &str, errors: &mut ErrorList) {
     let items = texts(rule.value, key);
     let path = rule.path.child(key);

@@ -19,7 +19,7 @@ const SIDE_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 const ALL_SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 
-/// What the stored configuration allows a new one: a fault that it has already.
+/// The errors of the stored configuration, which a new one may have, too.
 struct Allowed {
     side_effects: &'static [&'static str],
     unknown_review_versions: bool,

@@ -107,7 +107,7 @@ struct Reference {
     name: Option<String>,
 }
 
-/// What is read when it is needed.
+/// Objects that are read on first use.
 pub struct LiveObjects {
     live: Arc<Live>,
     references: BTreeSet<Reference>,
@@ -115,7 +115,7 @@ pub struct LiveObjects {
     read: Mutex<HashMap<Option<String>, FoundOnce>>,
 }
 
-/// What was read of a namespace, once it was.
+/// The objects of a namespace, once they were read.
 type FoundOnce = Arc<OnceLock<Vec<Found>>>;
 
 /// The name of the definition of Namespaces.

@@ -1,4 +1,4 @@
-//! What policies did with an object, added to its item.
+//! Adds the effects of policies on an object to its item.
 
 use super::{Admission, words};
 use crate::output::report::admission::{

@@ -43,7 +43,7 @@ impl Admission {
                 admission.define(kind, Arc::clone(route));
             }
         }
-        // What the server refuses is shown once.
+        // A refusal by the server is shown once.
         admission.store_with_definitions(&admission.equip(server, now), now, reading.namespace, show);
         Some(admission)
     }

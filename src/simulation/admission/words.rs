@@ -1,16 +1,16 @@
-//! What is not known, in words.
+//! Describes unknown inputs.
 
 use crate::policies::knowledge::{Doubt, Missing};
 use crate::policies::request::Kind;
 
-/// What a policy depends on that is not known.
+/// An unknown input of a policy.
 pub fn message(doubt: &Doubt) -> String {
     let kind = doubt.family.kind();
     let with = if doubt.binding.is_empty() { String::new() } else { format!(" with binding {:?}", doubt.binding) };
     format!("{kind} {:?}{with} depends on {}, which is not known", doubt.policy, missing(&doubt.missing))
 }
 
-/// What is missing.
+/// The description of the input.
 pub fn missing(missing: &Missing) -> String {
     match missing {
         Missing::User => "request.userInfo".to_owned(),

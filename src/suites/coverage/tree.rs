@@ -22,7 +22,7 @@ pub struct Node {
     additional: Option<Box<Node>>,
 }
 
-/// What is collected on the way.
+/// The constraints collected so far.
 struct Builder<'b> {
     release: Release,
     constraints: &'b mut Vec<Constraint>,
@@ -151,7 +151,7 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     if !schema.one_of.is_empty() {
         add(Kind::Union, "oneOf", String::new(), &|only| only.one_of.clone_from(&schema.one_of));
     }
-    // Of int-or-string it is the type, not a choice of the author.
+    // The type of int-or-string is implied, not chosen by the author.
     if !schema.any_of.is_empty() && !schema.x_int_or_string {
         add(Kind::Union, "anyOf", String::new(), &|only| only.any_of.clone_from(&schema.any_of));
     }

@@ -19,7 +19,7 @@ const LONGEST: usize = 4097;
 /// The most items of a near miss.
 const MOST_ITEMS: usize = 130;
 
-/// Writes of which the server rejects the last because of one constraint.
+/// Requests of which the server rejects the last one because of one constraint.
 #[derive(Clone, Debug)]
 pub struct NearMiss {
     /// The object that is created.

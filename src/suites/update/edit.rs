@@ -52,7 +52,7 @@ impl Editor {
         self.lines.get(index).map_or("", |line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// The lines of a field of a case; `None` if the case does not have it, or not on lines of its own.
+    /// The lines of a field of a case; `None` if the case does not have it, or shares lines with other fields.
     fn entry(&self, suite: &Suite, case: &Case, key: &str) -> Option<Entry> {
         let Position { line, column } = suite.key_position(&format!("{}.{key}", case.path))?;
         let (start, indent) = (line.checked_sub(1)?, column.checked_sub(1)?);
@@ -152,7 +152,7 @@ impl Editor {
     }
 }
 
-/// The comment behind a scalar of one line.
+/// The comment after a scalar of one line.
 fn comment(value: &str) -> &str {
     let end = match value.chars().next() {
         Some(quote @ ('"' | '\'')) => {
@@ -163,7 +163,7 @@ fn comment(value: &str) -> &str {
                 escaped = quote == '"' && *c == '\\' && !escaped;
                 closes
             });
-            // A doubled quote stands for itself; the last one closes.
+            // A doubled quote is an escaped quote; the last quote ends the scalar.
             let last = if quote == '\'' {
                 inner.rfind("' #").or_else(|| inner.rfind('\''))
             } else {
