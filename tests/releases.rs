@@ -72,6 +72,25 @@ fn managed_fields_of_a_wrong_type_are_kept_since_1_37() {
 }
 
 #[test]
+fn a_write_of_the_status_releases_owners_of_absent_metadata_before_1_36() {
+    let kite = |metadata: &str| {
+        format!(
+            r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"a"{metadata}}},"status":{{}}}}"#
+        )
+    };
+    for (minor, kept) in [(31, false), (35, false), (36, true), (37, true)] {
+        let mut server = server(minor);
+        let path = format!("{KITES}?fieldManager=labels");
+        let created = send(&mut server, "POST", &path, &kite(r#","labels":{"x":"y"}"#));
+        let version = format!(r#","resourceVersion":{}"#, created.body["metadata"]["resourceVersion"]);
+        let reply = send(&mut server, "PUT", &format!("{KITES}/a/status?fieldManager=status"), &kite(&version));
+        assert_eq!((reply.code, &reply.body["metadata"]["labels"]["x"]), (200, &serde_json::json!("y")), "1.{minor}");
+        let owners = reply.body["metadata"]["managedFields"].to_string();
+        assert_eq!(owners.contains("f:labels"), kept, "1.{minor} {owners}");
+    }
+}
+
+#[test]
 fn a_patch_must_not_remove_the_api_version() {
     let mut server = server(37);
     let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#;

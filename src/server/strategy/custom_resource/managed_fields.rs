@@ -7,6 +7,7 @@ use super::{CustomResource, Part};
 use crate::apply::set::Set;
 use crate::apply::types::Type;
 use crate::apply::updater::Versions;
+use crate::release::V1_36;
 use crate::server::http::body::parse_group_version;
 use crate::value::Value;
 use std::sync::LazyLock;
@@ -32,10 +33,14 @@ impl Versions for CustomResource {
     fn ignored(&self, api_version: &str) -> Option<&Set> {
         static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
         static ALL_ELSE: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["metadata"], &["spec"]]));
+        // Before 1.36, a write of the status also changes the owners of metadata, which it then does not write.
+        static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
+        let ignores_metadata = self.version.stages.release().since(V1_36);
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
         match self.part {
             Part::Object => (version.name == self.version.name).then_some(&STATUS),
-            Part::Status => (version.served || version.storage).then_some(&ALL_ELSE),
+            Part::Status if !(version.served || version.storage) => None,
+            Part::Status => Some(if ignores_metadata { &ALL_ELSE } else { &SPEC }),
         }
     }
 }
