@@ -12,7 +12,7 @@ mod definitions;
 mod existing;
 pub mod filter;
 mod generated_name;
-mod hints;
+pub mod hints;
 pub mod identity;
 pub mod live;
 pub mod object;
@@ -46,7 +46,6 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
 use stream::Run;
 use submit::Updates;
 
@@ -161,8 +160,7 @@ impl Simulation {
         let cluster = (!plan.offline).then(|| Arc::new(Live::new(plan.target.clone())));
         let releases = plan.releases.clone().unwrap_or_else(|| release_of(plan, cluster.as_deref(), &mut notes));
         let existing = existing_objects(plan, cluster.as_ref(), show, &mut notes);
-        let namespace = plan.namespace.clone().or_else(|| cluster::namespace(&plan.target));
-        let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+        let namespace = cluster::namespace_or_default(plan.namespace.as_deref(), &plan.target);
         let reading = admission::Reading {
             options: &plan.policies,
             input: plan.options.clone(),
@@ -251,7 +249,7 @@ impl Simulation {
     }
 
     fn run(&mut self) -> (Run<'_>, &mut [Known]) {
-        let jobs = self.plan.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+        let jobs = ordered::threads(self.plan.jobs);
         (Run { simulators: &self.simulators, filter: &self.filter, jobs }, &mut self.known)
     }
 

@@ -82,8 +82,8 @@ pub(super) enum Type {
 impl Types {
     /// The types of Kubernetes 1.`release`, or of the nearest release in the table.
     pub fn of(release: u32) -> &'static Self {
-        const MOST: usize = 64;
-        static TYPES: [OnceLock<Types>; MOST] = [const { OnceLock::new() }; MOST];
+        const MAX_MINOR: usize = 64;
+        static TYPES: [OnceLock<Types>; MAX_MINOR] = [const { OnceLock::new() }; MAX_MINOR];
         static FIRST: OnceLock<Types> = OnceLock::new();
         let table = table();
         let release = release.clamp(*table.releases().start(), *table.releases().end());

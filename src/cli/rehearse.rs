@@ -24,12 +24,10 @@ use crate::simulation::answer;
 use crate::simulation::identity::{self, Places};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
-use crate::simulation::ordered::in_order;
+use crate::simulation::ordered::{in_order, threads};
 use crate::value::{Value, json};
 use std::io::{self, BufWriter, Write};
-use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use stored::{InCluster, Stored};
 
 /// Runs the command.
@@ -107,8 +105,7 @@ fn rehearse(
     };
     let (releases, note) = releases(args, &live);
     let plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|why| place(&why, None))?;
-    let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
-    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+    let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
     let mut said = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
     said.action = if plan.is_update() { Action::Update } else { Action::Create };
@@ -117,7 +114,7 @@ fn rehearse(
     show.definition(&said, &plan)?;
     let first = plan.stage().map_err(|why| place(&why, None))?;
     let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
     let options = args.reading.options();
     if from_files {
@@ -223,15 +220,10 @@ struct Work<'a> {
 impl Work<'_> {
     /// The task of an entry; `None` for objects of other kinds.
     fn task(&self, entry: InputEntry) -> Option<Task> {
-        let document = match entry {
-            InputEntry::Document(document) => document,
-            InputEntry::Problem(note) => return Some(Task::Told(Box::new(input_object::problem(note)))),
-            InputEntry::Warning(note) if note.position.is_none() => {
-                return Some(Task::Told(Box::new(input_object::problem(note))));
-            }
-            InputEntry::Warning(_) => return None,
+        let object = match input_object::read(entry)? {
+            Ok(object) => object,
+            Err(item) => return Some(Task::Told(item)),
         };
-        let object = Object { document, warnings: Vec::new() };
         match object.kind() {
             Err(item) => Some(Task::Told(item)),
             Ok((group, _, kind)) if group == self.plan.group && kind == self.plan.kind => {

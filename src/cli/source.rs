@@ -188,10 +188,9 @@ pub fn definition_name(resource: &Resource) -> String {
     format!("{}.{}", resource.plural, resource.group)
 }
 
-/// The namespace that is meant when none is named in an object.
+/// The namespace of objects that do not name one.
 pub fn namespace(cluster: &args::Cluster) -> String {
-    let named = cluster.namespace.clone().or_else(|| cluster::namespace(&cluster.target()));
-    named.unwrap_or_else(|| "default".to_owned())
+    cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
 }
 
 /// A problem and what can be done about it.

@@ -17,12 +17,11 @@ use crate::output::coverage::{CoverageReport, percent};
 use crate::output::report::json::head;
 use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
+use crate::simulation::ordered::threads;
 use crate::suites::{Action, Coverage, Suite, suite::Source};
 use crate::value::json;
 use std::io::{self, BufWriter, Write};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::thread;
 
 /// Runs the command.
 ///
@@ -58,7 +57,7 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
         eprintln!("error: no case fits --filter or --kubernetes-version");
         return Ok(Exit::CannotTell);
     }
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let jobs = threads(args.jobs);
     let runs = run::run(planned, jobs, args.fail_fast)?;
     let mut counts = Counts { cannot_tell: problems.len(), ..Counts::default() };
     for run in &runs {

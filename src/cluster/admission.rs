@@ -3,10 +3,10 @@
 //! Rules are matched as the server's `rules.Matcher` does; selectors and conditions are not evaluated.
 
 use super::connection::Asked;
-use super::segment::segment;
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
 use crate::policies::GROUP;
+use crate::server::http::address::encoded;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ impl Connection {
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
         let asked_of: Vec<(&str, Option<Asked>, Option<Asked>)> = namespaces
             .map(|ns| {
-                let path = format!("/api/v1/namespaces/{}", segment(ns));
+                let path = format!("/api/v1/namespaces/{}", encoded(ns));
                 let quota = ask(core("resourcequotas"), format!("{path}/resourcequotas"));
                 (ns, ask(core("namespaces"), path), quota)
             })

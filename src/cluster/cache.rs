@@ -1,7 +1,7 @@
 //! The cache on disk: one directory per server, as in kubectl, readable by the user only. On any error the
 //! data is requested from the server again.
 
-use super::segment::segment;
+use crate::server::http::address::encoded;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Cache {
 
 /// Encodes any text as a file name; `None` if the name would be too long.
 fn file_name(text: &str) -> Option<String> {
-    let name = segment(text);
+    let name = encoded(text);
     (!name.is_empty() && name.len() <= 200 && !name.starts_with('.')).then_some(name)
 }
 

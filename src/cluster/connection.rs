@@ -19,9 +19,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// The longest pause in an answer that is tolerated without `--request-timeout`.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum number of concurrent requests.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 /// The maximum number of retries, after 429, 503 or a broken connection.
 const AGAIN: usize = 4;
 /// A longer `Retry-After` is an error.
@@ -95,7 +95,7 @@ impl Connection {
             client,
             url,
             timeout: target.request_timeout,
-            at_once: Semaphore::new(AT_ONCE),
+            at_once: Semaphore::new(MAX_CONCURRENT),
             reached: AtomicBool::new(false),
             gone: Mutex::default(),
             warn,
@@ -132,7 +132,7 @@ impl Connection {
     pub(super) fn stream(&self, path: &str, accept: &str) -> Result<Stream, Error> {
         let line = &self.line;
         let body = self.handle.block_on(async {
-            let response = timeout(line.patience(), line.send(path, accept)).await.map_err(|_| line.silent(path))??;
+            let response = timeout(line.timeout(), line.send(path, accept)).await.map_err(|_| line.silent(path))??;
             let code = response.status().as_u16();
             if code == 200 {
                 return Ok(response.into_body());
@@ -225,7 +225,7 @@ impl Line {
     }
 
     async fn once(&self, path: &str, accept: &str) -> Result<Answer, Error> {
-        let response = timeout(self.patience(), self.send(path, accept)).await.map_err(|_| self.silent(path))??;
+        let response = timeout(self.timeout(), self.send(path, accept)).await.map_err(|_| self.silent(path))??;
         let code = response.status().as_u16();
         let seconds = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse().ok());
         let body = self.collect(path, response.into_body()).await?;
@@ -260,7 +260,7 @@ impl Line {
     async fn collect(&self, path: &str, mut body: Body) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         loop {
-            let Some(frame) = timeout(self.patience(), body.frame()).await.map_err(|_| self.silent(path))? else {
+            let Some(frame) = timeout(self.timeout(), body.frame()).await.map_err(|_| self.silent(path))? else {
                 return Ok(bytes);
             };
             let frame = frame.map_err(|e| self.failed(path, &e))?;
@@ -273,14 +273,14 @@ impl Line {
         }
     }
 
-    fn patience(&self) -> Duration {
-        self.timeout.unwrap_or(PATIENCE)
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The server did not answer in time; later requests fail at once instead of waiting again.
     fn silent(&self, path: &str) -> Error {
         let path = path.split('?').next().unwrap_or_default();
-        let within = self.patience().as_secs_f64();
+        let within = self.timeout().as_secs_f64();
         Error::unreachable(
             format!("the cluster at {} did not answer GET {path} within {within} s", self.url),
             "give it more time with --request-timeout, or look at --server and the proxy",

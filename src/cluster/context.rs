@@ -8,9 +8,14 @@ use std::path::PathBuf;
 /// The directory of a pod's service account.
 const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
+/// The namespace of objects that do not name one: `named`, that of the selected context, or `default`.
+pub fn namespace_or_default(named: Option<&str>, target: &Target) -> String {
+    named.map(str::to_owned).or_else(|| namespace(target)).unwrap_or_else(|| "default".to_owned())
+}
+
 /// The namespace of the selected context, or in a pod without a kubeconfig the pod's namespace; `None` if neither
 /// names one. Errors in the kubeconfig are reported when a connection is opened, not here.
-pub fn namespace(target: &Target) -> Option<String> {
+fn namespace(target: &Target) -> Option<String> {
     let documents = documents(target);
     if documents.is_empty() && in_cluster() {
         let own = std::env::var("POD_NAMESPACE").ok().filter(|n| !n.is_empty());

@@ -2,13 +2,12 @@
 //! resource version: an outdated schema would give a wrong verdict.
 
 use super::connection::Asked;
-use super::segment::segment;
 use super::{Connection, Error, JSON};
+use crate::server::http::address;
 use crate::text::json;
 use crate::value::Value;
 use std::time::Duration;
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// Asks for an object's metadata only.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /// The maximum age of a cached CRD.
@@ -65,7 +64,7 @@ impl Connection {
 }
 
 fn path(name: &str) -> String {
-    format!("{DEFINITIONS}/{}", segment(name))
+    address::object(address::DEFINITIONS, name)
 }
 
 fn entry(name: &str) -> String {

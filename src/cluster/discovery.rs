@@ -1,7 +1,7 @@
 //! The resources that the cluster serves, and how a TYPE on the command line is resolved to one.
 
 use super::{Connection, Error, JSON};
-use crate::cluster::segment::segment;
+use crate::server::http::address::encoded;
 use crate::text::json;
 use crate::value::{Value, object};
 use std::sync::{Arc, PoisonError};
@@ -46,13 +46,13 @@ impl Resource {
 
     /// The path of the collection, in one namespace or in all.
     pub fn path(&self, namespace: Option<&str>) -> String {
-        let (version, plural) = (segment(&self.version), segment(&self.plural));
+        let (version, plural) = (encoded(&self.version), encoded(&self.plural));
         let root = match self.group.as_str() {
             "" => format!("/api/{version}"),
-            group => format!("/apis/{}/{version}", segment(group)),
+            group => format!("/apis/{}/{version}", encoded(group)),
         };
         match namespace.filter(|_| self.namespaced) {
-            Some(ns) => format!("{root}/namespaces/{}/{plural}", segment(ns)),
+            Some(ns) => format!("{root}/namespaces/{}/{plural}", encoded(ns)),
             None => format!("{root}/{plural}"),
         }
     }
@@ -64,7 +64,7 @@ impl Resource {
 
     /// The path of one object.
     pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
-        format!("{}/{}", self.path(namespace), segment(name))
+        format!("{}/{}", self.path(namespace), encoded(name))
     }
 }
 

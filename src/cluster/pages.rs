@@ -2,8 +2,8 @@
 
 use super::answer::Answer;
 use super::connection::Asked;
-use super::segment::segment;
 use super::{Connection, Error};
+use crate::server::http::address::encoded;
 use crate::text::json;
 use crate::value::Value;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Query {
         let mut text = path.to_owned();
         for (i, (key, value)) in own.chain(more.iter().copied()).enumerate() {
             // Writing to a String cannot fail.
-            let _ = write!(text, "{}{key}={}", if i == 0 { '?' } else { '&' }, segment(value));
+            let _ = write!(text, "{}{key}={}", if i == 0 { '?' } else { '&' }, encoded(value));
         }
         text
     }

@@ -1,14 +1,13 @@
 //! The schema of a field, found in a stored CRD.
 
+use crate::simulation::hints;
 use crate::text::spans::Step;
 use crate::value::{Value, group_version};
 
 /// The schema of an object's version.
 pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value> {
     let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
-    let versions = definition.at(&["spec", "versions"])?.as_array()?;
-    let version = versions.iter().find(|known| known.str_at(&["name"]) == Some(version))?;
-    version.at(&["schema", "openAPIV3Schema"])
+    hints::schema(definition, version)
 }
 
 /// The schema of the field at `path`.

@@ -1,27 +1,16 @@
 //! `file:` URIs and paths.
 
+use crate::server::http::address;
+
 /// The path of a `file:` URI; any other URI is its own name, and nothing is read from it.
 pub fn path(uri: &str) -> String {
     let Some(rest) = uri.strip_prefix("file://") else { return uri.to_owned() };
     // An authority, usually empty, comes before the path.
     let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest);
-    let path = decoded(path);
+    let path = address::decoded(path, false).unwrap_or_else(|| path.to_owned());
     // `/C:/x` on Windows.
     let drive = path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) && path.as_bytes().get(2) == Some(&b':');
     if drive { path.get(1..).unwrap_or_default().to_owned() } else { path }
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let escaped = digits.filter(|_| *byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        let length = if escaped.is_some() { 2 } else { 0 };
-        bytes.push(escaped.unwrap_or(*byte));
-        rest = after.get(length..).unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

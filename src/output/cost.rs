@@ -25,7 +25,7 @@ pub fn percent(percent: f64) -> String {
 
 /// The beginning of a rule, as much as fits on the line.
 pub fn shortened(rule: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MOST { line } else { line.chars().take(MOST - 3).collect::<String>() + "..." }
+    if line.chars().count() <= MAX_CHARS { line } else { line.chars().take(MAX_CHARS - 3).collect::<String>() + "..." }
 }

@@ -91,9 +91,9 @@ fn missing(constraint: &Constraint) -> Option<&'static str> {
 
 /// The text of a constraint: a rule in quotes, shortened if it is long.
 fn one_line(constraint: &Constraint) -> String {
-    const MOST: usize = 100;
+    const MAX_CHARS: usize = 100;
     let line = constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut short: String = line.chars().take(MOST).collect();
+    let mut short: String = line.chars().take(MAX_CHARS).collect();
     if short.len() < line.len() {
         short.push('…');
     }

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The time limit for a request and its headers.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The most connections, if the limit of open files allows them.
-const MOST: u64 = 32_768;
+const MAX_FILES: u64 = 32_768;
 /// Open files reserved for purposes other than connections.
 const RESERVE: u64 = 64;
 
@@ -56,13 +56,13 @@ fn most() -> usize {
     let files = {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        let wanted = limit.maximum.unwrap_or(u64::MAX).min(MOST + RESERVE);
+        let wanted = limit.maximum.unwrap_or(u64::MAX).min(MAX_FILES + RESERVE);
         let current = limit.current.unwrap_or(u64::MAX);
         let raised = current < wanted
             && setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }).is_ok();
         if raised { wanted } else { current }
     };
     #[cfg(not(unix))]
-    let files = MOST;
-    files.saturating_sub(RESERVE).clamp(RESERVE, MOST) as usize
+    let files = MAX_FILES;
+    files.saturating_sub(RESERVE).clamp(RESERVE, MAX_FILES) as usize
 }

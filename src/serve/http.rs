@@ -3,7 +3,7 @@
 use super::access::Refused;
 use super::clock::now;
 use super::stream::Stream;
-use super::webhooks::{MOST_ATTEMPTS, Webhooks};
+use super::webhooks::{MAX_ATTEMPTS, Webhooks};
 use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
 use crate::server::{self, Call, Calls, Format, Method, Reply, ResponseBody, Watch};
@@ -99,7 +99,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
 async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + PATIENCE;
-    for _ in 0..MOST_ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         let working = permit(&service.intake.working, is_long).await;
         let attempt = (Arc::clone(service), Arc::clone(&request), calls.clone());
         let handled = tokio::task::spawn_blocking(move || {

@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 /// The most objects whose last resourceVersion and uid are remembered.
-const MOST: usize = 100_000;
+const MAX_SEEN: usize = 100_000;
 
 /// Records exchanges in a file.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Inner {
             return;
         }
         let key = if key.ends_with(&format!("/{name}")) { key.to_owned() } else { format!("{key}/{name}") };
-        if self.seen.len() >= MOST {
+        if self.seen.len() >= MAX_SEEN {
             self.seen.clear();
         }
         self.seen.insert(key, (version, text(&["metadata", "uid"])));

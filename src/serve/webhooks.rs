@@ -21,11 +21,11 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// The most bytes of an answer.
-const MOST: usize = 16 << 20;
+const MAX_ANSWER: usize = 16 << 20;
 /// The most calls that a request makes at the same time.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT: usize = 32;
 /// The most repetitions of a request. More are needed only if objects or answers change continuously.
-pub(super) const MOST_ATTEMPTS: usize = 200;
+pub(super) const MAX_ATTEMPTS: usize = 200;
 
 /// The webhooks that a server can reach.
 #[derive(Clone, Debug, Default)]
@@ -83,12 +83,12 @@ impl Webhooks {
 
     /// Makes calls, several at a time, and gives their outcomes to the request that needs them.
     pub(super) async fn answer(&self, calls: &Calls, pending: Vec<Call>) {
-        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT));
         let mut running = JoinSet::new();
         for call in pending {
-            let (webhooks, calls, places) = (self.clone(), calls.clone(), Arc::clone(&places));
+            let (webhooks, calls, permits) = (self.clone(), calls.clone(), Arc::clone(&permits));
             running.spawn(async move {
-                let _place = places.acquire_owned().await;
+                let _permit = permits.acquire_owned().await;
                 let outcome = webhooks.call(&call).await;
                 calls.answer(&call, outcome);
             });
@@ -103,7 +103,7 @@ impl Webhooks {
     pub fn handle(&self, server: &Server, request: &server::Request) -> io::Result<server::Response> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let calls = server.calls();
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             match server.reply_with(request, &calls) {
                 Reply::Pending(pending) => runtime.block_on(self.answer(&calls, pending)),
                 Reply::Whole(response) => {
@@ -118,8 +118,8 @@ impl Webhooks {
 
     /// Makes a call.
     async fn call(&self, call: &Call) -> Outcome {
-        let patience = Duration::from_secs(call.timeout_seconds);
-        match tokio::time::timeout(patience, self.post(call)).await {
+        let limit = Duration::from_secs(call.timeout_seconds);
+        match tokio::time::timeout(limit, self.post(call)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
             Err(_) => Outcome::Failed("context deadline exceeded".to_owned()),
@@ -219,7 +219,7 @@ async fn outcome(response: Response<Incoming>) -> Result<Outcome, String> {
     let (parts, body) = response.into_parts();
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_text = content_type.is_none_or(|value| value.starts_with("text/"));
-    let body = Limited::new(body, MOST).collect().await;
+    let body = Limited::new(body, MAX_ANSWER).collect().await;
     let body = body.map_err(|_| "unexpected error when reading response body. Please retry".to_owned())?;
     Ok(Outcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
 }

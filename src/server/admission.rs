@@ -150,12 +150,11 @@ impl Server {
         }
         self.serve_admission_kinds();
         // The order of the API server (`kubeapiserver/options/plugins.go`).
-        let webhooks = |family| AdmissionWebhooks::new(family, Arc::clone(&authorizer), Arc::clone(&knowledge));
-        let (mutating, validating) = (webhooks(Family::Mutating), webhooks(Family::Validating));
-        self.admission.push(MutatingAdmissionPolicy::new(Arc::clone(&authorizer), Arc::clone(&knowledge)));
-        self.admission.push(mutating);
-        self.admission.push(ValidatingAdmissionPolicy::new(authorizer, knowledge));
-        self.admission.push(validating);
+        let inputs = view::Inputs { authorizer, knowledge };
+        self.admission.push(MutatingAdmissionPolicy::new(inputs.clone()));
+        self.admission.push(AdmissionWebhooks::new(Family::Mutating, inputs.clone()));
+        self.admission.push(ValidatingAdmissionPolicy::new(inputs.clone()));
+        self.admission.push(AdmissionWebhooks::new(Family::Validating, inputs));
         self
     }
 

@@ -3,7 +3,7 @@
 
 use super::identity::{Namespace, Places as _, identity};
 use super::live::Live;
-use super::object::Object;
+use super::object;
 use crate::cluster::{self, Asked};
 use crate::input::Entry;
 use crate::input::temp_store::{StoredAt, TempStore};
@@ -127,19 +127,14 @@ impl ExistingObjects {
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = Given::default();
         for (number, entry) in entries.enumerate() {
-            let document = match entry {
-                Entry::Document(document) => document,
-                Entry::Problem(note) => {
-                    show(super::object::problem(note));
+            let mut object = match object::read(entry) {
+                Some(Ok(object)) => object,
+                Some(Err(item)) => {
+                    show(*item);
                     continue;
                 }
-                Entry::Warning(note) if note.position.is_none() => {
-                    show(super::object::problem(note));
-                    continue;
-                }
-                Entry::Warning(_) => continue,
+                None => continue,
             };
-            let mut object = Object { document, warnings: Vec::new() };
             match object.kind() {
                 Err(item) => show(*item),
                 Ok((group, _, kind)) => match given.temp_store.put(object.value()) {

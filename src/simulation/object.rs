@@ -1,7 +1,7 @@
 //! An input object before it is sent to the server.
 
 use super::identity::Places;
-use crate::input::{self, Document, Note};
+use crate::input::{self, Document, Entry, Note};
 use crate::lint;
 use crate::output::excerpt::Spot;
 use crate::output::report::{Identity, Item, Problem, Verdict};
@@ -86,6 +86,17 @@ impl Object {
     pub fn finder(&self) -> Finder<'_> {
         let most = if self.is_definition() { usize::MAX } else { MOST_FOUND };
         Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
+    }
+}
+
+/// The object of an entry, or the item of a problem; `None` for a warning about the text of an object.
+pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
+    match entry {
+        Entry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
+        Entry::Problem(note) => Some(Err(Box::new(problem(note)))),
+        // A warning about a whole source means that it holds no object.
+        Entry::Warning(note) if note.position.is_none() => Some(Err(Box::new(problem(note)))),
+        Entry::Warning(_) => None,
     }
 }
 

@@ -11,6 +11,12 @@ use std::thread;
 
 /// The batch size: large enough that taking turns is cheap, small enough that memory stays flat.
 const BATCH: usize = 16;
+
+/// The number of threads: as requested, or one per CPU.
+pub fn threads(requested: Option<NonZeroUsize>) -> NonZeroUsize {
+    requested.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
 /// Calls `work` on every input and passes each result to `take`, in order. With one job everything runs on the calling
 /// thread.
 pub fn in_order<T, R>(

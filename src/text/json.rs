@@ -426,11 +426,11 @@ fn unit(text: &[u8]) -> u32 {
 /// The excerpt of a body in `unrecognized` errors: its first 30 bytes, as text if it begins with `{`, otherwise in
 /// hexadecimal.
 pub fn summary(bytes: &[u8]) -> String {
-    const MOST: usize = 30;
+    const MAX_BYTES: usize = 30;
     if bytes.is_empty() {
         return "<empty>".to_owned();
     }
-    let head = bytes.get(..MOST).unwrap_or(bytes);
+    let head = bytes.get(..MAX_BYTES).unwrap_or(bytes);
     let mut out = if bytes.first() == Some(&b'{') {
         lossy(head)
     } else {
@@ -439,7 +439,7 @@ pub fn summary(bytes: &[u8]) -> String {
             out
         })
     };
-    if bytes.len() > MOST {
+    if bytes.len() > MAX_BYTES {
         out.push_str(" ...");
     }
     out

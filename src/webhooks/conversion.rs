@@ -7,7 +7,7 @@ use crate::field::{FieldError, FieldPath, names};
 use crate::release::Release;
 use crate::value::group_version;
 use crate::value::json::go_kind;
-use crate::value::{Map, Value, object, quote};
+use crate::value::{Map, Value, object, print, quote};
 use std::sync::Arc;
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -191,7 +191,7 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
         return Err("missing metadata in converted object".to_owned());
     };
     if answered.as_object().is_none() {
-        return Err(format!("invalid metadata of type {} in converted object", go_type(&answered)));
+        return Err(format!("invalid metadata of type {} in converted object", print::type_name(&answered)));
     }
     let mut metadata = original.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     for key in ["labels", "annotations"] {
@@ -200,10 +200,10 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
             continue;
         };
         let Some(members) = given.as_object() else {
-            return Err(format!("invalid metadata.{key} of type {} in converted object", go_type(given)));
+            return Err(format!("invalid metadata.{key} of type {} in converted object", print::type_name(given)));
         };
         if let Some((name, other)) = members.iter().find(|(_, value)| value.as_str().is_none()) {
-            let type_ = go_type(other);
+            let type_ = print::type_name(other);
             return Err(format!("metadata.{key}[{name}] must be a string, but is {type_} in converted object"));
         }
         if metadata.get(key) != Some(given) {
@@ -255,19 +255,6 @@ fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
         [] => Ok(()),
         [one] => Err(one.clone()),
         many => Err(format!("[{}]", many.join(", "))),
-    }
-}
-
-/// The Go type of a value that is read from JSON into an interface.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
     }
 }
 

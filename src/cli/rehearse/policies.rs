@@ -19,13 +19,11 @@ use crate::release::Release;
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
-use crate::simulation::ordered::in_order;
+use crate::simulation::ordered::{in_order, threads};
 use crate::simulation::policy_rehearsal::PolicyRehearsal;
 use crate::value::{Map, Value};
 use std::io;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::thread;
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut Writer) -> Result<Exit, Failure> {
@@ -48,8 +46,7 @@ pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut W
         }
         None => (Release::NEWEST, None),
     };
-    let namespace = args.cluster.namespace.clone().or_else(|| cluster::namespace(&target));
-    let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+    let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let options = args.reading.options();
     let policies = args.policies.options();
     let reading = admission::Reading {
@@ -85,7 +82,7 @@ pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut W
     let crds = admission.definitions().iter().map(|object| object.value().clone()).chain(crds);
     let crds: Vec<Value> = crds.collect();
     let rehearsal = PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live));
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let jobs = threads(args.jobs);
     let work = |task: Task| match task {
         Task::Told(item) => Done::Told(item),
         Task::Object(mut object) => {
@@ -151,15 +148,10 @@ enum Done {
 
 /// The task of an entry; `None` for objects of built-in kinds, policies and CRDs.
 fn task(entry: InputEntry) -> Option<Task> {
-    let document = match entry {
-        InputEntry::Document(document) => document,
-        InputEntry::Problem(note) => return Some(Task::Told(Box::new(input_object::problem(note)))),
-        InputEntry::Warning(note) if note.position.is_none() => {
-            return Some(Task::Told(Box::new(input_object::problem(note))));
-        }
-        InputEntry::Warning(_) => return None,
+    let object = match input_object::read(entry)? {
+        Ok(object) => object,
+        Err(item) => return Some(Task::Told(item)),
     };
-    let object = Object { document, warnings: Vec::new() };
     match object.kind() {
         Err(item) => Some(Task::Told(item)),
         Ok((group, ..)) if group.is_empty() || table::table().has_group(&group) => None,
@@ -233,7 +225,7 @@ impl<'a> Show<'a> {
             return Ok(());
         }
         if self.json {
-            let head = if self.begun { String::new() } else { report_json::head("PolicyRehearsalReport") };
+            let head = self.head();
             let first = !std::mem::replace(&mut self.begun, true);
             return self.out.write_all((head + &report_json::item_with(&item, Map::new(), first)).as_bytes());
         }
@@ -244,12 +236,17 @@ impl<'a> Show<'a> {
         self.details.push(&shown::changes(&item))
     }
 
+    /// The opening of the JSON report, before its first item.
+    fn head(&self) -> String {
+        if self.begun { String::new() } else { report_json::head("PolicyRehearsalReport") }
+    }
+
     fn finish(self, release: Release, notes: &[Note]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
         if self.json {
-            let head = if self.begun { String::new() } else { report_json::head("PolicyRehearsalReport") };
+            let head = self.head();
             let releases = report_json::releases(std::iter::once(release));
             let tail = shown::tail(&self.counts, &self.refused, releases, report_json::notes(notes));
             self.out.write_all((head + &tail).as_bytes())?;

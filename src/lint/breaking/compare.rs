@@ -6,7 +6,7 @@ use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Value, json};
 
 /// The most changes that are reported.
-const MOST: usize = 1000;
+const MAX_DIFFERENCES: usize = 1000;
 
 /// The changes from the old to the new schema that may break existing objects. `keep`: whether the old and the new CRD
 /// preserve unknown fields everywhere.
@@ -26,7 +26,7 @@ struct Comparison<'c> {
 
 impl Comparison<'_> {
     fn tell(&mut self, kind: Kind, softened: Softened, keyword: &str, detail: String) {
-        if self.found.len() >= MOST {
+        if self.found.len() >= MAX_DIFFERENCES {
             return;
         }
         let dot = if keyword.is_empty() { "" } else { "." };

@@ -1,13 +1,11 @@
 //! The plugins `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy`: they compile the stored policies when these
 //! change, and implement the view of the server that policies read.
 
-use super::view::{View, own_resource};
+use super::view::{Inputs, View, own_resource};
 use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Reinvocation, Report};
-use crate::cel::value::Authorizer;
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
-use crate::policies::knowledge::Knowledge;
 use crate::policies::model::Family;
 use crate::policies::mutating;
 use crate::policies::request::{self, Kind, Request, User};
@@ -29,18 +27,12 @@ pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
 #[derive(Debug)]
 pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 
-/// The policies and bindings of one family, and the authorizer that their expressions query.
+/// The policies and bindings of one family, and the inputs of their expressions.
+#[derive(Debug)]
 struct Policies {
     family: Family,
-    authorizer: Arc<dyn Authorizer>,
-    knowledge: Arc<Knowledge>,
+    inputs: Inputs,
     cache: Mutex<Cache>,
-}
-
-impl std::fmt::Debug for Policies {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Policies").field("family", &self.family).finish_non_exhaustive()
-    }
 }
 
 /// Compiled policies, and the revisions of the policies and bindings they were compiled from.
@@ -53,28 +45,26 @@ struct Cache {
 }
 
 impl MutatingAdmissionPolicy {
-    /// Creates the plugin. Policy expressions query `authorizer`; `knowledge` says which parts of the cluster the
-    /// server stores.
-    pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self(Policies::new(Family::Mutating, authorizer, knowledge))
+    /// Creates the plugin.
+    pub fn new(inputs: Inputs) -> Self {
+        Self(Policies::new(Family::Mutating, inputs))
     }
 }
 
 impl ValidatingAdmissionPolicy {
-    /// Creates the plugin. Policy expressions query `authorizer`; `knowledge` says which parts of the cluster the
-    /// server stores.
-    pub fn new(authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self(Policies::new(Family::Validating, authorizer, knowledge))
+    /// Creates the plugin.
+    pub fn new(inputs: Inputs) -> Self {
+        Self(Policies::new(Family::Validating, inputs))
     }
 }
 
 impl Policies {
-    fn new(family: Family, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self { family, authorizer, knowledge, cache: Mutex::default() }
+    fn new(family: Family, inputs: Inputs) -> Self {
+        Self { family, inputs, cache: Mutex::default() }
     }
 
     fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
-        View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge }
+        View { cluster, inputs: &self.inputs }
     }
 
     /// The stored policies that have bindings; empty for a write of a policy or binding, which policies do not apply

@@ -13,14 +13,27 @@ use crate::value::Value;
 use crate::value::group_version;
 use std::sync::Arc;
 
+/// The inputs of policies and webhooks besides the server's state.
+#[derive(Clone)]
+pub(super) struct Inputs {
+    /// The authorizer that expressions query.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// The parts of the cluster that the server stores.
+    pub knowledge: Arc<Knowledge>,
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs").finish_non_exhaustive()
+    }
+}
+
 /// The view of the server that policies and webhooks read.
 pub(super) struct View<'v> {
     /// Access to the server's state.
     pub cluster: &'v Cluster<'v>,
-    /// The authorizer that expressions query.
-    pub authorizer: &'v Arc<dyn Authorizer>,
-    /// The parts of the cluster that the server stores.
-    pub knowledge: &'v Knowledge,
+    /// The other inputs.
+    pub inputs: &'v Inputs,
 }
 
 impl View<'_> {
@@ -117,23 +130,23 @@ impl request::Cluster for View<'_> {
     }
 
     fn authorizer(&self) -> Arc<dyn Authorizer> {
-        Arc::clone(self.authorizer)
+        Arc::clone(&self.inputs.authorizer)
     }
 
     fn unknown(&self) -> Dependencies {
-        self.knowledge.unknown
+        self.inputs.knowledge.unknown
     }
 
     fn knows_namespace(&self, name: &str) -> bool {
-        self.knowledge.knows_namespace(name)
+        self.inputs.knowledge.knows_namespace(name)
     }
 
     fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
-        self.knowledge.knows_params(kind, namespace, name)
+        self.inputs.knowledge.knows_params(kind, namespace, name)
     }
 
     fn knows_kinds(&self) -> bool {
-        self.knowledge.knows_kinds()
+        self.inputs.knowledge.knows_kinds()
     }
 }
 

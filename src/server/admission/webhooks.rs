@@ -8,12 +8,10 @@ mod dispatch;
 mod patch;
 
 use super::policies::sync;
-use super::view::View;
+use super::view::{Inputs, View};
 use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
-use crate::cel::value::Authorizer;
 use crate::policies::GROUP;
 use crate::policies::findings::Interception;
-use crate::policies::knowledge::Knowledge;
 use crate::policies::model::Family;
 use crate::server::http::status::Refusal;
 use crate::server::strategy::admission_kinds;
@@ -26,17 +24,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The admission plugin for mutating or for validating webhooks.
+#[derive(Debug)]
 pub(in crate::server) struct AdmissionWebhooks {
     family: Family,
-    authorizer: Arc<dyn Authorizer>,
-    knowledge: Arc<Knowledge>,
+    inputs: Inputs,
     cache: Mutex<Cache>,
-}
-
-impl std::fmt::Debug for AdmissionWebhooks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AdmissionWebhooks").field("family", &self.family).finish_non_exhaustive()
-    }
 }
 
 /// Compiled webhooks and the revisions of the configurations from which they were compiled.
@@ -48,10 +40,9 @@ struct Cache {
 }
 
 impl AdmissionWebhooks {
-    /// Creates the plugin. Match conditions query `authorizer`; `knowledge` lists the parts of the cluster that the
-    /// server stores.
-    pub fn new(family: Family, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self { family, authorizer, knowledge, cache: Mutex::default() }
+    /// Creates the plugin.
+    pub fn new(family: Family, inputs: Inputs) -> Self {
+        Self { family, inputs, cache: Mutex::default() }
     }
 
     /// Returns the stored webhooks in the order of their configurations' names. No webhook is called for a write of an
@@ -108,26 +99,22 @@ impl AdmissionWebhooks {
     }
 
     fn dispatch<'d>(&'d self, attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>) -> Dispatch<'d> {
-        let view = View { cluster, authorizer: &self.authorizer, knowledge: &self.knowledge };
-        Dispatch::new(attributes, cluster, view)
+        Dispatch::new(attributes, cluster, View { cluster, inputs: &self.inputs })
     }
 
-    /// Calls the mutating webhooks.
+    /// Calls the mutating webhooks, of which there is at least one.
     fn mutate_by_calls(
         &self,
+        webhooks: &[Arc<Webhook>],
         attributes: &Attributes<'_>,
         object: Option<&mut Value>,
         cluster: &Cluster<'_>,
         report: &mut Report,
         reinvocation: &mut Reinvocation,
     ) -> Result<(), Refusal> {
-        let webhooks = self.webhooks_for(attributes, cluster);
-        if webhooks.is_empty() {
-            return Ok(());
-        }
         let Reinvocation { policies, webhooks: reinvoked } = reinvocation;
         let mut round = Round { running: policies.running, requested: &mut policies.requested, reinvoked };
-        self.dispatch(attributes, cluster).mutate(&webhooks, object, &mut round, report)
+        self.dispatch(attributes, cluster).mutate(webhooks, object, &mut round, report)
     }
 }
 
@@ -153,8 +140,12 @@ impl Plugin for AdmissionWebhooks {
             }
             return Ok(Mutation::Unchanged);
         }
+        let webhooks = self.webhooks_for(attributes, cluster);
+        if webhooks.is_empty() {
+            return Ok(Mutation::Unchanged);
+        }
         let before = object.clone();
-        self.mutate_by_calls(attributes, Some(object), cluster, report, reinvocation)?;
+        self.mutate_by_calls(&webhooks, attributes, Some(object), cluster, report, reinvocation)?;
         Ok(if *object == before { Mutation::Unchanged } else { Mutation::Changed })
     }
 
@@ -178,21 +169,23 @@ impl Plugin for AdmissionWebhooks {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        let deletes = attributes.operation == Operation::Delete;
-        match (self.family, cluster.calls.are_made()) {
-            // Mutating webhooks are also called for deletions.
-            (Family::Mutating, _) if !deletes => Ok(()),
-            (_, false) => self.note(attributes, object, cluster, report),
-            (Family::Mutating, true) => {
-                self.mutate_by_calls(attributes, None, cluster, report, &mut Reinvocation::default())
+        // Mutating webhooks are also called for deletions.
+        if self.family == Family::Mutating && attributes.operation != Operation::Delete {
+            return Ok(());
+        }
+        if !cluster.calls.are_made() {
+            return self.note(attributes, object, cluster, report);
+        }
+        let webhooks = self.webhooks_for(attributes, cluster);
+        if webhooks.is_empty() {
+            return Ok(());
+        }
+        match self.family {
+            Family::Mutating => {
+                let reinvocation = &mut Reinvocation::default();
+                self.mutate_by_calls(&webhooks, attributes, None, cluster, report, reinvocation)
             }
-            (Family::Validating, true) => {
-                let webhooks = self.webhooks_for(attributes, cluster);
-                if webhooks.is_empty() {
-                    return Ok(());
-                }
-                self.dispatch(attributes, cluster).validate(&webhooks, object, report)
-            }
+            Family::Validating => self.dispatch(attributes, cluster).validate(&webhooks, object, report),
         }
     }
 }

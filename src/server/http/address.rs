@@ -1,4 +1,4 @@
-//! URL paths of resources and objects. Names are percent-encoded because they may contain any character.
+//! URL paths of resources and objects, and percent-encoding: names may contain any character.
 
 use std::fmt::Write as _;
 
@@ -51,6 +51,28 @@ fn push_encoded(path: &mut String, text: &str) {
     }
 }
 
+/// Percent-decodes a text; in a query, `+` is a space. Returns `None` for a malformed escape. Bytes that are not UTF-8
+/// become U+FFFD.
+pub fn decoded(text: &str, query: bool) -> Option<String> {
+    if !text.contains(['%', '+']) {
+        return Some(text.to_owned());
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(b) = bytes.next() {
+        match b {
+            b'%' => {
+                let high = char::from(bytes.next()?).to_digit(16)?;
+                let low = char::from(bytes.next()?).to_digit(16)?;
+                out.push((high * 16 + low) as u8);
+            }
+            b'+' if query => out.push(b' '),
+            other => out.push(other),
+        }
+    }
+    Some(String::from_utf8_lossy(&out).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +81,12 @@ mod tests {
     fn a_path_holds_whatever_an_object_says() {
         assert_eq!(collection("g", "v1", "things", Some("a/b?")), "/apis/g/v1/namespaces/a%2Fb%3F/things");
         assert_eq!(object(&collection("g", "v1", "things", None), "ü"), "/apis/g/v1/things/%C3%BC");
+    }
+
+    #[test]
+    fn text_is_decoded() {
+        assert_eq!(decoded("a%2Fb+c", false).as_deref(), Some("a/b+c"));
+        assert_eq!(decoded("a%2Fb+c", true).as_deref(), Some("a/b c"));
+        assert_eq!(decoded("%zz", false), None);
     }
 }

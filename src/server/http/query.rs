@@ -1,5 +1,7 @@
 //! URL decoding as in `net/url`. The query is an ordered list of parameters.
 
+use crate::server::http::address::decoded;
+
 /// The parameters of a query, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct Query(Vec<(String, String)>);
@@ -13,7 +15,7 @@ impl Query {
                 continue;
             }
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            if let (Some(key), Some(value)) = (unescape(key, true), unescape(value, true)) {
+            if let (Some(key), Some(value)) = (decoded(key, true), decoded(value, true)) {
                 out.push((key, value));
             }
         }
@@ -31,28 +33,6 @@ impl Query {
     }
 }
 
-/// Percent-decodes a text; in a query, `+` is a space. Returns `None` for a malformed escape. Bytes that are not UTF-8
-/// become U+FFFD.
-pub(in crate::server) fn unescape(text: &str, query: bool) -> Option<String> {
-    if !text.contains(['%', '+']) {
-        return Some(text.to_owned());
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(b) = bytes.next() {
-        match b {
-            b'%' => {
-                let high = char::from(bytes.next()?).to_digit(16)?;
-                let low = char::from(bytes.next()?).to_digit(16)?;
-                out.push((high * 16 + low) as u8);
-            }
-            b'+' if query => out.push(b' '),
-            other => out.push(other),
-        }
-    }
-    Some(String::from_utf8_lossy(&out).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +46,5 @@ mod tests {
         assert_eq!(q.first("bad"), None);
         assert_eq!(q.first("c"), Some(""));
         assert_eq!(q.first("d;e"), None);
-        assert_eq!(unescape("a%2Fb+c", false).as_deref(), Some("a/b+c"));
     }
 }

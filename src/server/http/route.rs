@@ -1,7 +1,8 @@
 //! Parses the path of a request (`RequestInfoFactory` in `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
 
 use crate::server::Method;
-use crate::server::http::query::{Query, unescape};
+use crate::server::http::address::decoded;
+use crate::server::http::query::Query;
 use crate::server::http::selector::FieldSelector;
 
 /// The resource that a request addresses.
@@ -37,7 +38,7 @@ pub(in crate::server) enum Route {
 
 /// Parses a path without its query.
 pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Route {
-    let Some(path) = unescape(path, false) else { return Route::Undecodable };
+    let Some(path) = decoded(path, false) else { return Route::Undecodable };
     let trimmed = path.trim_matches('/');
     // `//` is not the root path.
     let is_root = trimmed.is_empty() && path.len() <= 1;

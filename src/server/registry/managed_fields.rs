@@ -74,14 +74,14 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
 
 /// The field manager name: from the options, or derived from the user agent.
 fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
-    const MOST: usize = 128;
+    const MAX_BYTES: usize = 128;
     if !options.field_manager.is_empty() {
         return options.field_manager.clone();
     }
     let product = user_agent.unwrap_or_default().split('/').next().unwrap_or_default();
     let mut out = String::new();
     for c in product.chars().filter(|c| unicode::is_print(*c)) {
-        if out.len() + c.len_utf8() > MOST {
+        if out.len() + c.len_utf8() > MAX_BYTES {
             break;
         }
         out.push(c);

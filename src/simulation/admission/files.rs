@@ -2,31 +2,25 @@
 
 use super::{Given, Objects, Reading};
 use crate::crd;
-use crate::input::Entry;
 use crate::input::required::{Required, Sources};
 use crate::output::report::Item;
 use crate::policies::{self, rbac};
 use crate::simulation::builtin;
 use crate::simulation::identity::Places as _;
-use crate::simulation::object::{self, Object};
+use crate::simulation::object;
 use crate::value::Value;
 
 /// Reads the files. What cannot be read is shown.
 pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
     for entry in Sources::open(&reading.options.paths, reading.input.clone(), Required::Object, "--policies") {
-        let document = match entry {
-            Entry::Document(document) => document,
-            Entry::Problem(note) => {
-                show(object::problem(note));
+        let mut object = match object::read(entry) {
+            Some(Ok(object)) => object,
+            Some(Err(item)) => {
+                show(*item);
                 continue;
             }
-            Entry::Warning(note) if note.position.is_none() => {
-                show(object::problem(note));
-                continue;
-            }
-            Entry::Warning(_) => continue,
+            None => continue,
         };
-        let mut object = Object { document, warnings: Vec::new() };
         match object.kind() {
             Err(item) => show(*item),
             Ok((group, ..)) if group == crd::GROUP => objects.definitions.push(object),
