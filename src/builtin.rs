@@ -19,4 +19,4 @@ pub mod table;
 pub mod types;
 
 pub use decode::{Decoded, Endpoint, Refusal};
-pub use reader::{Missing, Mistake, Strict};
+pub use reader::{DecodeError, Missing, Strict};

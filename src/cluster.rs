@@ -23,7 +23,7 @@ mod watch;
 
 pub use admission::Written;
 pub use cache::default_dir as default_cache_dir;
-pub use connection::{Asked, Connection};
+pub use connection::{Connection, PendingResponse};
 pub use context::{is_configured, namespace_or_default};
 pub use discovery::{AGGREGATED, Resource, aggregated, find};
 pub use pages::{Page, Pages, Query};

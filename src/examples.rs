@@ -9,7 +9,7 @@ pub mod strings;
 mod words;
 
 pub use checker::{Checker, Rejection};
-pub use generate::Extent;
+pub use generate::ExampleFields;
 
 use crate::value::{Map, Value, object};
 use std::fmt;
@@ -48,14 +48,14 @@ impl fmt::Display for ExampleError {
 impl std::error::Error for ExampleError {}
 
 /// An example of the version that `checker` serves.
-pub fn example(checker: &Checker, extent: Extent) -> Example {
-    let (object, rejection) = search::accepted(checker, start(checker, extent));
+pub fn example(checker: &Checker, fields: ExampleFields) -> Example {
+    let (object, rejection) = search::accepted(checker, start(checker, fields));
     Example { object, rejection }
 }
 
 /// The object from which the search starts: generated from the schema, with apiVersion, kind and a name.
-pub fn start(checker: &Checker, extent: Extent) -> Value {
-    let mut start = generate::object(&checker.schema, extent);
+pub fn start(checker: &Checker, fields: ExampleFields) -> Value {
+    let mut start = generate::object(&checker.schema, fields);
     let none = crate::schema::Schema::default();
     let name = checker.schema.property("metadata").and_then(|metadata| metadata.property("name")).unwrap_or(&none);
     let members = start.as_object_mut().map(std::mem::take).unwrap_or_default();
@@ -77,12 +77,12 @@ mod tests {
     use crate::text::yaml;
     use crate::value::json;
 
-    fn made(schema: &str, extent: Extent) -> (String, Option<String>) {
+    fn made(schema: &str, fields: ExampleFields) -> (String, Option<String>) {
         let crd = format!(
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: kites.example.com}}\nspec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, required: [spec], properties: {{spec: {schema}}}}}}}}}]}}"
         );
         let crd = yaml::read(crd.as_bytes()).unwrap();
-        let example = example(&Checker::new(&crd, None, Release::NEWEST).unwrap(), extent);
+        let example = example(&Checker::new(&crd, None, Release::NEWEST).unwrap(), fields);
         let spec = json::to_string(example.object.get("spec").unwrap_or(&Value::Null));
         (spec, example.rejection.map(|r| r.message))
     }
@@ -92,10 +92,10 @@ mod tests {
         let schema = "{type: object, required: [a, b, c, d, e], properties: {a: {type: string, enum: [x, y]}, b: {type: integer, minimum: 3},
             c: {type: array, minItems: 2, x-kubernetes-list-type: set, items: {type: string}}, d: {type: string, pattern: '^v[0-9]+$'},
             e: {type: string, format: date-time}, f: {type: boolean, default: true}}}";
-        let (spec, rejection) = made(schema, Extent::Minimal);
+        let (spec, rejection) = made(schema, ExampleFields::Minimal);
         assert_eq!(rejection, None);
         assert_eq!(spec, r#"{"a":"x","b":3,"c":["example","example2"],"d":"v1","e":"2024-01-01T00:00:00Z"}"#);
-        let (spec, rejection) = made(schema, Extent::Full);
+        let (spec, rejection) = made(schema, ExampleFields::Full);
         assert_eq!((spec.contains("\"f\":true"), rejection), (true, None));
     }
 
@@ -108,8 +108,8 @@ mod tests {
             "{type: object, required: [u], properties: {u: {type: string, maxLength: 90, x-kubernetes-validations: [{rule: \"self.startsWith('s3://')\"}]}}}",
             "{type: object, required: [a, b], properties: {a: {type: integer}, b: {type: integer}}, x-kubernetes-validations: [{rule: self.a + 6 < self.b}]}",
         ] {
-            for extent in [Extent::Minimal, Extent::Full] {
-                let (spec, rejection) = made(schema, extent);
+            for fields in [ExampleFields::Minimal, ExampleFields::Full] {
+                let (spec, rejection) = made(schema, fields);
                 assert_eq!(rejection, None, "{spec}");
             }
         }
@@ -118,6 +118,6 @@ mod tests {
     #[test]
     fn rules_that_no_object_meets_are_reported() {
         let schema = "{type: object, x-kubernetes-validations: [{rule: 'false', message: never}]}";
-        assert!(made(schema, Extent::Minimal).1.unwrap().contains("never"));
+        assert!(made(schema, ExampleFields::Minimal).1.unwrap().contains("never"));
     }
 }

@@ -19,7 +19,7 @@ pub mod temp_store;
 pub mod watch;
 
 use crate::crd;
-use crate::policies::{self, model::Family};
+use crate::policies::{self, model::PolicyKind};
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
@@ -116,7 +116,7 @@ impl Document {
     /// True if this is an admission policy or a binding of any version.
     pub fn is_policy(&self) -> bool {
         let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
-        group == Some(policies::GROUP) && Family::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
+        group == Some(policies::GROUP) && PolicyKind::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
     }
 
     /// Its path in the chunk: empty, or `items[3]`.
@@ -125,9 +125,9 @@ impl Document {
     }
 
     /// The positions of its fields.
-    pub fn places(&self) -> Places<'_> {
+    pub fn places(&self) -> FieldPositions<'_> {
         let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
-        Places { spans, start: self.chunk.start, prefix: self.prefix() }
+        FieldPositions { spans, start: self.chunk.start, prefix: self.prefix() }
     }
 
     /// The position of its first character.
@@ -141,13 +141,13 @@ impl Document {
 
 /// Finds the positions of a document's fields.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct FieldPositions<'a> {
     spans: Spans<'a>,
     start: Position,
     prefix: String,
 }
 
-impl Places<'_> {
+impl FieldPositions<'_> {
     /// The location of the field at a path of the server, or of its nearest existing ancestor. Positions refer to the
     /// source, ranges to the text of the chunk.
     pub fn locate(&self, path: &str) -> Found {
@@ -223,13 +223,13 @@ impl Chunked {
 
     /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
     /// kind ends in `List`; other documents with `items` are returned whole.
-    fn unfold(self, mut value: Value, any_document: bool) -> Unfolded {
+    fn unfold(self, mut value: Value, any_document: bool) -> ChunkObjects {
         let is_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
         if any_document && !value.is_null() && !is_list(&value) {
-            return Unfolded::Object(self.document(None, value));
+            return ChunkObjects::Object(self.document(None, value));
         }
         match &mut value {
-            Value::Null => Unfolded::Nothing,
+            Value::Null => ChunkObjects::Nothing,
             // `kubectl` also treats an object with items as a list; without kind and apiVersion it is an ordinary
             // document.
             Value::Object(members)
@@ -238,16 +238,16 @@ impl Chunked {
             {
                 let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
                 let (kind, api_version) = (text("kind"), text("apiVersion"));
-                let Some(Value::Array(items)) = members.remove("items") else { return Unfolded::Nothing };
-                Unfolded::List(Items { list: self, rest: items.into_iter().enumerate(), kind, api_version })
+                let Some(Value::Array(items)) = members.remove("items") else { return ChunkObjects::Nothing };
+                ChunkObjects::List(Items { list: self, rest: items.into_iter().enumerate(), kind, api_version })
             }
-            _ => Unfolded::Object(self.document(None, value)),
+            _ => ChunkObjects::Object(self.document(None, value)),
         }
     }
 }
 
 /// The objects of a chunk.
-enum Unfolded {
+enum ChunkObjects {
     Nothing,
     Object(Document),
     List(Items),
@@ -330,9 +330,9 @@ impl Input {
         current.has_entries = true;
         let warnings = warnings(&chunk, contents);
         match chunk.unfold(value, self.options.any_document) {
-            Unfolded::Nothing => {}
-            Unfolded::Object(document) => self.object(document, warnings),
-            Unfolded::List(items) => {
+            ChunkObjects::Nothing => {}
+            ChunkObjects::Object(document) => self.object(document, warnings),
+            ChunkObjects::List(items) => {
                 self.directory_has_entries |= items.rest.len() > 0;
                 self.ready.extend(warnings);
                 self.items = Some(items);

@@ -22,5 +22,5 @@ pub mod suites;
 pub mod table;
 pub mod tabs;
 
-pub use columns::{Cell, Column, Columns, Look};
+pub use columns::{Cell, Column, Columns, TableStyle};
 pub use paint::Paint;

@@ -56,7 +56,7 @@ impl Releases {
 
 /// The effect on one object.
 #[derive(Clone, Debug, Default)]
-pub struct Fate {
+pub struct ObjectOutcome {
     /// What reading it loses, adds and changes.
     pub difference: Difference,
     /// The validation errors under the new CRD.
@@ -83,7 +83,7 @@ pub enum Edit {
 
 /// Why an object could not be rehearsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum RehearsalError {
     /// It cannot be read under the old CRD.
     Today(String),
     /// It cannot be read under the new CRD.
@@ -170,16 +170,16 @@ impl Plan {
     }
 
     /// Rehearses one stored object; `namespace` is empty for a cluster-scoped one.
-    pub fn rehearse(&self, stage: &Stage, namespace: &str, stored: Value) -> Result<Fate, Trouble> {
+    pub fn rehearse(&self, stage: &Stage, namespace: &str, stored: Value) -> Result<ObjectOutcome, RehearsalError> {
         let name = stored.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-        let fate = self.on(stage, namespace, &name, stored);
+        let outcome = self.on(stage, namespace, &name, stored);
         for server in stage.today.iter().chain([&stage.tomorrow]) {
             server.withdraw(&self.name, namespace, &name);
         }
-        fate
+        outcome
     }
 
-    fn on(&self, stage: &Stage, namespace: &str, name: &str, stored: Value) -> Result<Fate, Trouble> {
+    fn on(&self, stage: &Stage, namespace: &str, name: &str, stored: Value) -> Result<ObjectOutcome, RehearsalError> {
         let version = stored.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map_or("", |(_, v)| v).to_owned();
         let pick = |served: &[String]| match served.iter().find(|v| **v == version) {
             Some(own) => own.clone(),
@@ -188,17 +188,17 @@ impl Plan {
         let (before, kept, version_today) = match &stage.today {
             Some(today) => {
                 let version = pick(&stage.served_today);
-                today.seed(&self.name, namespace, stored).map_err(Trouble::Today)?;
+                today.seed(&self.name, namespace, stored).map_err(RehearsalError::Today)?;
                 let kept = today.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
                 let path = self.path(&version, namespace, name);
-                (Some(read(today, &path, self.now).map_err(Trouble::Today)?), kept, version)
+                (Some(read(today, &path, self.now).map_err(RehearsalError::Today)?), kept, version)
             }
             None => (None, stored, version.clone()),
         };
-        stage.tomorrow.seed(&self.name, namespace, kept.clone()).map_err(Trouble::Tomorrow)?;
+        stage.tomorrow.seed(&self.name, namespace, kept.clone()).map_err(RehearsalError::Tomorrow)?;
         let version_tomorrow = pick(&stage.served_tomorrow);
         let path = self.path(&version_tomorrow, namespace, name);
-        let after = read(&stage.tomorrow, &path, self.now).map_err(Trouble::Tomorrow)?;
+        let after = read(&stage.tomorrow, &path, self.now).map_err(RehearsalError::Tomorrow)?;
         let errors =
             stage.tomorrow.validate_object(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
@@ -217,7 +217,7 @@ impl Plan {
             _ => Vec::new(),
         };
         let moved_to = (version_today != version_tomorrow).then_some(version_tomorrow);
-        Ok(Fate { difference, errors, edit, cells, moved_to })
+        Ok(ObjectOutcome { difference, errors, edit, cells, moved_to })
     }
 
     /// The path of all stored objects, as the cluster with the old CRD serves them.

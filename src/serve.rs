@@ -97,7 +97,7 @@ struct Service {
     record: Option<Record>,
     state: Option<Arc<State>>,
     webhooks: Option<Webhooks>,
-    intake: http::Intake,
+    intake: http::BodyPermits,
     /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
 }
@@ -132,7 +132,7 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         record: options.record.map(Record::new),
         state: options.state,
         webhooks: options.webhooks,
-        intake: http::Intake::default(),
+        intake: http::BodyPermits::default(),
         controllers: Arc::default(),
     });
     runtime.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));

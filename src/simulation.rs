@@ -41,7 +41,7 @@ use existing::ExistingObjects;
 use filter::{Filter, KindPattern};
 use live::Live;
 use seen_kinds::SeenKinds;
-use shared::{Known, Settings, Simulator};
+use shared::{OrderedState, Settings, Simulator};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub struct Plan {
     /// Whether results include the last-applied annotation.
     pub show_bookkeeping: bool,
     /// Whether the objects before and after the request are reported, for a diff.
-    pub compares: Option<Compares>,
+    pub compares: Option<CompareOptions>,
     /// The cluster.
     pub target: cluster::Target,
     /// Whether the cluster may not be contacted.
@@ -98,7 +98,7 @@ pub struct Plan {
 
 /// Options of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Compares {
+pub struct CompareOptions {
     /// Whether metadata written by the server is compared.
     pub books: bool,
 }
@@ -144,7 +144,7 @@ pub struct Simulation {
     /// One for each release, oldest first.
     simulators: Vec<Simulator>,
     /// As `simulators`.
-    known: Vec<Known>,
+    known: Vec<OrderedState>,
     filter: Filter,
     /// True if the cluster's policies are evaluated.
     has_live_policies: bool,
@@ -201,7 +201,7 @@ impl Simulation {
             }
         };
         let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
-        let known = simulators.iter().map(|_| Known::default()).collect();
+        let known = simulators.iter().map(|_| OrderedState::default()).collect();
         let filter = Filter::new(&plan.skip, plan.selector.as_ref());
         let mut simulation =
             Self { plan: Arc::clone(&given), cluster, releases, simulators, known, filter, has_live_policies, notes };
@@ -236,7 +236,7 @@ impl Simulation {
             cluster: self.cluster.clone(),
             releases: self.releases.clone(),
             simulators: self.simulators.iter().map(Simulator::again).collect(),
-            known: self.known.iter().map(Known::again).collect(),
+            known: self.known.iter().map(OrderedState::again).collect(),
             filter: Filter::new(&self.plan.skip, self.plan.selector.as_ref()),
             has_live_policies: self.has_live_policies,
             notes: Vec::new(),
@@ -248,7 +248,7 @@ impl Simulation {
         self.known.last()?.definitions().route(group, kind).map(|route| &route.definition)
     }
 
-    fn run(&mut self) -> (Run<'_>, &mut [Known]) {
+    fn run(&mut self) -> (Run<'_>, &mut [OrderedState]) {
         let jobs = ordered::threads(self.plan.jobs);
         (Run { simulators: &self.simulators, filter: &self.filter, jobs }, &mut self.known)
     }
@@ -270,7 +270,7 @@ impl Simulation {
                 .builtin_note()
                 .filter(|_| simulators.iter().any(|simulator| simulator.admission.get().is_some())),
         );
-        let definitions: Vec<&Definitions> = known.iter().map(Known::definitions).collect();
+        let definitions: Vec<&Definitions> = known.iter().map(OrderedState::definitions).collect();
         notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies));
         if plan.releases.is_none()
             && !plan.old.is_empty()
@@ -317,9 +317,9 @@ fn existing_objects(
         Some(_) => {
             let message = "no cluster is configured, so every object is taken to be new".to_owned();
             notes.push(Note { kind: "noCluster", message });
-            ExistingObjects::Given(Mutex::default())
+            ExistingObjects::Files(Mutex::default())
         }
-        None => ExistingObjects::Given(Mutex::default()),
+        None => ExistingObjects::Files(Mutex::default()),
     }
 }
 

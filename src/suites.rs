@@ -16,7 +16,7 @@ pub mod suite;
 pub mod update;
 pub mod variant;
 
-pub use bench::Bench;
+pub use bench::CaseRunner;
 pub use coverage::Coverage;
 pub use outcome::{Failure, Outcome, Step};
 pub use suite::{Action, Case, Suite};

@@ -1,6 +1,6 @@
 //! Examples of the CRDs of real projects, counted by whether the server accepts them.
 
-use crdx::examples::{Checker, Extent, example};
+use crdx::examples::{Checker, ExampleFields, example};
 use crdx::input::{Entry, Input, Options};
 use crdx::release::Release;
 use crdx::value::Value;
@@ -26,9 +26,9 @@ fn corpus() -> Vec<(String, Value)> {
 }
 
 /// Whether the examples of a CRD are accepted; the rejected ones are printed.
-fn accepted(file: &str, crd: &Value, extents: &[Extent]) -> Vec<bool> {
+fn accepted(file: &str, crd: &Value, extents: &[ExampleFields]) -> Vec<bool> {
     let checker = Checker::new(crd, None, Release::NEWEST).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let is_accepted = |extent: &Extent| {
+    let is_accepted = |extent: &ExampleFields| {
         let example = example(&checker, *extent);
         if let Some(rejection) = &example.rejection {
             println!("{file}: the {extent:?} example is rejected: {}", rejection.message);
@@ -46,7 +46,7 @@ fn assert_most(minimal: usize, all: usize) {
 fn most_minimal_examples_of_real_crds_are_accepted() {
     // Every eighth CRD: installing all of them takes a minute.
     let crds: Vec<(String, Value)> = corpus().into_iter().step_by(8).collect();
-    let minimal = crds.iter().filter(|(file, crd)| accepted(file, crd, &[Extent::Minimal]) == [true]).count();
+    let minimal = crds.iter().filter(|(file, crd)| accepted(file, crd, &[ExampleFields::Minimal]) == [true]).count();
     assert_most(minimal, crds.len());
 }
 
@@ -57,7 +57,7 @@ fn all_examples_of_real_crds() {
     let crds = corpus();
     let (mut minimal, mut full) = (0, 0);
     for (file, crd) in &crds {
-        let accepted = accepted(file, crd, &[Extent::Minimal, Extent::Full]);
+        let accepted = accepted(file, crd, &[ExampleFields::Minimal, ExampleFields::Full]);
         minimal += usize::from(accepted[0]);
         full += usize::from(accepted[1]);
     }

@@ -22,7 +22,7 @@ pub(super) enum Custom {
 
 /// The reason why a value is rejected.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum ValueError {
     /// `json.UnmarshalTypeError`: a description of the value, and the Go type that does not accept it. The reader adds
     /// the field.
     Type(String, &'static str),
@@ -46,7 +46,7 @@ impl Custom {
     ///
     /// # Errors
     /// Returns the reason why the type does not accept it.
-    pub fn read(self, literal: &[u8]) -> Result<(), Fault> {
+    pub fn read(self, literal: &[u8]) -> Result<(), ValueError> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
         if kind == Kind::Null {
@@ -55,25 +55,27 @@ impl Custom {
         match self {
             Self::Raw => Ok(()),
             Self::Quantity => quantity(literal),
-            Self::Time | Self::MicroTime if kind != Kind::String => Err(Fault::Type(kind.name().to_owned(), "string")),
-            Self::Time => time::parse(&cursor.string()).map(drop).map_err(Fault::Text),
-            Self::MicroTime => time::parse_micro(&cursor.string()).map(drop).map_err(Fault::Text),
+            Self::Time | Self::MicroTime if kind != Kind::String => {
+                Err(ValueError::Type(kind.name().to_owned(), "string"))
+            }
+            Self::Time => time::parse(&cursor.string()).map(drop).map_err(ValueError::Text),
+            Self::MicroTime => time::parse_micro(&cursor.string()).map(drop).map_err(ValueError::Text),
             Self::IntOrString if kind == Kind::String => Ok(()),
             Self::IntOrString if kind == Kind::Number => {
                 let number = lossy(literal);
                 let fits = number.parse::<i32>().is_ok();
-                if fits { Ok(()) } else { Err(Fault::Type(format!("number {number}"), "int32")) }
+                if fits { Ok(()) } else { Err(ValueError::Type(format!("number {number}"), "int32")) }
             }
-            Self::IntOrString => Err(Fault::Type(kind.name().to_owned(), "int32")),
+            Self::IntOrString => Err(ValueError::Type(kind.name().to_owned(), "int32")),
         }
     }
 }
 
 /// Checks a quantity, given as a string or number. Escape sequences of the string are not decoded.
-fn quantity(literal: &[u8]) -> Result<(), Fault> {
+fn quantity(literal: &[u8]) -> Result<(), ValueError> {
     let inner = literal.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     // `strings.TrimSpace` trims Unicode white space, as `trim` does.
-    Quantity::parse(lossy(inner.unwrap_or(literal)).trim()).map(drop).map_err(Fault::Text)
+    Quantity::parse(lossy(inner.unwrap_or(literal)).trim()).map(drop).map_err(ValueError::Text)
 }
 
 #[cfg(test)]
@@ -94,12 +96,12 @@ mod tests {
     #[test]
     fn values_of_wrong_types_are_refused() {
         let fault = |custom: Custom, text: &str| custom.read(text.as_bytes()).unwrap_err();
-        assert_eq!(fault(Custom::Time, "5"), Fault::Type("number".to_owned(), "string"));
-        assert_eq!(fault(Custom::IntOrString, "1.5"), Fault::Type("number 1.5".to_owned(), "int32"));
-        assert_eq!(fault(Custom::IntOrString, "2147483648"), Fault::Type("number 2147483648".to_owned(), "int32"));
-        assert_eq!(fault(Custom::IntOrString, "{}"), Fault::Type("object".to_owned(), "int32"));
+        assert_eq!(fault(Custom::Time, "5"), ValueError::Type("number".to_owned(), "string"));
+        assert_eq!(fault(Custom::IntOrString, "1.5"), ValueError::Type("number 1.5".to_owned(), "int32"));
+        assert_eq!(fault(Custom::IntOrString, "2147483648"), ValueError::Type("number 2147483648".to_owned(), "int32"));
+        assert_eq!(fault(Custom::IntOrString, "{}"), ValueError::Type("object".to_owned(), "int32"));
         assert!(
-            matches!(fault(Custom::Quantity, "{}"), Fault::Text(text) if text.starts_with("quantities must match"))
+            matches!(fault(Custom::Quantity, "{}"), ValueError::Text(text) if text.starts_with("quantities must match"))
         );
         for (custom, text) in [
             (Custom::IntOrString, "\"a\""),

@@ -4,7 +4,7 @@
 //! the first one is kept while decoding continues. Strict errors are reported only if there is neither. Values of
 //! unknown keys are not checked.
 
-use super::custom::{Custom, Fault};
+use super::custom::{Custom, ValueError};
 use super::types::{Definition, Struct, Type, TypeId, Types};
 use crate::text::json::cursor::{Cursor, Kind};
 use crate::value::base64::Encoding;
@@ -43,7 +43,7 @@ impl fmt::Display for Strict {
 
 /// The error that ended decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct DecodeError {
     /// Go's error message.
     pub message: String,
     /// The path of the field, including indexes and map keys that Go's message may omit.
@@ -79,7 +79,7 @@ pub(super) struct Findings {
 }
 
 /// Decodes `body` into a struct. The body must be a syntactically valid object or `null`.
-pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, Mistake> {
+pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, DecodeError> {
     let mut reader = Reader {
         types,
         cursor: Cursor::new(body),
@@ -105,7 +105,7 @@ struct Reader<'a> {
     path: Path,
     /// The strict errors so far, for removing duplicates.
     seen: BTreeSet<(bool, String)>,
-    mistake: Option<Mistake>,
+    mistake: Option<DecodeError>,
     found: Findings,
 }
 
@@ -165,7 +165,7 @@ fn base(types: &'static Types, shown: &'static Type) -> Base {
 
 impl Reader<'_> {
     /// Decodes the value at the cursor. The recursion is bounded by [`MAX_DEPTH`].
-    fn value(&mut self, type_: &'static Type) -> Result<(), Mistake> {
+    fn value(&mut self, type_: &'static Type) -> Result<(), DecodeError> {
         let shown = type_.target();
         let kind = self.cursor.kind();
         match (base(self.types, shown), kind) {
@@ -180,8 +180,8 @@ impl Reader<'_> {
             (Base::Custom(custom), _) => {
                 let literal = self.cursor.literal();
                 return custom.read(literal).map_err(|fault| match fault {
-                    Fault::Type(value, type_) => self.mismatch(&value, &type_),
-                    Fault::Text(message) => self.mistake(message),
+                    ValueError::Type(value, type_) => self.mismatch(&value, &type_),
+                    ValueError::Text(message) => self.mistake(message),
                 });
             }
             (Base::Struct(id, s), Kind::Object) => return self.object(id, s),
@@ -213,7 +213,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn list(&mut self, item: &'static Type) -> Result<(), Mistake> {
+    fn list(&mut self, item: &'static Type) -> Result<(), DecodeError> {
         let mark = self.path.mark();
         let mut index = 0;
         self.cursor.enter();
@@ -226,7 +226,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn map(&mut self, value: &'static Type) -> Result<(), Mistake> {
+    fn map(&mut self, value: &'static Type) -> Result<(), DecodeError> {
         let mark = self.path.mark();
         let mut keys = BTreeSet::new();
         self.cursor.enter();
@@ -242,7 +242,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn object(&mut self, id: TypeId, s: &'static Struct) -> Result<(), Mistake> {
+    fn object(&mut self, id: TypeId, s: &'static Struct) -> Result<(), DecodeError> {
         let mark = self.path.mark();
         let (outer, above) = (self.struct_, self.fields.len());
         let mut seen = vec![Seen::No; s.fields.len()];
@@ -305,16 +305,16 @@ impl Reader<'_> {
         }
     }
 
-    fn keep(&mut self, mistake: Mistake) {
+    fn keep(&mut self, mistake: DecodeError) {
         self.mistake.get_or_insert(mistake);
     }
 
-    fn mistake(&self, message: String) -> Mistake {
-        Mistake { message, path: self.path.text.clone() }
+    fn mistake(&self, message: String) -> DecodeError {
+        DecodeError { message, path: self.path.text.clone() }
     }
 
     /// `json.UnmarshalTypeError`
-    fn mismatch(&self, value: &str, type_: &dyn fmt::Display) -> Mistake {
+    fn mismatch(&self, value: &str, type_: &dyn fmt::Display) -> DecodeError {
         let (struct_, fields) = (self.struct_, self.fields.join("."));
         self.mistake(if struct_.is_empty() && fields.is_empty() {
             format!("json: cannot unmarshal {value} into Go value of type {type_}")
@@ -356,7 +356,7 @@ fn fits(type_: &Type, literal: &str) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn read_as(type_: &str, release: u32, body: &str) -> Result<Findings, Mistake> {
+    fn read_as(type_: &str, release: u32, body: &str) -> Result<Findings, DecodeError> {
         let types = Types::of(release);
         read(types, types.id(type_).unwrap(), body.as_bytes())
     }

@@ -84,7 +84,7 @@ pub struct Overload {
     /// same id and disjoint version ranges are the same overload with different implementations or prices.
     pub servers: (Minor, Minor),
     /// The cost of a call.
-    pub price: Price,
+    pub price: CallCost,
     /// The implementation; `None` if the evaluator implements the overload (operators that do not evaluate all their
     /// arguments, equality, indexing, regular expressions).
     pub call: Option<Call>,
@@ -95,7 +95,7 @@ pub struct Overload {
 
 impl Overload {
     /// An operator that the evaluator implements.
-    pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: Price) -> Self {
+    pub const fn planned(function: &'static str, id: &'static str, signature: &'static str, price: CallCost) -> Self {
         Self {
             function,
             id,
@@ -114,7 +114,7 @@ impl Overload {
         function: &'static str,
         id: &'static str,
         signature: &'static str,
-        price: Price,
+        price: CallCost,
         call: Function,
     ) -> Self {
         Self { call: Some(Call::Plain(call)), guarded: true, ..Self::planned(function, id, signature, price) }
@@ -125,7 +125,7 @@ impl Overload {
         function: &'static str,
         id: &'static str,
         signature: &'static str,
-        price: Price,
+        price: CallCost,
         call: Function,
     ) -> Self {
         Self { member: true, ..Self::global(function, id, signature, price, call) }
@@ -180,7 +180,7 @@ impl Overload {
 /// `size` is the number of code points, bytes, elements or entries; values without a size have size 1. The factors are
 /// cel-go's: 0.1 per code point for traversing a string, 0.25 per code point of a regular expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Price {
+pub enum CallCost {
     /// 1
     One,
     /// 0: logic and conditional operators cost only their operands.

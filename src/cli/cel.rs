@@ -18,12 +18,12 @@ use crate::cel::{
     value::{Error, Value as Cel},
 };
 use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
-use crate::output::cel::{self as output, Checked, Fault, Report, RuleCost, Run};
+use crate::output::cel::{self as output, Checked, CompileFailure, Report, RuleCost, Run};
 use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
 use crate::rules::node::{self, Node};
-use given::{Given, Wrong};
+use given::{Given, InputError};
 use std::io::{self, Write};
 
 /// Runs the command.
@@ -53,13 +53,13 @@ pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
     Ok(if failed { Exit::Rejected } else { Exit::Fine })
 }
 
-fn report(args: &args::Cel) -> Result<Report, Wrong> {
+fn report(args: &args::Cel) -> Result<Report, InputError> {
     let expression = args.expression.as_str();
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = BaseEnv::for_new(release);
     let given = given::read(args, release, uses_self(expression, &base))?;
     let steps = match &args.at {
-        Some(path) => node::steps(path).map_err(Wrong::new)?,
+        Some(path) => node::steps(path).map_err(InputError::new)?,
         None => Vec::new(),
     };
     let outcome = match &given {
@@ -67,14 +67,16 @@ fn report(args: &args::Cel) -> Result<Report, Wrong> {
         Given::Untyped { new, old } => {
             let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
             let path = args.at.as_deref().unwrap_or_default();
-            let new = at(new).ok_or_else(|| Wrong::new(format!("the object has nothing at {path}")))?;
+            let new = at(new).ok_or_else(|| InputError::new(format!("the object has nothing at {path}")))?;
             let old = old.as_ref().and_then(at).map(|old| Ok(Cel::untyped(old)));
             let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
             evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
         Given::Typed { schema, new, old } => {
-            let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(Wrong::new)?;
-            let Some(decl) = node.cel_type.decl.as_deref() else { return Err(Wrong::new("CEL cannot see this node")) };
+            let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(InputError::new)?;
+            let Some(decl) = node.cel_type.decl.as_deref() else {
+                return Err(InputError::new("CEL cannot see this node"));
+            };
             let env = node.cel_type.env(&base, &decl.cel_type, false);
             let old = node.old.map(|old| Cel::from_json(old, decl));
             evaluate(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
@@ -97,10 +99,12 @@ fn evaluate(
     env: &Env,
     node: Option<(&Node<'_>, &DeclType)>,
     values: Vec<Option<Result<Cel<'_>, Error>>>,
-) -> Result<Checked, Fault> {
+) -> Result<Checked, CompileFailure> {
     let ast = env.compile(expression).map_err(|issues| refused(&issues))?;
-    let program = Program::plan(&ast, env)
-        .map_err(|error| Fault { message: format!("program instantiation failed: {error}"), problems: Vec::new() })?;
+    let program = Program::plan(&ast, env).map_err(|error| CompileFailure {
+        message: format!("program instantiation failed: {error}"),
+        problems: Vec::new(),
+    })?;
     let cost = cost::estimate(&ast, node.map(|(_, decl)| decl));
     let uses_old = names_old_self(&ast.ast.expr);
     let rule = node.map(|(node, decl)| {
@@ -149,11 +153,11 @@ fn type_name(ast: &CheckedAst) -> String {
     })
 }
 
-fn refused(issues: &Issues) -> Fault {
+fn refused(issues: &Issues) -> CompileFailure {
     let problem = |issue: &crate::cel::issues::Issue| {
         (issue.location.line, issue.location.column.saturating_add(1), issue.message.clone())
     };
-    Fault {
+    CompileFailure {
         message: format!("compilation failed: {}", issues.display()),
         problems: issues.as_slice().iter().map(problem).collect(),
     }

@@ -36,12 +36,12 @@ pub fn run(args: &args::Complete) -> io::Result<Exit> {
 
 /// The candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Offer {
+struct Candidates {
     candidates: Vec<(String, String)>,
     directive: u8,
 }
 
-impl Offer {
+impl Candidates {
     fn of(candidates: impl Iterator<Item = (String, String)>, last: &str) -> Self {
         Self { candidates: candidates.filter(|(c, _)| c.starts_with(last)).collect(), directive: NO_FILES }
     }
@@ -51,16 +51,16 @@ impl Offer {
     }
 }
 
-fn offer(words: &[String], last: &str) -> Offer {
+fn offer(words: &[String], last: &str) -> Candidates {
     let root = args::command();
     let Some((name, words)) = words.split_first() else {
         let commands = root.get_subcommands().filter(|c| !c.is_hide_set());
-        return Offer::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
+        return Candidates::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
     };
-    let Some(command) = root.find_subcommand(name) else { return Offer::files() };
+    let Some(command) = root.find_subcommand(name) else { return Candidates::files() };
     let flags: Vec<&Arg> = root.get_arguments().filter(|a| a.is_global_set()).chain(command.get_arguments()).collect();
     if let Some((flag, value)) = last.split_once('=').filter(|_| last.starts_with("--")) {
-        let Some(arg) = flags.iter().find(|a| is_called(a, flag)) else { return Offer::files() };
+        let Some(arg) = flags.iter().find(|a| is_called(a, flag)) else { return Candidates::files() };
         let mut offer = values(name, arg, words, value);
         for (candidate, _) in &mut offer.candidates {
             *candidate = format!("{flag}={candidate}");
@@ -73,11 +73,11 @@ fn offer(words: &[String], last: &str) -> Offer {
     if last.starts_with('-') {
         let long = flags.iter().filter(|a| !a.is_hide_set());
         let long = long.filter_map(|a| Some((format!("--{}", a.get_long()?), about(a.get_help()))));
-        return Offer::of(long, last);
+        return Candidates::of(long, last);
     }
     match name.as_str() {
         "get" | "scale" => {
-            objects(name, words, last).unwrap_or_else(|_| Offer { directive: NO_FILES, ..Offer::default() })
+            objects(name, words, last).unwrap_or_else(|_| Candidates { directive: NO_FILES, ..Candidates::default() })
         }
         _ => positional(command, last),
     }
@@ -99,17 +99,17 @@ fn takes_value(arg: &Arg) -> bool {
 }
 
 /// The values of a flag.
-fn values(command: &str, arg: &Arg, words: &[String], last: &str) -> Offer {
+fn values(command: &str, arg: &Arg, words: &[String], last: &str) -> Candidates {
     let possible = arg.get_possible_values();
     if !possible.is_empty() {
         let shown = possible.iter().filter(|v| !v.is_hide_set());
-        return Offer::of(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
+        return Candidates::of(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
     }
     match arg.get_long() {
         Some("output") => {
             let formats = ["json", "yaml", "name", "wide", "jsonpath=", "jsonpath-as-json=", "jsonpath-file="];
             let formats = formats.into_iter().chain(["custom-columns=", "custom-columns-file="]);
-            let mut offer = Offer::of(formats.map(|f| (f.to_owned(), String::new())), last);
+            let mut offer = Candidates::of(formats.map(|f| (f.to_owned(), String::new())), last);
             if let [(only, _)] = offer.candidates.as_slice()
                 && only.ends_with('=')
             {
@@ -117,16 +117,18 @@ fn values(command: &str, arg: &Arg, words: &[String], last: &str) -> Offer {
             }
             offer
         }
-        Some("namespace") => namespaces(command, words, last).unwrap_or_else(|_| Offer::of(std::iter::empty(), last)),
-        _ if arg.get_value_names().is_some_and(|names| names.iter().any(|n| n == "PATH")) => Offer::files(),
-        _ => Offer::of(std::iter::empty(), last),
+        Some("namespace") => {
+            namespaces(command, words, last).unwrap_or_else(|_| Candidates::of(std::iter::empty(), last))
+        }
+        _ if arg.get_value_names().is_some_and(|names| names.iter().any(|n| n == "PATH")) => Candidates::files(),
+        _ => Candidates::of(std::iter::empty(), last),
     }
 }
 
-fn positional(command: &Command, last: &str) -> Offer {
+fn positional(command: &Command, last: &str) -> Candidates {
     let possible = command.get_positionals().flat_map(Arg::get_possible_values);
     let words: Vec<_> = possible.map(|v| (v.get_name().to_owned(), about(v.get_help()))).collect();
-    if words.is_empty() { Offer::files() } else { Offer::of(words.into_iter(), last) }
+    if words.is_empty() { Candidates::files() } else { Candidates::of(words.into_iter(), last) }
 }
 
 /// The words of `get` and `scale` before the last one, and the cluster they select.
@@ -154,7 +156,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
 }
 
 /// Resource types, then names of objects.
-fn objects(command: &str, words: &[String], last: &str) -> Result<Offer, Error> {
+fn objects(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
     let typed = typed(command, words)?;
     let source = Source::live(&typed.cluster)?;
     let namespace = super::source::namespace(&typed.cluster);
@@ -164,11 +166,11 @@ fn objects(command: &str, words: &[String], last: &str) -> Result<Offer, Error> 
     };
     if let Some((word, _)) = last.split_once('/') {
         let pairs = names(word)?.into_iter().map(|name| (format!("{word}/{name}"), String::new()));
-        return Ok(Offer::of(pairs, last));
+        return Ok(Candidates::of(pairs, last));
     }
     if let Some(word) = typed.words.first().filter(|word| !word.contains('/')) {
         let left = names(word)?.into_iter().filter(|name| !typed.words.contains(name));
-        return Ok(Offer::of(left.map(|name| (name, String::new())), last));
+        return Ok(Candidates::of(left.map(|name| (name, String::new())), last));
     }
     let (before, _) = last.rsplit_once(',').map_or(("", last), |(before, word)| (before, word));
     let before = if before.is_empty() { String::new() } else { format!("{before},") };
@@ -181,7 +183,7 @@ fn objects(command: &str, words: &[String], last: &str) -> Result<Offer, Error> 
             candidates.push((word, resource.kind.clone()));
         }
     }
-    Ok(Offer::of(candidates.into_iter(), last))
+    Ok(Candidates::of(candidates.into_iter(), last))
 }
 
 fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Result<Vec<String>, Error> {
@@ -195,11 +197,14 @@ fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Re
     Ok(names)
 }
 
-fn namespaces(command: &str, words: &[String], last: &str) -> Result<Offer, Error> {
+fn namespaces(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
     // The flag still needs its value.
     let words = words.split_last().map_or([].as_slice(), |(_, words)| words);
     let source = Source::live(&typed(command, words)?.cluster)?;
-    Ok(Offer::of(names(&source, &Resource::namespaces(), None)?.into_iter().map(|name| (name, String::new())), last))
+    Ok(Candidates::of(
+        names(&source, &Resource::namespaces(), None)?.into_iter().map(|name| (name, String::new())),
+        last,
+    ))
 }
 
 #[cfg(test)]
@@ -209,7 +214,7 @@ mod tests {
     fn offered(line: &str) -> (Vec<String>, u8) {
         let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let last = words.pop().unwrap_or_default();
-        let Offer { candidates, directive } = offer(&words, &last);
+        let Candidates { candidates, directive } = offer(&words, &last);
         (candidates.into_iter().map(|(word, _)| word).collect(), directive)
     }
 

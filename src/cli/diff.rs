@@ -13,7 +13,7 @@ use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Verdict, json};
-use crate::simulation::{self, Compares, Plan, RunSummary};
+use crate::simulation::{self, CompareOptions, Plan, RunSummary};
 use crate::value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
@@ -58,7 +58,7 @@ fn diff(
         show.out.write_all(json::head("DiffReport").as_bytes())?;
     }
     let plan = Plan {
-        compares: Some(Compares { books: args.show_bookkeeping }),
+        compares: Some(CompareOptions { books: args.show_bookkeeping }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let told = simulation::run(&plan, &mut |item| show.item(&item))?;
@@ -159,7 +159,7 @@ impl Show<'_> {
             (_, None) => {}
         }
         for remark in &item.remarks {
-            writeln!(self.messages, "note: {}: {}: {}", item.spot, item.called(), remark.message())?;
+            writeln!(self.messages, "note: {}: {}: {}", item.location, item.called(), remark.message())?;
         }
         let details = self.text.details(item);
         let messages = &mut self.messages;
@@ -227,7 +227,7 @@ fn case(item: &Item, diff: Option<String>) -> Case {
             field: None,
             message: format!("this {} would change what is stored\n{}", item.action.word(), diff.trim_end()),
             help: None,
-            spot: item.spot.clone(),
+            location: item.location.clone(),
         };
         case.findings.insert(0, change);
     }

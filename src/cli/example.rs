@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::args::{self, JsonOrYaml};
-use crate::examples::{self, Checker, Extent};
+use crate::examples::{self, Checker, ExampleFields};
 use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Options};
 use crate::output::example;
@@ -52,7 +52,7 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
 /// The example of a CRD with the server that checked it; errors go to standard error.
 fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
-    let extent = if args.minimal { Extent::Minimal } else { Extent::Full };
+    let fields = if args.minimal { ExampleFields::Minimal } else { ExampleFields::Full };
     let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default();
     let location = format!("{}:{}: {name}", document.source, document.position());
     let checker = match Checker::new(&document.value, args.version.as_deref(), release) {
@@ -62,7 +62,7 @@ fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Chec
             return (None, Exit::CannotTell);
         }
     };
-    let example = examples::example(&checker, extent);
+    let example = examples::example(&checker, fields);
     let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Fine) };
     eprintln!("error: {location}: found no example that the server accepts; it rejects this one:");
     for error in &rejection.errors {

@@ -13,7 +13,7 @@ pub enum Failure {
     /// The output cannot be written.
     Output(io::ErrorKind),
     /// An error that has already been printed.
-    Told,
+    Reported,
 }
 
 impl Failure {

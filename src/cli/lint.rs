@@ -15,11 +15,11 @@ use crate::cluster::{self, Connection};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
 use crate::lint::policies::references::Objects;
-use crate::output::Look;
-use crate::output::excerpt::Spot;
+use crate::output::TableStyle;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Verdict};
 use crate::release::Release;
-use crate::simulation::identity::Places as _;
+use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object::{self, Object};
 use crate::value::Value;
 use check::Linted;
@@ -36,7 +36,7 @@ pub fn run(args: &args::Lint, color: args::Color) -> io::Result<Exit> {
     Ok(exit)
 }
 
-fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> {
+fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<Exit> {
     let mut show = show::Show::new(args.output, look, out);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
@@ -44,9 +44,9 @@ fn lint(args: &args::Lint, look: Look, out: &mut dyn Write) -> io::Result<Exit> 
     for read in read(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
         match read {
             Ok(mut object) => {
-                let spot = object.finder().start();
+                let location = object.finder().start();
                 let value = object.take_value();
-                given.insert(key(&value), Old { value, spot });
+                given.insert(key(&value), Old { value, location });
             }
             Err(item) => show.add(&Linted::of(*item))?,
         }
@@ -120,7 +120,7 @@ fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sour
 /// An existing CRD or policy.
 struct Old {
     value: Value,
-    spot: Spot,
+    location: SourceLocation,
 }
 
 /// The CRDs of the cluster.
@@ -139,8 +139,8 @@ impl Live {
     /// The CRD called `name`, if it exists in the cluster.
     fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
         let connection = self.connection.as_ref().map_err(Clone::clone)?;
-        let spot = Spot::source(&"the cluster".into());
-        self.old = connection.definition(name)?.map(|value| Old { value, spot });
+        let location = SourceLocation::source(&"the cluster".into());
+        self.old = connection.definition(name)?.map(|value| Old { value, location });
         Ok(self.old.as_ref())
     }
 }

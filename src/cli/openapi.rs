@@ -4,7 +4,7 @@ use super::Exit;
 use super::args;
 use crate::crd::{
     self, CustomResourceDefinition,
-    openapi::{self, Edition},
+    openapi::{self, OpenApiVersion},
 };
 use crate::input::{Entry, Input};
 use crate::release::Release;
@@ -54,8 +54,8 @@ fn document(args: &args::Openapi) -> Result<Value, String> {
         return Err(format!("there is no CustomResourceDefinition in {}", args.filename));
     }
     let mut document = openapi::merge(documents);
-    let edition = if args.v2 { Edition::V2 } else { Edition::V3 };
-    openapi::adapt(&mut document, edition, args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST));
+    let openapi_version = if args.v2 { OpenApiVersion::V2 } else { OpenApiVersion::V3 };
+    openapi::adapt(&mut document, openapi_version, args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST));
     Ok(document)
 }
 

@@ -12,16 +12,16 @@ use crate::cluster;
 use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry as InputEntry, Input};
-use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::html;
 use crate::output::rehearsal::{self as shown, Counts, Entry};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
-use crate::output::{Columns, Look, Paint};
-use crate::rehearsal::{Plan, Releases, Stage, Trouble};
+use crate::output::{Columns, Paint, TableStyle};
+use crate::rehearsal::{Plan, RehearsalError, Releases, Stage};
 use crate::release::Release;
 use crate::simulation::answer;
-use crate::simulation::identity::{self, Places};
+use crate::simulation::identity::{self, FieldLocator};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
@@ -40,7 +40,7 @@ pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
     let exit = match rehearse(args, look, message_color, &mut out, &mut messages) {
         Ok(exit) => exit,
         Err(Failure::Output(error)) => return Err(error),
-        Err(Failure::Told(text)) => {
+        Err(Failure::Reported(text)) => {
             out.flush()?;
             messages.write_all(text.as_bytes())?;
             Exit::CannotTell
@@ -55,7 +55,7 @@ pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
 enum Failure {
     Output(io::Error),
     /// The error message.
-    Told(String),
+    Reported(String),
 }
 
 impl From<io::Error> for Failure {
@@ -72,7 +72,7 @@ struct Definition {
 
 fn rehearse(
     args: &args::Rehearse,
-    look: Look,
+    look: TableStyle,
     message_color: bool,
     out: &mut Writer,
     messages: &mut Writer,
@@ -83,12 +83,12 @@ fn rehearse(
     if args.policies.are_asked_for() {
         let message =
             "error: policies are rehearsed without a new CRD\nhelp: give --policies, and the CRDs with --crds\n";
-        return Err(Failure::Told(message.to_owned()));
+        return Err(Failure::Reported(message.to_owned()));
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     if args.cluster.offline && !from_files {
         let message = "error: --offline needs the stored objects in files\nhelp: give them with -f or -k\n";
-        return Err(Failure::Told(message.to_owned()));
+        return Err(Failure::Reported(message.to_owned()));
     }
     let target = args.cluster.target();
     let live = Live::new(target.clone());
@@ -100,8 +100,8 @@ fn rehearse(
         None => today(&live, &name)?,
     };
     let place = |message: &str, help| {
-        let spot = new.object.finder().start();
-        Failure::Told(excerpt::render(Grade::Error, message, &spot, help, message_color))
+        let location = new.object.finder().start();
+        Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
     };
     let (releases, note) = releases(args, &live);
     let plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|why| place(&why, None))?;
@@ -113,7 +113,7 @@ fn rehearse(
     let mut show = Show::new(args.output, look, out, messages);
     show.definition(&said, &plan)?;
     let first = plan.stage().map_err(|why| place(&why, None))?;
-    let work = Work { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
+    let work = RehearsalTasks { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
     let options = args.reading.options();
@@ -126,7 +126,7 @@ fn rehearse(
         let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
         let entries = objects.by_ref().map(|stored| match stored {
             Ok(object) => Task::Stored(Box::new(object)),
-            Err(item) => Task::Told(item),
+            Err(item) => Task::Reported(item),
         });
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
         notes.extend(objects.note());
@@ -152,8 +152,8 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
 
 /// The only CRD in the files at `path`.
 fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
-    let told = |message: &str, spot: &Spot, help: Option<&str>| {
-        Failure::Told(excerpt::render(Grade::Error, message, spot, help, color))
+    let told = |message: &str, location: &SourceLocation, help: Option<&str>| {
+        Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
     };
     let mut found: Option<Definition> = None;
     for entry in Input::open(&[path.to_owned()], false) {
@@ -161,7 +161,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
             InputEntry::Document(document) => document,
             InputEntry::Problem(note) => {
                 let item = input_object::problem(note);
-                return Err(told(&item.reason, &item.spot, item.help.as_deref()));
+                return Err(told(&item.reason, &item.location, item.help.as_deref()));
             }
             InputEntry::Warning(_) => continue,
         };
@@ -179,7 +179,11 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
     }
     let none = || {
         let message = format!("there is no CustomResourceDefinition in {path}");
-        told(&message, &Spot::source(&path.into()), Some("give the CRDs first, and the stored objects with -f"))
+        told(
+            &message,
+            &SourceLocation::source(&path.into()),
+            Some("give the CRDs first, and the stored objects with -f"),
+        )
     };
     found.ok_or_else(none)
 }
@@ -194,38 +198,38 @@ fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
 }
 
 fn told(error: &cluster::Error) -> Failure {
-    Failure::Told(error.text())
+    Failure::Reported(error.text())
 }
 
 /// The work for one entry of the input.
 enum Task {
-    Told(Box<Item>),
+    Reported(Box<Item>),
     Rehearse(Box<Object>),
     Stored(Box<Value>),
 }
 
 /// The result for one entry.
 enum Done {
-    Told(Box<Item>),
+    Reported(Box<Item>),
     Entry(Box<Entry>),
 }
 
-struct Work<'a> {
+struct RehearsalTasks<'a> {
     plan: &'a Plan,
     /// Stages that are not in use.
     stages: Mutex<Vec<Stage>>,
     namespace: &'a str,
 }
 
-impl Work<'_> {
+impl RehearsalTasks<'_> {
     /// The task of an entry; `None` for objects of other kinds.
     fn task(&self, entry: InputEntry) -> Option<Task> {
         let object = match input_object::read(entry)? {
             Ok(object) => object,
-            Err(item) => return Some(Task::Told(item)),
+            Err(item) => return Some(Task::Reported(item)),
         };
         match object.kind() {
-            Err(item) => Some(Task::Told(item)),
+            Err(item) => Some(Task::Reported(item)),
             Ok((group, _, kind)) if group == self.plan.group && kind == self.plan.kind => {
                 Some(Task::Rehearse(Box::new(object)))
             }
@@ -235,7 +239,7 @@ impl Work<'_> {
 
     fn done(&self, task: Task) -> Done {
         match task {
-            Task::Told(item) => Done::Told(item),
+            Task::Reported(item) => Done::Reported(item),
             Task::Rehearse(mut object) => {
                 let value = object.take_value();
                 Done::Entry(Box::new(self.rehearse(value, &object.finder())))
@@ -244,24 +248,24 @@ impl Work<'_> {
         }
     }
 
-    fn rehearse(&self, value: Value, finder: &dyn Places) -> Entry {
+    fn rehearse(&self, value: Value, finder: &dyn FieldLocator) -> Entry {
         let namespace =
             if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
         let identity = identity::identity(&value, namespace);
         let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let stage = idle.map_or_else(|| self.plan.stage(), Ok);
-        let fate = match stage {
+        let outcome = match stage {
             Ok(stage) => {
                 let place = identity.namespace.as_deref().unwrap_or_default();
-                let fate = self.plan.rehearse(&stage, place, value);
+                let outcome = self.plan.rehearse(&stage, place, value);
                 self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
-                fate
+                outcome
             }
-            Err(why) => Err(Trouble::Today(why)),
+            Err(why) => Err(RehearsalError::Today(why)),
         };
-        let errors = fate.as_ref().map(|fate| fate.errors.as_slice()).unwrap_or_default();
+        let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let places = errors.iter().map(|error| finder.field(&error.field)).collect();
-        Entry { spot: finder.start(), identity, fate, places }
+        Entry { location: finder.start(), identity, outcome, places }
     }
 }
 
@@ -285,7 +289,7 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, look: Look, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    fn new(format: Option<RehearseFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,
@@ -344,7 +348,7 @@ impl<'a> Show<'a> {
     fn write(&mut self, done: Done) -> io::Result<()> {
         let entry = match done {
             Done::Entry(entry) => entry,
-            Done::Told(item) => {
+            Done::Reported(item) => {
                 self.counts.add_unknown();
                 let text = self.report.details(&item);
                 return self.messages.write_all(text.as_bytes());

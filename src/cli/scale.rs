@@ -13,11 +13,11 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::admission::Webhook;
 use crate::output::report::json as report_json;
 use crate::output::report::{self as item_report, Item, Verdict};
-use crate::output::{Cell, Column, Look, columns};
+use crate::output::{Cell, Column, TableStyle, columns};
 use crate::policies::findings::Findings;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
@@ -162,15 +162,15 @@ fn policies(
     // The CRDs are read again only where there are policies.
     let definitions = if options.paths.is_empty() { Vec::new() } else { crds.collect() };
     let mut show = |item: Item| {
-        let mut push = |spot: &Spot, what: &str| {
-            let message = format!("{spot}: {what}");
+        let mut push = |location: &SourceLocation, what: &str| {
+            let message = format!("{location}: {what}");
             failures.push(Failure::Error(Error { message, help: item.help.clone(), ..Error::default() }));
         };
         if item.errors.is_empty() {
-            push(&item.spot, &item.reason);
+            push(&item.location, &item.reason);
         }
         for error in &item.errors {
-            push(error.spot.as_ref().unwrap_or(&item.spot), &error.message);
+            push(error.location.as_ref().unwrap_or(&item.location), &error.message);
         }
     };
     let admission = Admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
@@ -214,7 +214,7 @@ impl Change {
     /// Adds what policies found.
     fn admit(&mut self, admission: &Admission, findings: Findings) {
         let verdict = if self.after.is_ok() { Verdict::Accepted } else { Verdict::Rejected };
-        let mut item = Item::new(Spot::default(), verdict, "");
+        let mut item = Item::new(SourceLocation::default(), verdict, "");
         admission.report(&mut item, findings);
         if item.verdict == Verdict::CannotTell {
             self.unknown = Some(Error { message: item.reason, help: item.help, ..Error::default() });
@@ -279,7 +279,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Prints a table of the Scales, then the diffs.
-fn shown(changes: &[Change], look: Look) -> String {
+fn shown(changes: &[Change], look: TableStyle) -> String {
     let mut rows = Vec::new();
     for change in changes {
         let number = |scale: Option<&Value>, path: &[&str]| {

@@ -35,7 +35,7 @@ impl Source {
         }
         let mut tell = |text: String| {
             eprintln!("{text}");
-            failures.push(Failure::Told);
+            failures.push(Failure::Reported);
         };
         let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let files = Files::read(given, release, &namespace(cluster), &mut tell)?;

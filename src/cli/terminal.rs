@@ -1,7 +1,7 @@
 //! Standard output and error, and the clock: where the program meets the world.
 
 use super::args::Color;
-use crate::output::Look;
+use crate::output::TableStyle;
 use crate::server::Timestamp;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,8 +35,8 @@ impl Stream {
 
 impl Stream {
     /// The options for tables on it.
-    pub fn look(&self) -> Look {
-        Look { color: self.color, width: self.width }
+    pub fn look(&self) -> TableStyle {
+        TableStyle { color: self.color, width: self.width }
     }
 }
 

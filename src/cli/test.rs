@@ -95,7 +95,7 @@ fn is_below(covered: &[CoverageReport], least: u8) -> bool {
             let Coverage { crd, version, .. } = &report.coverage;
             eprintln!(
                 "error: the coverage of {crd} {version} ({}) is {percent} %, less than {least} %",
-                report.spot.source
+                report.location.source
             );
         }
     }

@@ -10,7 +10,7 @@ use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
 use crate::release::ReleaseSet;
-use crate::simulation::{self, Compares, Plan};
+use crate::simulation::{self, CompareOptions, Plan};
 use std::io::{self, BufWriter};
 
 /// Runs the command.
@@ -45,7 +45,8 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let plan = Plan {
         show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
-        compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds).then_some(Compares { books: false }),
+        compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds)
+            .then_some(CompareOptions { books: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
     let told = simulation::run(&plan, &mut |item| show.item(&item))?;

@@ -2,7 +2,7 @@
 //!
 //! Rules are matched as the server's `rules.Matcher` does; selectors and conditions are not evaluated.
 
-use super::connection::Asked;
+use super::connection::PendingResponse;
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
 use crate::policies::GROUP;
@@ -80,13 +80,13 @@ const KINDS: [Kind; 4] = [
 impl Connection {
     /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
     pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>, evaluates_policies: bool) -> Vec<Note> {
-        let mut unread = Unread::default();
+        let mut unread = FailedLists::default();
         let served = unread.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
         };
         let kinds: Vec<&Kind> = KINDS.iter().filter(|_| !evaluates_policies).collect();
-        let asked: Vec<(Option<Asked>, Option<Asked>)> = kinds
+        let asked: Vec<(Option<PendingResponse>, Option<PendingResponse>)> = kinds
             .iter()
             .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))
             .collect();
@@ -95,7 +95,7 @@ impl Connection {
             written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
         let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MOST_NAMESPACES);
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
-        let asked_of: Vec<(&str, Option<Asked>, Option<Asked>)> = namespaces
+        let asked_of: Vec<(&str, Option<PendingResponse>, Option<PendingResponse>)> = namespaces
             .map(|ns| {
                 let path = format!("/api/v1/namespaces/{}", encoded(ns));
                 let quota = ask(core("resourcequotas"), format!("{path}/resourcequotas"));
@@ -112,7 +112,7 @@ impl Connection {
         }
         let mut absent = Vec::new();
         for (namespace, found, quota) in asked_of {
-            match found.map(Asked::wait) {
+            match found.map(PendingResponse::wait) {
                 Some(Ok(None)) => absent.push(namespace),
                 Some(Err(error)) => unread.add("namespaces", &error),
                 _ => {}
@@ -132,16 +132,16 @@ impl Connection {
         notes
     }
 
-    fn all(&self, resource: &Resource) -> Asked {
+    fn all(&self, resource: &Resource) -> PendingResponse {
         self.ask(&resource.path(None), JSON)
     }
 }
 
 /// The lists that could not be read, by error message.
 #[derive(Default)]
-struct Unread(BTreeMap<Option<u16>, BTreeSet<String>>);
+struct FailedLists(BTreeMap<Option<u16>, BTreeSet<String>>);
 
-impl Unread {
+impl FailedLists {
     fn add(&mut self, what: &str, error: &Error) {
         self.0.entry(error.code).or_default().insert(what.to_owned());
     }

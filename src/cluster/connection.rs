@@ -56,13 +56,13 @@ impl Drop for Connection {
 
 /// A request whose answer has not been read yet.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingResponse {
     handle: Handle,
     path: String,
     answer: JoinHandle<Result<Answer, Error>>,
 }
 
-impl Asked {
+impl PendingResponse {
     /// Waits for the answer; `None` for 404.
     pub fn wait(self) -> Result<Option<Value>, Error> {
         let path = self.path.clone();
@@ -122,10 +122,10 @@ impl Connection {
     }
 
     /// Starts a request without waiting for its answer. Any number may be started; a few run at a time.
-    pub fn ask(&self, path: &str, accept: &str) -> Asked {
+    pub fn ask(&self, path: &str, accept: &str) -> PendingResponse {
         let (line, asked, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
         let answer = self.handle.spawn(async move { line.get(&asked, &accept).await });
-        Asked { handle: self.handle.clone(), path: path.to_owned(), answer }
+        PendingResponse { handle: self.handle.clone(), path: path.to_owned(), answer }
     }
 
     /// Starts a request with a streamed answer.

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions of the cluster. A cached CRD is used only after the cluster confirmed that it still has this
 //! resource version: an outdated schema would give a wrong verdict.
 
-use super::connection::Asked;
+use super::connection::PendingResponse;
 use super::{Connection, Error, JSON};
 use crate::server::http::address;
 use crate::text::json;
@@ -14,10 +14,10 @@ const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 const KEPT: Duration = Duration::from_hours(24);
 
 /// A request for a CRD whose answer has not been read yet.
-struct Wanted {
+struct PendingDefinition {
     name: String,
     kept: Option<Value>,
-    asked: Asked,
+    asked: PendingResponse,
 }
 
 impl Connection {
@@ -36,19 +36,19 @@ impl Connection {
             let resource = self.resource_where(|r| r.group == *group && r.kind == *kind)?;
             Ok(resource.map(|r| self.want(&format!("{}.{group}", r.plural))))
         };
-        let wanted: Vec<Result<Option<Wanted>, Error>> = kinds.iter().map(want).collect();
+        let wanted: Vec<Result<Option<PendingDefinition>, Error>> = kinds.iter().map(want).collect();
         wanted.into_iter().map(|wanted| wanted?.map_or(Ok(None), |wanted| self.take(wanted))).collect()
     }
 
-    fn want(&self, name: &str) -> Wanted {
+    fn want(&self, name: &str) -> PendingDefinition {
         let kept = self.cache.read(&entry(name), KEPT).and_then(|text| json::read(&text).ok());
         let kept = kept.filter(|crd| crd.str_at(&["metadata", "name"]) == Some(name) && revision(crd).is_some());
         let asked = self.ask(&path(name), if kept.is_some() { METADATA } else { JSON });
-        Wanted { name: name.to_owned(), kept, asked }
+        PendingDefinition { name: name.to_owned(), kept, asked }
     }
 
-    fn take(&self, wanted: Wanted) -> Result<Option<Value>, Error> {
-        let Wanted { name, kept, asked } = wanted;
+    fn take(&self, wanted: PendingDefinition) -> Result<Option<Value>, Error> {
+        let PendingDefinition { name, kept, asked } = wanted;
         let Some(found) = asked.wait()? else { return Ok(None) };
         let found = match kept {
             Some(kept) if revision(&kept) == revision(&found) => return Ok(Some(kept)),

@@ -1,7 +1,7 @@
 //! Lists, page by page: one page is in memory while the next is being requested.
 
 use super::answer::Answer;
-use super::connection::Asked;
+use super::connection::PendingResponse;
 use super::{Connection, Error};
 use crate::server::http::address::encoded;
 use crate::text::json;
@@ -69,7 +69,7 @@ pub struct Pages<'a> {
     path: String,
     query: Query,
     accept: &'static str,
-    next: Option<Asked>,
+    next: Option<PendingResponse>,
     torn: bool,
 }
 
@@ -96,7 +96,7 @@ impl Pages<'_> {
         self.next = Some(self.connection.ask(&self.query.of(&self.path, &more), self.accept));
     }
 
-    fn read(&mut self, asked: Asked) -> Result<Page, Error> {
+    fn read(&mut self, asked: PendingResponse) -> Result<Page, Error> {
         let mut answer = asked.answer()?;
         if let Some(token) = newer(&answer) {
             self.torn = true;

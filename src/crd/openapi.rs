@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 
 /// The version of an OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edition {
+pub enum OpenApiVersion {
     /// OpenAPI 2.0 (Swagger)
     V2,
     /// OpenAPI 3.0
@@ -38,7 +38,7 @@ const PREFIX_V3: &str = "#/components/schemas/";
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 
-impl Edition {
+impl OpenApiVersion {
     /// A reference to a type.
     fn reference(self, model: &str) -> Value {
         let prefix = if self == Self::V2 { PREFIX_V2 } else { PREFIX_V3 };
@@ -75,18 +75,18 @@ fn model_name(group: &str, version: &str, kind: &str) -> String {
 
 /// The document at `/openapi/v3/apis/<group>/<version>` if this is the only CRD.
 pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let schemas = definitions(crd, version, Edition::V3);
+    let schemas = definitions(crd, version, OpenApiVersion::V3);
     object([
         ("openapi", Value::from("3.0.0")),
         ("info", info()),
-        ("paths", Value::Object(paths::paths(crd, version, Edition::V3))),
+        ("paths", Value::Object(paths::paths(crd, version, OpenApiVersion::V3))),
         ("components", object([("schemas", Value::Object(schemas))])),
     ])
 }
 
 /// The part of `/openapi/v2` for this CRD.
 pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let mut definitions = Value::Object(definitions(crd, version, Edition::V2));
+    let mut definitions = Value::Object(definitions(crd, version, OpenApiVersion::V2));
     definitions.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|v| remove_keywords(v, &["default"]));
     let mut parameters = builtin("parameters").clone();
     if !crd.spec.namespaced() {
@@ -95,7 +95,7 @@ pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
     object([
         ("swagger", Value::from("2.0")),
         ("info", info()),
-        ("paths", Value::Object(paths::paths(crd, version, Edition::V2))),
+        ("paths", Value::Object(paths::paths(crd, version, OpenApiVersion::V2))),
         ("definitions", definitions),
         ("parameters", Value::Object(parameters)),
     ])
@@ -128,17 +128,17 @@ pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
     Value::Object(all)
 }
 
-fn definitions(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Map {
+fn definitions(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Map {
     let scale = crd.spec.subresources(version).is_some_and(|s| s.scale.is_some());
     let builtin = builtin("definitions").iter().filter(|(name, _)| scale || !name.starts_with(SCALE));
     let mut all: Map = builtin.map(|(name, v)| (name.clone(), v.clone())).collect();
-    if edition == Edition::V3 {
+    if openapi_version == OpenApiVersion::V3 {
         all.values_mut().for_each(wrap_references);
     }
     let names = &crd.spec.names;
     let group = &crd.spec.group;
-    all.insert(model_name(group, version, &names.kind), schema::object_schema(crd, version, edition));
-    all.insert(model_name(group, version, &names.list_kind), schema::list_schema(crd, version, edition));
+    all.insert(model_name(group, version, &names.kind), schema::object_schema(crd, version, openapi_version));
+    all.insert(model_name(group, version, &names.list_kind), schema::list_schema(crd, version, openapi_version));
     all
 }
 

@@ -1,7 +1,7 @@
 //! Turns the items of a file into findings with ranges: what `validate` prints below its table.
 
 use super::text::Text;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Problem, Verdict};
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub fn findings(items: &[Item], text: &Text) -> Vec<Finding> {
 
 fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     let unknown = (item.verdict == Verdict::CannotTell).then(|| Finding {
-        range: range(Some(&item.spot), item, text),
+        range: range(Some(&item.location), item, text),
         severity: Severity::Unknown,
         kind: "cannotTell".to_owned(),
         message: with_help(&item.reason, item.help.as_deref()),
@@ -46,7 +46,7 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     });
     let problem = |severity: Severity| {
         move |problem: &Problem| Finding {
-            range: range(problem.spot.as_ref(), item, text),
+            range: range(problem.location.as_ref(), item, text),
             severity,
             kind: problem.kind.clone(),
             message: with_help(&problem.message, problem.help.as_deref()),
@@ -57,7 +57,7 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     // A rejection without field errors, such as a policy's.
     let whole = match &item.answer {
         Some(answer) if item.verdict == Verdict::Rejected && item.errors.is_empty() => Some(Finding {
-            range: range(Some(&item.spot), item, text),
+            range: range(Some(&item.location), item, text),
             severity: Severity::Error,
             kind: answer.reason.clone(),
             message: answer.message.clone(),
@@ -74,10 +74,10 @@ fn with_help(message: &str, help: Option<&str>) -> String {
 }
 
 /// The marked part of the line, or what follows the position on it.
-fn range(spot: Option<&Spot>, item: &Item, text: &Text) -> Range<usize> {
-    let spot = spot.unwrap_or(&item.spot);
-    let start = text.offset_of(spot.line, spot.column);
-    let part = spot.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
+fn range(location: Option<&SourceLocation>, item: &Item, text: &Text) -> Range<usize> {
+    let location = location.unwrap_or(&item.location);
+    let start = text.offset_of(location.line, location.column);
+    let part = location.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
     let rest = text.content().get(start..).unwrap_or_default();
     let rest_of_line = rest.find(['\n', '\r']).unwrap_or(rest.len());
     let length = part.map_or(rest_of_line, |part| part.trim_end().len());

@@ -243,7 +243,7 @@ impl<'c> Session<'c> {
             let plan = plan(&self.settings, &self.folders, self.now);
             self.checker = Checker::new(plan);
             for item in &self.checker.problems {
-                self.message("window/logMessage", 2, &format!("{}: {}", item.spot, item.reason));
+                self.message("window/logMessage", 2, &format!("{}: {}", item.location, item.reason));
             }
             self.files.values_mut().for_each(|file| file.is_outdated = true);
         }

@@ -1,8 +1,8 @@
 //! The changes of an object that may remove, or cause, an error at a field.
 
-use super::generate::{self, Extent};
+use super::generate::{self, ExampleFields};
 use super::strings;
-use super::words::Words;
+use super::words::Vocabulary;
 use crate::regexp::Regexp;
 use crate::rules::node::step;
 use crate::schema::Schema;
@@ -84,7 +84,7 @@ pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> 
             // A required value that is missing.
             None => all.push(vec![Change { path: here.to_vec(), value: Some(minimal(schema)) }]),
             Some(value) => {
-                let words = Words::of(schema);
+                let words = Vocabulary::of(schema);
                 if here.is_empty() {
                     name(&words, &mut all);
                 }
@@ -100,11 +100,11 @@ pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> 
 }
 
 fn minimal(schema: &Schema) -> Value {
-    generate::value(schema, Extent::Minimal, 0)
+    generate::value(schema, ExampleFields::Minimal, 0)
 }
 
 /// Rules of the object itself may name its name, which no schema has to list.
-fn name(words: &Words, all: &mut Vec<Changes>) {
+fn name(words: &Vocabulary, all: &mut Vec<Changes>) {
     if words.names.contains("metadata") {
         let path = || vec!["metadata".to_owned(), "name".to_owned()];
         let texts = texts(words, &Schema::default());
@@ -113,7 +113,7 @@ fn name(words: &Words, all: &mut Vec<Changes>) {
 }
 
 struct Collector<'c> {
-    words: &'c Words,
+    words: &'c Vocabulary,
     all: &'c mut Vec<Changes>,
 }
 
@@ -170,16 +170,16 @@ impl Collector<'_> {
         if let Some((_, fewer)) = items.split_last() {
             self.put(path, Some(fewer.to_vec().into()));
         }
-        let added = |extent: Extent, count: usize| {
-            let more = (items.len()..items.len() + count).map(|number| generate::value(item, extent, number));
+        let added = |fields: ExampleFields, count: usize| {
+            let more = (items.len()..items.len() + count).map(|number| generate::value(item, fields, number));
             items.iter().cloned().chain(more).collect::<Vec<_>>()
         };
-        self.put(path, Some(added(Extent::Minimal, 1).into()));
-        self.put(path, Some(added(Extent::Full, 1).into()));
+        self.put(path, Some(added(ExampleFields::Minimal, 1).into()));
+        self.put(path, Some(added(ExampleFields::Full, 1).into()));
         for length in self.words.lengths() {
             let missing = length.saturating_sub(items.len());
             if missing > 1 {
-                self.put(path, Some(added(Extent::Minimal, missing).into()));
+                self.put(path, Some(added(ExampleFields::Minimal, missing).into()));
             }
         }
         if levels > 0 {
@@ -212,7 +212,7 @@ impl Collector<'_> {
                 None => {
                     let made = minimal(property);
                     self.node(property, &made, &here, 1);
-                    self.put(&here, Some(generate::value(property, Extent::Full, 0)));
+                    self.put(&here, Some(generate::value(property, ExampleFields::Full, 0)));
                 }
             }
         }
@@ -237,7 +237,7 @@ fn below(path: &[String], name: &str) -> Vec<String> {
 }
 
 /// The texts to try: constants of the rules, texts that they match as patterns, variations of both, and common ones.
-fn texts(words: &Words, schema: &Schema) -> Vec<String> {
+fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in &words.texts {
         all.push(text.clone());

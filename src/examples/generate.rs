@@ -13,7 +13,7 @@ const DEEPEST: usize = 200;
 
 /// Which fields an object gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum ExampleFields {
     /// Those that are required.
     Minimal,
     /// All of them.
@@ -21,8 +21,8 @@ pub enum Extent {
 }
 
 /// An object of a version's schema, without apiVersion, kind and metadata.
-pub fn object(schema: &Schema, extent: Extent) -> Value {
-    let mut made = value(schema, extent, 0);
+pub fn object(schema: &Schema, fields: ExampleFields) -> Value {
+    let mut made = value(schema, fields, 0);
     if made.as_object().is_none() {
         made = Value::Object(Map::new());
     }
@@ -35,26 +35,26 @@ pub fn object(schema: &Schema, extent: Extent) -> Value {
             members.remove("status");
         }
         if let Some(spec) = schema.property("spec") {
-            members.entry("spec".to_owned()).or_insert_with(|| value(spec, extent, 0));
+            members.entry("spec".to_owned()).or_insert_with(|| value(spec, fields, 0));
         }
     }
     made
 }
 
 /// The `number`th value (from 0) of a schema; the values of different numbers differ where the schema allows it.
-pub fn value(schema: &Schema, extent: Extent, number: usize) -> Value {
-    Generator { extent, left: MOST_VALUES }.value(schema, 0, number)
+pub fn value(schema: &Schema, fields: ExampleFields, number: usize) -> Value {
+    Generator { fields, left: MOST_VALUES }.value(schema, 0, number)
 }
 
 struct Generator {
-    extent: Extent,
+    fields: ExampleFields,
     left: usize,
 }
 
 impl Generator {
     /// Whether optional fields are generated.
     fn is_full(&self) -> bool {
-        self.extent == Extent::Full && self.left > 0
+        self.fields == ExampleFields::Full && self.left > 0
     }
 
     fn value(&mut self, schema: &Schema, depth: usize, number: usize) -> Value {

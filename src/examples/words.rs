@@ -11,7 +11,7 @@ const LONGEST: i64 = 130;
 
 /// The fields and literals in the rules of a node.
 #[derive(Default)]
-pub struct Words {
+pub struct Vocabulary {
     /// The fields that they select, and their variables.
     pub names: BTreeSet<String>,
     /// Their string constants, in order.
@@ -20,7 +20,7 @@ pub struct Words {
     pub numbers: BTreeSet<i64>,
 }
 
-impl Words {
+impl Vocabulary {
     /// The words of the rules of a node.
     pub fn of(schema: &Schema) -> Self {
         let mut words = Self::default();

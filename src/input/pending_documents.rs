@@ -3,7 +3,7 @@
 //! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 
 use super::temp_file::TempFile;
-use super::{Chunked, Document, Unfolded};
+use super::{ChunkObjects, Chunked, Document};
 use crate::text::documents::Chunk;
 use crate::text::{Position, Syntax};
 use std::io::{self, Read};
@@ -61,14 +61,14 @@ impl PendingDocuments {
     /// The temporary file cannot be read.
     pub fn replay(&mut self) -> io::Result<Replay<impl Read + use<>>> {
         let Self { file, .. } = std::mem::take(self);
-        Ok(Replay { file: file.into_reader()?, chunk: Unfolded::Nothing })
+        Ok(Replay { file: file.into_reader()?, chunk: ChunkObjects::Nothing })
     }
 }
 
 /// Reads the documents in order.
 pub struct Replay<R> {
     file: R,
-    chunk: Unfolded,
+    chunk: ChunkObjects,
 }
 
 impl<R: Read> Replay<R> {
@@ -99,13 +99,13 @@ impl<R: Read> Replay<R> {
 }
 
 /// The document with an index, which follows those already taken.
-fn document(chunk: &mut Unfolded, wanted: u64) -> Option<Document> {
-    if let Unfolded::List(items) = chunk {
+fn document(chunk: &mut ChunkObjects, wanted: u64) -> Option<Document> {
+    if let ChunkObjects::List(items) = chunk {
         return items.find(|d| d.item.is_some_and(|i| i as u64 == wanted));
     }
-    match std::mem::replace(chunk, Unfolded::Nothing) {
-        Unfolded::Object(document) => Some(document),
-        Unfolded::Nothing | Unfolded::List(_) => None,
+    match std::mem::replace(chunk, ChunkObjects::Nothing) {
+        ChunkObjects::Object(document) => Some(document),
+        ChunkObjects::Nothing | ChunkObjects::List(_) => None,
     }
 }
 

@@ -22,9 +22,9 @@ pub struct Watched<'a> {
 
 /// The state of the files: date and size, or nothing for a file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
+pub struct FileStates(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
 
-impl Look {
+impl FileStates {
     /// The number of files.
     pub fn files(&self) -> usize {
         self.0.len()
@@ -33,7 +33,7 @@ impl Look {
 
 impl Watched<'_> {
     /// Reads the current state.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> FileStates {
         let paths = files::expand(self.paths, &self.options).into_iter().filter_map(|step| match step {
             Step::Named(Source::File(path)) | Step::Found(path) => Some(path),
             // A missing path may be created later.
@@ -44,11 +44,11 @@ impl Watched<'_> {
             let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
             Some((found.modified().ok()?, found.len()))
         };
-        Look(paths.map(|path| (path.clone(), state(&path))).collect())
+        FileStates(paths.map(|path| (path.clone(), state(&path))).collect())
     }
 
     /// Waits until the state differs from `before`, then until it is stable: editors write in several steps.
-    pub fn wait(&self, before: &Look) {
+    pub fn wait(&self, before: &FileStates) {
         while self.look() == *before {
             thread::sleep(PAUSE);
         }

@@ -37,7 +37,7 @@ pub struct Target<'a> {
 
 /// The result of a request.
 #[derive(Debug)]
-pub struct Sent {
+pub struct RequestOutcome {
     /// What happened, or would have happened in a dry run.
     pub action: Action,
     /// The object before the request.
@@ -56,7 +56,7 @@ pub fn send(
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
-) -> Result<Sent, String> {
+) -> Result<RequestOutcome, String> {
     let path = if target.name.is_empty() { String::new() } else { request::object(target.collection, target.name) };
     let before = (!path.is_empty()).then(|| read(server, &path, request_options)).flatten();
     let creates = (before.is_none() && request_kind.verb != Verb::Replace) || request_kind.verb == Verb::Create;
@@ -93,7 +93,7 @@ pub fn send(
         (Some(before), ResponseBody::Json(after)) if response.code == 200 && same(before, after) => Action::Unchanged,
         _ => action,
     };
-    Ok(Sent { action, before, response })
+    Ok(RequestOutcome { action, before, response })
 }
 
 /// The create that kubectl sends for an object that does not exist. An object with only a generateName, which `kubectl

@@ -56,7 +56,7 @@ impl Kind {
 
 /// What happens when an existing, now invalid object is updated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Softened {
+pub enum Ratcheting {
     /// The update is rejected, or the change takes effect at once.
     No,
     /// The update is accepted while the value at this path stays unchanged.
@@ -65,7 +65,7 @@ pub enum Softened {
     Always,
 }
 
-impl Softened {
+impl Ratcheting {
     /// The text in reports.
     pub fn words(&self) -> String {
         match self {
@@ -86,7 +86,7 @@ pub struct Change {
     /// A description.
     pub detail: String,
     /// Whether ratcheting tolerates it.
-    pub softened: Softened,
+    pub ratcheting: Ratcheting,
     /// The affected versions; empty if the CRD as a whole is affected.
     pub versions: Vec<String>,
     /// The path in the new CRD where it is, or would be.
@@ -96,7 +96,7 @@ pub struct Change {
 impl Change {
     fn of_crd(kind: Kind, path: &str, detail: String) -> Self {
         let (path, place) = (path.to_owned(), path.to_owned());
-        Self { path, kind, detail, softened: Softened::No, versions: Vec::new(), place }
+        Self { path, kind, detail, ratcheting: Ratcheting::No, versions: Vec::new(), place }
     }
 }
 

@@ -285,7 +285,7 @@ impl Walk {
 
 /// Limits that make all expressions of a schema, together and each alone, cheap enough; empty if there are none.
 fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
-    let mut sum = Together { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
+    let mut sum = CombinedLimits { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
     sum.costs = expressions.iter().map(|one| one.total).collect();
     for one in expressions {
         sum.take(&one.bounds);
@@ -313,7 +313,7 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
     if alone { sum.bounds } else { Vec::new() }
 }
 
-struct Together<'t> {
+struct CombinedLimits<'t> {
     expressions: &'t [ExpressionCost],
     /// The schema with the limits set.
     limited: Schema,
@@ -322,7 +322,7 @@ struct Together<'t> {
     costs: Vec<u64>,
 }
 
-impl Together<'_> {
+impl CombinedLimits<'_> {
     fn take(&mut self, found: &[Bound]) {
         for bound in found {
             bound.apply(&mut self.limited);

@@ -17,12 +17,12 @@ pub struct Report {
     /// The release that was simulated.
     pub release: Release,
     /// The result of compiling and evaluating it.
-    pub outcome: Result<Checked, Fault>,
+    pub outcome: Result<Checked, CompileFailure>,
 }
 
 /// Why an expression cannot be compiled, in the server's words.
 #[derive(Debug)]
-pub struct Fault {
+pub struct CompileFailure {
     /// The whole message.
     pub message: String,
     /// Line, column and text of each problem that has a position.

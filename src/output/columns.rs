@@ -27,7 +27,7 @@ const SEPARATOR: char = '\x1f';
 
 /// How tables are shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Look {
+pub struct TableStyle {
     /// Whether cells are coloured.
     pub color: bool,
     /// The width of the terminal in columns; `None` where the output is no terminal, and cells are never shortened.
@@ -148,7 +148,7 @@ impl Column {
 #[derive(Debug)]
 pub struct Columns {
     layout: Vec<Column>,
-    look: Look,
+    look: TableStyle,
     /// The widest cell of each column so far, in terminal columns, up to [`WIDEST`].
     widths: Vec<usize>,
     /// Whether each column is shown.
@@ -158,7 +158,7 @@ pub struct Columns {
 
 impl Columns {
     /// A table without rows.
-    pub fn new(columns: &[Column], look: Look) -> Self {
+    pub fn new(columns: &[Column], look: TableStyle) -> Self {
         Self {
             layout: columns.to_vec(),
             look,
@@ -311,7 +311,7 @@ fn shortened(text: &str, width: usize, end: bool) -> String {
 }
 
 /// A table of rows in memory.
-pub fn table(columns: &[Column], look: Look, rows: &[Vec<Cell>]) -> String {
+pub fn table(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String {
     let mut table = Columns::new(columns, look);
     let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
     let mut text = Vec::new();
@@ -358,7 +358,7 @@ mod tests {
         cells.iter().map(Cell::from).collect()
     }
 
-    fn print(look: Look, rows: &[Vec<Cell>]) -> String {
+    fn print(look: TableStyle, rows: &[Vec<Cell>]) -> String {
         table(COLUMNS, look, rows)
     }
 
@@ -366,29 +366,29 @@ mod tests {
     fn a_column_without_content_is_left_out() {
         let rows = [row(&["my-crontab", "0", "accepted"]), row(&["x", "-", "skipped"])];
         assert_eq!(
-            print(Look::default(), &rows),
+            print(TableStyle::default(), &rows),
             "NAME         VERDICT\nmy-crontab   accepted\nx            skipped\n"
         );
         let rows = [row(&["x", "2", "accepted"])];
-        assert_eq!(print(Look::default(), &rows), "NAME   N   VERDICT\nx      2   accepted\n");
-        assert_eq!(print(Look::default(), &[]), "");
+        assert_eq!(print(TableStyle::default(), &rows), "NAME   N   VERDICT\nx      2   accepted\n");
+        assert_eq!(print(TableStyle::default(), &[]), "");
     }
 
     #[test]
     fn long_names_are_shortened_on_a_terminal_only() {
         let long = "a".repeat(300);
         let rows = [row(&[&long, "0", "accepted"])];
-        let text = print(Look { width: Some(40), color: false }, &rows);
+        let text = print(TableStyle { width: Some(40), color: false }, &rows);
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
         assert!(text.contains("…   accepted\n"), "{text}");
-        assert!(print(Look::default(), &rows).contains(&long));
+        assert!(print(TableStyle::default(), &rows).contains(&long));
     }
 
     #[test]
     fn text_columns_share_a_narrow_terminal() {
         const COLUMNS: &[Column] = &[Column::place("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
         let rows = [row(&["some/long/directory/file.yaml:12", "short-name", "accepted"])];
-        let text = table(COLUMNS, Look { width: Some(40), color: false }, &rows);
+        let text = table(COLUMNS, TableStyle { width: Some(40), color: false }, &rows);
         assert_eq!(
             text,
             "PLACE              NAME         VERDICT\n\
@@ -401,7 +401,7 @@ mod tests {
         let name = |i: usize| format!("name {}", "x".repeat(i % 70));
         let rows: Vec<_> = (0..3 * WINDOW).map(|i| row(&[&name(i), "1", "accepted"])).collect();
         for width in [None, Some(30)] {
-            let text = print(Look { width, color: false }, &rows);
+            let text = print(TableStyle { width, color: false }, &rows);
             let mut starts: Vec<_> = text.lines().skip(1).map(|line| line.replace('…', ".").find("accepted")).collect();
             assert_eq!(starts.len(), rows.len());
             starts.dedup();
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_cell_of_any_length_is_printed_whole() {
         let long = "é".repeat(70_000);
-        let text = print(Look::default(), &[row(&["x", "0", "accepted"]), row(&[&long, "0", "accepted"])]);
+        let text = print(TableStyle::default(), &[row(&["x", "0", "accepted"]), row(&[&long, "0", "accepted"])]);
         assert_eq!(text, format!("NAME   VERDICT\nx      accepted\n{long}   accepted\n"));
     }
 
@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn colour_takes_no_width() {
         let cells = vec![Cell::painted("ok", Paint::Green), Cell::from("1"), Cell::from("x")];
-        let text = print(Look { color: true, width: None }, &[cells]);
+        let text = print(TableStyle { color: true, width: None }, &[cells]);
         let line = text.lines().nth(1).unwrap();
         assert!(line.contains("ok") && line.contains('\x1b') && line.ends_with("     1   x"), "{line:?}");
     }

@@ -1,8 +1,8 @@
 //! The report about the coverage of a CRD's constraints, as text or JSON (`docs/output.md`).
 
-use super::excerpt::Spot;
+use super::excerpt::SourceLocation;
 use super::paint::Paint;
-use super::report::json::location;
+use super::report::json::location_object;
 use crate::suites::Coverage;
 use crate::suites::coverage::{Constraint, Kind};
 use crate::value::{Value, object};
@@ -14,9 +14,9 @@ pub struct CoverageReport {
     /// The constraints.
     pub coverage: Coverage,
     /// The source location of each constraint.
-    pub spots: Vec<Spot>,
+    pub locations: Vec<SourceLocation>,
     /// The source location of the CRD.
-    pub spot: Spot,
+    pub location: SourceLocation,
 }
 
 /// A part of a whole in percent, rounded down; 100 if the whole is 0.
@@ -29,9 +29,9 @@ impl CoverageReport {
     pub fn text(&self, color: bool) -> String {
         let Coverage { crd, version, constraints, .. } = &self.coverage;
         let heading = Paint::Bold.when(color, &format!("Coverage of {crd} {version}"));
-        let mut text = format!("\n{heading} {}\n", Paint::Dim.when(color, &format!("({})", self.spot.source)));
+        let mut text = format!("\n{heading} {}\n", Paint::Dim.when(color, &format!("({})", self.location.source)));
         for kind in Kind::ALL {
-            let these = || constraints.iter().zip(&self.spots).filter(|(constraint, _)| constraint.kind == kind);
+            let these = || constraints.iter().zip(&self.locations).filter(|(constraint, _)| constraint.kind == kind);
             let all = these().count();
             if all == 0 {
                 continue;
@@ -39,11 +39,11 @@ impl CoverageReport {
             let failing = these().filter(|(constraint, _)| constraint.failed > 0).count();
             let verb = if failing == 1 { "has" } else { "have" };
             let _ = writeln!(text, "  {failing} of {all} {} {verb} a failing case", kind.plural());
-            for (constraint, spot) in these() {
+            for (constraint, location) in these() {
                 if let Some(what) = missing(constraint) {
                     let path = if constraint.path.is_empty() { "the object" } else { &constraint.path };
                     let what = Paint::Yellow.when(color, what);
-                    let _ = writeln!(text, "    {what}: {path} (line {}) {}", spot.line, one_line(constraint));
+                    let _ = writeln!(text, "    {what}: {path} (line {}) {}", location.line, one_line(constraint));
                 }
             }
         }
@@ -56,21 +56,21 @@ impl CoverageReport {
     /// Formats the report as JSON.
     pub fn json(&self) -> Value {
         let covered = self.coverage.covered();
-        let each = |(constraint, spot): (&Constraint, &Spot)| {
+        let each = |(constraint, location): (&Constraint, &SourceLocation)| {
             object([
                 ("path", Value::from(constraint.path.as_str())),
                 ("type", constraint.kind.word().into()),
                 ("text", constraint.text.as_str().into()),
-                ("location", location(spot)),
+                ("location", location_object(location)),
                 ("passed", Value::Int(constraint.passed as i64)),
                 ("failed", Value::Int(constraint.failed as i64)),
             ])
         };
-        let constraints: Vec<Value> = self.coverage.constraints.iter().zip(&self.spots).map(each).collect();
+        let constraints: Vec<Value> = self.coverage.constraints.iter().zip(&self.locations).map(each).collect();
         object([
             ("crd", Value::from(self.coverage.crd.as_str())),
             ("version", self.coverage.version.as_str().into()),
-            ("location", location(&self.spot)),
+            ("location", location_object(&self.location)),
             ("covered", Value::Int(covered.0 as i64)),
             ("total", Value::Int(covered.1 as i64)),
             ("percent", Value::Int(percent(covered) as i64)),

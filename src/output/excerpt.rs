@@ -14,7 +14,7 @@ const STDIN: &str = "<stdin>";
 
 /// A location in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spot {
+pub struct SourceLocation {
     /// The file name as it was given, or `<stdin>`.
     pub source: Arc<str>,
     /// The line, from 1; 0 when only the source is known.
@@ -36,7 +36,7 @@ pub struct Excerpt {
     pub part: Range<usize>,
 }
 
-impl Spot {
+impl SourceLocation {
     /// A whole source.
     pub fn source(source: &Arc<str>) -> Self {
         Self { source: Arc::clone(source), ..Self::default() }
@@ -119,7 +119,7 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
     Some(Excerpt { part: before.len()..end, line: whole })
 }
 
-impl std::fmt::Display for Spot {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.source)?;
         if self.line > 0 {
@@ -137,7 +137,7 @@ impl std::fmt::Display for Spot {
 
 /// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grade {
+pub enum MessageSeverity {
     /// `error`
     Error,
     /// `warning`
@@ -145,22 +145,28 @@ pub enum Grade {
 }
 
 /// A message, its source line and help.
-pub fn render(grade: Grade, message: &str, spot: &Spot, help: Option<&str>, color: bool) -> String {
-    render_of(grade, None, message, spot, help, color)
+pub fn render(
+    severity: MessageSeverity,
+    message: &str,
+    location: &SourceLocation,
+    help: Option<&str>,
+    color: bool,
+) -> String {
+    render_of(severity, None, message, location, help, color)
 }
 
 /// The same for a message of some of the simulated releases: `error[1.31..1.34]: …`.
 pub fn render_of(
-    grade: Grade,
+    severity: MessageSeverity,
     releases: Option<&ReleaseSet>,
     message: &str,
-    spot: &Spot,
+    location: &SourceLocation,
     help: Option<&str>,
     color: bool,
 ) -> String {
-    let level = match grade {
-        Grade::Error => Level::ERROR,
-        Grade::Warning => Level::WARNING,
+    let level = match severity {
+        MessageSeverity::Error => Level::ERROR,
+        MessageSeverity::Warning => Level::WARNING,
     };
     let releases = releases.map(ToString::to_string);
     let title = level.primary_title(message);
@@ -168,16 +174,16 @@ pub fn render_of(
         Some(releases) => title.id(releases.as_str()),
         None => title,
     };
-    let mut group = match &spot.excerpt {
+    let mut group = match &location.excerpt {
         Some(excerpt) => title.element(
             Snippet::source(excerpt.line.as_str())
-                .line_start(spot.line.max(1))
-                .path(&*spot.source)
+                .line_start(location.line.max(1))
+                .path(&*location.source)
                 .annotation(AnnotationKind::Primary.span(excerpt.part.clone())),
         ),
-        None => title.element(Origin::path(spot.to_string())),
+        None => title.element(Origin::path(location.to_string())),
     };
-    if let (Some(origin), Some(_)) = (&spot.origin, &spot.excerpt) {
+    if let (Some(origin), Some(_)) = (&location.origin, &location.excerpt) {
         group = group.element(Level::NOTE.message(format!("made from {origin}")));
     }
     if let Some(help) = help {
@@ -201,37 +207,37 @@ mod tests {
         let source = Arc::from("f");
         let start = Position { line: 10, column: 1 };
         let part = text.find("'x'").unwrap()..text.find("long").unwrap();
-        let spot = Spot::part(&source, text.as_bytes(), start, Position { line: 11, column: 4 }, part);
-        assert_eq!(spot.to_string(), "f:11:4");
-        assert_eq!(spot.excerpt, Some(Excerpt { line: "ü: 'x'".to_owned(), part: 4..7 }));
+        let location = SourceLocation::part(&source, text.as_bytes(), start, Position { line: 11, column: 4 }, part);
+        assert_eq!(location.to_string(), "f:11:4");
+        assert_eq!(location.excerpt, Some(Excerpt { line: "ü: 'x'".to_owned(), part: 4..7 }));
         assert_eq!(
-            Spot::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
+            SourceLocation::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
             4..5
         );
         // A position past the end means the end.
-        assert_eq!(Spot::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
-        assert_eq!(Spot::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
+        assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
+        assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
     }
 
     #[test]
     fn a_line_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
-        let spot = Spot::part(&Arc::from("f"), b"\xff: \xfe!", FIRST, FIRST, 3..4);
-        assert_eq!(spot.excerpt, Some(Excerpt { line: "\u{fffd}: \u{fffd}!".to_owned(), part: 5..8 }));
+        let location = SourceLocation::part(&Arc::from("f"), b"\xff: \xfe!", FIRST, FIRST, 3..4);
+        assert_eq!(location.excerpt, Some(Excerpt { line: "\u{fffd}: \u{fffd}!".to_owned(), part: 5..8 }));
     }
 
     #[test]
     fn a_line_that_begins_elsewhere_is_not_shown() {
         let start = Position { line: 1, column: 5 };
-        let spot = Spot::part(&Arc::from("f"), b"{}\n{}", start, start, 0..2);
-        assert_eq!((spot.to_string().as_str(), spot.excerpt), ("f:1:5", None));
+        let location = SourceLocation::part(&Arc::from("f"), b"{}\n{}", start, start, 0..2);
+        assert_eq!((location.to_string().as_str(), location.excerpt), ("f:1:5", None));
     }
 
     #[test]
     fn a_message_shows_its_line() {
         let start = Position { line: 3, column: 1 };
         let at = Position { line: 4, column: 13 };
-        let spot = Spot::part(&Arc::from("dir/a.yaml"), b"spec:\n  replicas: many\n", start, at, 18..22);
-        let text = render(Grade::Error, "spec.replicas: Invalid value", &spot, Some("try 3"), false);
+        let location = SourceLocation::part(&Arc::from("dir/a.yaml"), b"spec:\n  replicas: many\n", start, at, 18..22);
+        let text = render(MessageSeverity::Error, "spec.replicas: Invalid value", &location, Some("try 3"), false);
         assert_eq!(
             text,
             "error: spec.replicas: Invalid value\n --> dir/a.yaml:4:13\n  |\n4 |   replicas: many\n  |             ^^^^\n  |\n  = help: try 3\n"
@@ -240,18 +246,21 @@ mod tests {
 
     #[test]
     fn the_file_behind_a_place_is_shown_beside_it() {
-        let spot = Spot::line(&Arc::from("<stdin>"), 12).made_from(Some(&"chart/templates/x.yaml".into()));
-        assert_eq!(spot.to_string(), "<stdin>:12 (chart/templates/x.yaml)");
-        let text = render(Grade::Error, "no", &spot, None, false);
+        let location =
+            SourceLocation::line(&Arc::from("<stdin>"), 12).made_from(Some(&"chart/templates/x.yaml".into()));
+        assert_eq!(location.to_string(), "<stdin>:12 (chart/templates/x.yaml)");
+        let text = render(MessageSeverity::Error, "no", &location, None, false);
         assert_eq!(text, "error: no\n--> <stdin>:12 (chart/templates/x.yaml)\n");
-        let spot = Spot::at(&Arc::from("<stdin>"), b"a: 1\n", FIRST, FIRST).made_from(Some(&"x.yaml".into()));
-        let text = render(Grade::Error, "no", &spot, None, false);
+        let location =
+            SourceLocation::at(&Arc::from("<stdin>"), b"a: 1\n", FIRST, FIRST).made_from(Some(&"x.yaml".into()));
+        let text = render(MessageSeverity::Error, "no", &location, None, false);
         assert_eq!(text, "error: no\n --> <stdin>:1:1\n  |\n1 | a: 1\n  | ^\n  |\n  = note: made from x.yaml\n");
     }
 
     #[test]
     fn a_message_without_a_line_still_names_its_source() {
-        let text = render(Grade::Warning, "empty", &Spot::source(&Arc::from("a.yaml")), None, false);
+        let text =
+            render(MessageSeverity::Warning, "empty", &SourceLocation::source(&Arc::from("a.yaml")), None, false);
         assert_eq!(text, "warning: empty\n--> a.yaml\n");
     }
 }

@@ -9,7 +9,7 @@ pub mod lint;
 pub mod rehearsal;
 pub mod validate;
 
-use super::excerpt::{Grade, Spot};
+use super::excerpt::{MessageSeverity, SourceLocation};
 pub use super::markup::escaped;
 use super::report::{Item, Note, Problem, Verdict};
 use crate::release::ReleaseSet;
@@ -31,7 +31,7 @@ const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
 
 /// The severity of something shown, which selects its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum Colour {
     /// Good: nothing is wrong.
     Good,
     /// Bad: something is wrong.
@@ -42,7 +42,7 @@ pub enum Tone {
     Plain,
 }
 
-impl Tone {
+impl Colour {
     /// The CSS class.
     pub fn class(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ pub struct Page<'a> {
     /// The result in one sentence.
     pub headline: &'a str,
     /// The severity of the result.
-    pub tone: Tone,
+    pub colour: Colour,
     /// The number of objects by result.
     pub shares: &'a [Count],
     /// Other counts.
@@ -82,33 +82,33 @@ pub struct Page<'a> {
 }
 
 /// A count, what it counts, and its severity.
-pub type Count = (usize, &'static str, Tone);
+pub type Count = (usize, &'static str, Colour);
 
 impl Page<'_> {
     /// The start of the page, up to the headline and the counts.
     pub fn head(&self) -> String {
-        let Self { command, releases, headline, tone, shares, facts } = self;
+        let Self { command, releases, headline, colour, shares, facts } = self;
         let mut text = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT}'\"/>\n\
              <title>kubectl crdx {command}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
              <header>\n<p class=\"command\">kubectl crdx {command}</p>\n<h1 class=\"{}\">{}</h1>\n",
-            tone.class(),
+            colour.class(),
             escaped(headline),
         );
         let some = |counts: &[Count]| counts.iter().copied().filter(|(n, ..)| *n > 0).collect::<Vec<_>>();
         let (shares, facts) = (some(shares), some(facts));
         if !shares.is_empty() {
             text.push_str("<div class=\"share\">");
-            for (n, _, tone) in &shares {
-                let _ = write!(text, "<i class=\"{}\" style=\"flex:{n}\"></i>", tone.class());
+            for (n, _, colour) in &shares {
+                let _ = write!(text, "<i class=\"{}\" style=\"flex:{n}\"></i>", colour.class());
             }
             text.push_str("</div>\n");
         }
         text.push_str("<ul class=\"counts\">");
-        for (n, words, tone) in shares.iter().chain(&facts) {
-            let _ = write!(text, "<li class=\"{}\"><b>{n}</b> {}</li>", tone.class(), escaped(words));
+        for (n, words, colour) in shares.iter().chain(&facts) {
+            let _ = write!(text, "<li class=\"{}\"><b>{n}</b> {}</li>", colour.class(), escaped(words));
         }
         text.push_str("</ul>\n");
         let _ = writeln!(
@@ -146,8 +146,8 @@ pub fn notes(notes: &[Note]) -> String {
 }
 
 /// A word in a coloured box.
-fn badge(words: &str, tone: Tone) -> String {
-    format!("<span class=\"badge {}\">{}</span>", tone.class(), escaped(words))
+fn badge(words: &str, colour: Colour) -> String {
+    format!("<span class=\"badge {}\">{}</span>", colour.class(), escaped(words))
 }
 
 /// A number, grey when it is 0.
@@ -160,33 +160,33 @@ fn number(n: usize) -> String {
 }
 
 /// A message and its source line.
-fn message(grade: Grade, text: &str, spot: Option<&Spot>, help: Option<&str>) -> String {
-    message_of(grade, None, text, spot, help)
+fn message(severity: MessageSeverity, text: &str, location: Option<&SourceLocation>, help: Option<&str>) -> String {
+    message_of(severity, None, text, location, help)
 }
 
 /// A message that only some of the simulated releases report.
 fn message_of(
-    grade: Grade,
+    severity: MessageSeverity,
     releases: Option<&ReleaseSet>,
     text: &str,
-    spot: Option<&Spot>,
+    location: Option<&SourceLocation>,
     help: Option<&str>,
 ) -> String {
-    let (word, tone) = match grade {
-        Grade::Error => ("error", Tone::Bad),
-        Grade::Warning => ("warning", Tone::Unsure),
+    let (word, colour) = match severity {
+        MessageSeverity::Error => ("error", Colour::Bad),
+        MessageSeverity::Warning => ("warning", Colour::Unsure),
     };
     let word = releases.map_or_else(|| word.to_owned(), |releases| format!("{word} {releases}"));
-    let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", tone.class(), escaped(text));
-    if let Some(spot) = spot {
-        let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&spot.to_string()));
-        if let Some(excerpt) = &spot.excerpt {
+    let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", colour.class(), escaped(text));
+    if let Some(location) = location {
+        let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&location.to_string()));
+        if let Some(excerpt) = &location.excerpt {
             let part = |range| escaped(excerpt.line.get(range).unwrap_or_default());
             let indent = excerpt.line.len() - excerpt.line.trim_start().len();
             let _ = write!(
                 out,
                 "<pre><code><i>{:>4}</i> {}<mark>{}</mark>{}</code></pre>",
-                spot.line,
+                location.line,
                 part(indent.min(excerpt.part.start)..excerpt.part.start),
                 part(excerpt.part.clone()),
                 part(excerpt.part.end..excerpt.line.len()),
@@ -205,30 +205,30 @@ fn by_release(item: &Item) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
         .iter()
-        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.words()), Tone::of(*verdict)));
+        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.words()), Colour::of(*verdict)));
     let badges: Vec<String> = badges.collect();
     if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
 }
 
 /// One error or warning of an item.
-fn problem(grade: Grade, problem: &Problem, item: &Item) -> String {
-    let spot = Some(problem.spot.as_ref().unwrap_or(&item.spot));
-    message_of(grade, problem.releases.as_ref(), &problem.message, spot, problem.help.as_deref())
+fn problem(severity: MessageSeverity, problem: &Problem, item: &Item) -> String {
+    let location = Some(problem.location.as_ref().unwrap_or(&item.location));
+    message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref())
 }
 
 /// The errors and warnings of an item.
 fn problems(item: &Item) -> String {
-    let mut text: String = item.errors.iter().map(|error| problem(Grade::Error, error, item)).collect();
+    let mut text: String = item.errors.iter().map(|error| problem(MessageSeverity::Error, error, item)).collect();
     if !item.hidden.is_empty() {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
     }
-    text.extend(item.hidden.iter().map(|error| problem(Grade::Error, error, item)));
+    text.extend(item.hidden.iter().map(|error| problem(MessageSeverity::Error, error, item)));
     let untold = item.releases_with(Verdict::CannotTell);
     if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
         let help = item.help.as_deref();
-        text.push_str(&message_of(Grade::Error, untold.as_ref(), &item.reason, Some(&item.spot), help));
+        text.push_str(&message_of(MessageSeverity::Error, untold.as_ref(), &item.reason, Some(&item.location), help));
     }
-    text.extend(item.warnings.iter().map(|warning| problem(Grade::Warning, warning, item)));
+    text.extend(item.warnings.iter().map(|warning| problem(MessageSeverity::Warning, warning, item)));
     text
 }
 

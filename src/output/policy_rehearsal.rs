@@ -1,11 +1,11 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
-use super::excerpt::Spot;
+use super::excerpt::SourceLocation;
 use super::report::admission::FieldChange;
-use super::report::json::location;
+use super::report::json::location_object;
 use super::report::{Item, Verdict};
-use super::{Cell, Column, Look, Paint, columns};
-use crate::policies::model::Family;
+use super::{Cell, Column, Paint, TableStyle, columns};
+use crate::policies::model::PolicyKind;
 use crate::value::{Map, Value, json, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,15 +14,15 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     /// The policies that deny it.
-    pub denied: BTreeSet<(Family, String)>,
+    pub denied: BTreeSet<(PolicyKind, String)>,
     /// The policies of which the server warns.
-    pub warned: BTreeSet<(Family, String)>,
+    pub warned: BTreeSet<(PolicyKind, String)>,
     /// The policies whose failures are recorded in the audit log.
-    pub audited: BTreeSet<(Family, String)>,
+    pub audited: BTreeSet<(PolicyKind, String)>,
     /// The policies that change the object.
-    pub changed: BTreeSet<(Family, String)>,
+    pub changed: BTreeSet<(PolicyKind, String)>,
     /// The policies of which some part was not evaluated.
-    pub undecided: BTreeSet<(Family, String)>,
+    pub undecided: BTreeSet<(PolicyKind, String)>,
     /// Whether the server would refuse the write without the new policies, too, so that they may not have been evaluated.
     pub refused_anyway: bool,
     /// Whether the verdict is open.
@@ -58,13 +58,14 @@ pub struct Counts {
     cannot_tell: usize,
     all: Numbers,
     /// By kind and name, with its place.
-    policies: BTreeMap<(Family, String), (Option<Spot>, Numbers)>,
+    policies: BTreeMap<(PolicyKind, String), (Option<SourceLocation>, Numbers)>,
 }
 
 impl Counts {
     /// Counts of nothing yet, for these policies.
-    pub fn of(policies: impl IntoIterator<Item = ((Family, String), Spot)>) -> Self {
-        let policies = policies.into_iter().map(|(key, spot)| (key, (Some(spot), Numbers::default()))).collect();
+    pub fn of(policies: impl IntoIterator<Item = ((PolicyKind, String), SourceLocation)>) -> Self {
+        let policies =
+            policies.into_iter().map(|(key, location)| (key, (Some(location), Numbers::default()))).collect();
         Self { policies, ..Self::default() }
     }
 
@@ -77,7 +78,7 @@ impl Counts {
         self.cannot_tell += usize::from(effects.cannot_tell);
         self.all.add(|policies| !policies.is_empty(), effects);
         let all = [denied, warned, audited, changed, undecided];
-        let named: BTreeSet<&(Family, String)> = all.into_iter().flatten().collect();
+        let named: BTreeSet<&(PolicyKind, String)> = all.into_iter().flatten().collect();
         for policy in named {
             let numbers = &mut self.policies.entry(policy.clone()).or_default().1;
             numbers.add(|policies| policies.contains(policy), effects);
@@ -100,10 +101,10 @@ impl Counts {
     }
 
     /// The table of policies, and the summary.
-    pub fn text(&self, look: Look) -> String {
-        let row = |((family, name), (_, numbers)): (&(Family, String), &(Option<Spot>, Numbers))| {
+    pub fn text(&self, look: TableStyle) -> String {
+        let row = |((policy_kind, name), (_, numbers)): (&(PolicyKind, String), &(Option<SourceLocation>, Numbers))| {
             vec![
-                Cell::from(family.kind()),
+                Cell::from(policy_kind.kind()),
                 Cell::from(name),
                 Cell::count(numbers.denied, Paint::Red),
                 Cell::count(numbers.warned, Paint::Yellow),
@@ -136,11 +137,14 @@ impl Counts {
 
     /// The policies as JSON.
     pub fn policies(&self) -> Value {
-        let one = |((family, name), (spot, numbers)): (&(Family, String), &(Option<Spot>, Numbers))| {
+        let one = |((policy_kind, name), (location, numbers)): (
+            &(PolicyKind, String),
+            &(Option<SourceLocation>, Numbers),
+        )| {
             let mut members = numbers.members();
-            members.insert("kind".to_owned(), family.kind().into());
+            members.insert("kind".to_owned(), policy_kind.kind().into());
             members.insert("name".to_owned(), name.as_str().into());
-            members.extend(spot.as_ref().map(|spot| ("location".to_owned(), location(spot))));
+            members.extend(location.as_ref().map(|location| ("location".to_owned(), location_object(location))));
             Value::from(members)
         };
         self.policies.iter().map(one).collect::<Vec<_>>().into()
@@ -162,7 +166,7 @@ impl Counts {
 
 impl Numbers {
     /// Counts an object by the effects whose policies are counted.
-    fn add(&mut self, counts: impl Fn(&BTreeSet<(Family, String)>) -> bool, effects: &Effects) {
+    fn add(&mut self, counts: impl Fn(&BTreeSet<(PolicyKind, String)>) -> bool, effects: &Effects) {
         self.denied += usize::from(counts(&effects.denied));
         self.warned += usize::from(counts(&effects.warned));
         self.audited += usize::from(counts(&effects.audited));
@@ -220,7 +224,7 @@ pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
     let each = words.iter().flat_map(|(policies, does)| policies.iter().map(move |(_, name)| format!("{name} {does}")));
     let note = if effects.refused_anyway { "without the new policies, too" } else { &item.reason };
     vec![
-        Cell::from(item.spot.to_string()),
+        Cell::from(item.location.to_string()),
         Cell::from(&item.identity.kind),
         Cell::from(item.identity.full_name()),
         next,
@@ -244,7 +248,7 @@ pub fn changes(item: &Item) -> String {
             let _ = writeln!(text, "{what} (policy {})", change.policy);
         }
     }
-    if text.is_empty() { text } else { format!("{} ({})\n{text}", item.called(), item.spot) }
+    if text.is_empty() { text } else { format!("{} ({})\n{text}", item.called(), item.location) }
 }
 
 /// The end of the JSON report.

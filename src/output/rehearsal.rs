@@ -1,10 +1,10 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
-use super::excerpt::{self, Grade, Spot};
+use super::excerpt::{self, MessageSeverity, SourceLocation};
 use super::report::Identity;
-use super::report::json::{identified, location};
+use super::report::json::{identified, location_object};
 use super::{Cell, Column, Paint};
-use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
+use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crate::value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,24 +18,24 @@ const MOST_SHOWN: usize = 20;
 #[derive(Debug)]
 pub struct Entry {
     /// Its source location.
-    pub spot: Spot,
+    pub location: SourceLocation,
     /// Its identity.
     pub identity: Identity,
     /// The effect, or why it is unknown.
-    pub fate: Result<Fate, Trouble>,
+    pub outcome: Result<ObjectOutcome, RehearsalError>,
     /// The source location of each error's field.
-    pub places: Vec<Spot>,
+    pub places: Vec<SourceLocation>,
 }
 
 impl Entry {
     /// Whether the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
-        self.fate.as_ref().map_or(true, |fate| !fate.difference.lost.is_empty() || !fate.errors.is_empty())
+        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || !outcome.errors.is_empty())
     }
 
     /// Whether the upgrade affects the object.
     pub fn is_touched(&self) -> bool {
-        self.breaks() || self.fate.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
+        self.breaks() || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
     }
 }
 
@@ -63,29 +63,29 @@ impl Counts {
     pub fn add(&mut self, entry: &Entry) {
         self.objects += 1;
         self.untouched += usize::from(!entry.is_touched());
-        let fate = match &entry.fate {
-            Ok(fate) => fate,
-            Err(Trouble::Today(_)) => {
+        let outcome = match &entry.outcome {
+            Ok(outcome) => outcome,
+            Err(RehearsalError::Today(_)) => {
                 self.unknown += 1;
                 return;
             }
-            Err(Trouble::Tomorrow(_)) => {
+            Err(RehearsalError::Tomorrow(_)) => {
                 self.unreadable += 1;
                 return;
             }
         };
-        self.losing += usize::from(!fate.difference.lost.is_empty());
-        self.appearing += usize::from(!fate.difference.appearing.is_empty());
-        self.defaulted += usize::from(!fate.difference.defaulted.is_empty());
-        self.changed += usize::from(!fate.difference.changed.is_empty());
-        self.invalid += usize::from(!fate.errors.is_empty());
-        self.shown_otherwise += usize::from(!fate.cells.is_empty());
-        match fate.edit {
+        self.losing += usize::from(!outcome.difference.lost.is_empty());
+        self.appearing += usize::from(!outcome.difference.appearing.is_empty());
+        self.defaulted += usize::from(!outcome.difference.defaulted.is_empty());
+        self.changed += usize::from(!outcome.difference.changed.is_empty());
+        self.invalid += usize::from(!outcome.errors.is_empty());
+        self.shown_otherwise += usize::from(!outcome.cells.is_empty());
+        match outcome.edit {
             Edit::Untried => {}
             Edit::Passes => self.editable += 1,
             Edit::Blocked(_) => self.blocked += 1,
         }
-        let mut paths: Vec<String> = fate.difference.lost.iter().map(|(path, _)| without_indices(path)).collect();
+        let mut paths: Vec<String> = outcome.difference.lost.iter().map(|(path, _)| without_indices(path)).collect();
         paths.dedup();
         for path in paths {
             if self.lost.len() < MOST_PATHS || self.lost.contains_key(&path) {
@@ -185,13 +185,13 @@ impl Counts {
         part(self.defaulted, if self.defaulted == 1 { "gets defaults" } else { "get defaults" });
         part(self.changed, "changed otherwise");
         part(self.shown_otherwise, "shown otherwise");
-        let fates = match (self.editable, self.blocked) {
+        let outcomes = match (self.editable, self.blocked) {
             (0, 0) => "invalid".to_owned(),
             (n, 0) => format!("invalid ({n} still editable)"),
             (0, n) => format!("invalid ({n} blocked)"),
             (a, b) => format!("invalid ({a} still editable, {b} blocked)"),
         };
-        part(self.invalid, &fates);
+        part(self.invalid, &outcomes);
         part(self.unreadable, "unreadable tomorrow");
         part(self.unknown, "unknown");
         let _ = write!(text, "{}", plural(self.objects, "object"));
@@ -265,11 +265,11 @@ pub const COLUMNS: &[Column] = &[
 
 /// The row of an object.
 pub fn row(entry: &Entry) -> Vec<Cell> {
-    let mut cells = vec![Cell::from(entry.spot.to_string()), Cell::from(entry.identity.full_name())];
-    match &entry.fate {
-        Ok(fate) => {
-            let difference = &fate.difference;
-            let (next, note) = match fate.edit {
+    let mut cells = vec![Cell::from(entry.location.to_string()), Cell::from(entry.identity.full_name())];
+    match &entry.outcome {
+        Ok(outcome) => {
+            let difference = &outcome.difference;
+            let (next, note) = match outcome.edit {
                 Edit::Untried => (Cell::from("accepted"), ""),
                 Edit::Passes => (Cell::painted("accepted", Paint::Yellow), "if it leaves the invalid fields unchanged"),
                 Edit::Blocked(_) => (Cell::painted("rejected", Paint::Red), ""),
@@ -279,13 +279,13 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
             cells.push(Cell::count(difference.appearing.len(), Paint::Yellow));
             cells.push(Cell::count(difference.defaulted.len(), Paint::None));
             cells.push(Cell::count(difference.changed.len(), Paint::Yellow));
-            cells.push(Cell::count(fate.errors.len(), Paint::Red));
+            cells.push(Cell::count(outcome.errors.len(), Paint::Red));
             cells.push(Cell::from(note));
         }
-        Err(trouble) => {
-            let (verdict, why) = match trouble {
-                Trouble::Today(why) => ("cannot tell", why),
-                Trouble::Tomorrow(why) => ("unreadable", why),
+        Err(error) => {
+            let (verdict, why) = match error {
+                RehearsalError::Today(why) => ("cannot tell", why),
+                RehearsalError::Tomorrow(why) => ("unreadable", why),
             };
             cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 5].map(Cell::from));
@@ -297,33 +297,33 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
 
 /// The details of an object.
 pub fn details(entry: &Entry, color: bool) -> String {
-    let Ok(fate) = &entry.fate else { return String::new() };
+    let Ok(outcome) = &entry.outcome else { return String::new() };
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
-    let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.spot)) + "\n";
+    let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.location)) + "\n";
     let mut line = |paint: Paint, line: String| {
         text.push_str(&paint.when(color, &line));
         text.push('\n');
     };
-    if let Some(version) = &fate.moved_to {
+    if let Some(version) = &outcome.moved_to {
         line(Paint::Yellow, format!("  its version is not served any more: read as {version}"));
     }
-    for (path, value) in &fate.difference.lost {
+    for (path, value) in &outcome.difference.lost {
         line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.appearing {
+    for (path, value) in &outcome.difference.appearing {
         line(Paint::Yellow, format!("+ {path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.defaulted {
+    for (path, value) in &outcome.difference.defaulted {
         line(Paint::Green, format!("+ {path}: {} (default)", json::to_string(value)));
     }
-    for (path, before, after) in &fate.difference.changed {
+    for (path, before, after) in &outcome.difference.changed {
         line(Paint::Yellow, format!("~ {path}: {} becomes {}", json::to_string(before), json::to_string(after)));
     }
-    for (column, before, after) in &fate.cells {
+    for (column, before, after) in &outcome.cells {
         line(Paint::Dim, format!("  column {column}: {before:?} becomes {after:?}"));
     }
-    for (error, spot) in fate.errors.iter().zip(&entry.places) {
-        text.push_str(&excerpt::render(Grade::Error, &error.to_string(), spot, None, color));
+    for (error, location) in outcome.errors.iter().zip(&entry.places) {
+        text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
     }
     text
 }
@@ -359,42 +359,42 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
 
 /// An object as JSON.
 pub fn value(entry: &Entry) -> Value {
-    let mut members = identified(&entry.identity, &entry.spot);
+    let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
-    match &entry.fate {
-        Err(Trouble::Today(why)) => drop(put("cannotTell", why.as_str().into())),
-        Err(Trouble::Tomorrow(why)) => drop(put("unreadable", why.as_str().into())),
-        Ok(fate) => {
+    match &entry.outcome {
+        Err(RehearsalError::Today(why)) => drop(put("cannotTell", why.as_str().into())),
+        Err(RehearsalError::Tomorrow(why)) => drop(put("unreadable", why.as_str().into())),
+        Ok(outcome) => {
             let pairs = |pairs: &[(String, Value)]| {
                 let pair = |(path, value): &(String, Value)| {
                     object([("path", Value::from(path.as_str())), ("value", value.clone())])
                 };
                 Value::Array(pairs.iter().map(pair).collect())
             };
-            put("lost", pairs(&fate.difference.lost));
-            put("appearing", pairs(&fate.difference.appearing));
-            put("defaulted", pairs(&fate.difference.defaulted));
-            let changed = fate.difference.changed.iter().map(|(path, before, after)| {
+            put("lost", pairs(&outcome.difference.lost));
+            put("appearing", pairs(&outcome.difference.appearing));
+            put("defaulted", pairs(&outcome.difference.defaulted));
+            let changed = outcome.difference.changed.iter().map(|(path, before, after)| {
                 object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
             });
             put("changed", Value::Array(changed.collect()));
-            let errors = fate.errors.iter().zip(&entry.places).map(|(error, spot)| {
+            let errors = outcome.errors.iter().zip(&entry.places).map(|(error, location)| {
                 object([
                     ("type", Value::from(error.kind.reason())),
                     ("field", Value::from(error.field.as_str())),
                     ("message", Value::from(error.to_string())),
-                    ("location", location(spot)),
+                    ("location", location_object(location)),
                 ])
             });
             put("errors", Value::Array(errors.collect()));
-            let cells = fate.cells.iter().map(|(column, before, after)| {
+            let cells = outcome.cells.iter().map(|(column, before, after)| {
                 object([("column", column.as_str()), ("before", before.as_str()), ("after", after.as_str())])
             });
             put("cells", Value::Array(cells.collect()));
-            if let Some(version) = &fate.moved_to {
+            if let Some(version) = &outcome.moved_to {
                 put("readAs", version.as_str().into());
             }
-            match &fate.edit {
+            match &outcome.edit {
                 Edit::Untried => {}
                 Edit::Passes => drop(put("unrelatedEdit", "passes".into())),
                 Edit::Blocked(errors) => {

@@ -9,7 +9,7 @@ pub mod text;
 
 pub use merge::merged;
 
-use super::excerpt::Spot;
+use super::excerpt::SourceLocation;
 pub use crate::kubectl::Action;
 use crate::release::{Release, ReleaseSet};
 use crate::suggest;
@@ -58,7 +58,7 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// The source location of the object.
-    pub spot: Spot,
+    pub location: SourceLocation,
     /// The identity of the object.
     pub identity: Identity,
     /// The effect of the request, if it was sent.
@@ -101,9 +101,9 @@ pub struct Item {
 
 impl Item {
     /// An item with only a location and a verdict.
-    pub fn new(spot: Spot, verdict: Verdict, reason: impl Into<String>) -> Self {
+    pub fn new(location: SourceLocation, verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
-            spot,
+            location,
             identity: Identity::default(),
             action: Action::default(),
             verdict,
@@ -217,7 +217,7 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// An earlier input at this location has the same object, and this one is applied after it.
-    SameObject(Spot),
+    SameObject(SourceLocation),
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
     SentAsCreate,
 }
@@ -250,7 +250,7 @@ pub struct Problem {
     /// The message.
     pub message: String,
     /// The location of the field, or of its nearest existing ancestor.
-    pub spot: Option<Spot>,
+    pub location: Option<SourceLocation>,
     /// A suggestion of this program.
     pub help: Option<String>,
     /// The text that the suggestion would write at the location.
@@ -284,7 +284,7 @@ pub struct Located {
     /// The path, as the server prints it.
     pub path: String,
     /// The location.
-    pub spot: Option<Spot>,
+    pub location: Option<SourceLocation>,
     /// The releases that report it, where several are simulated.
     pub releases: Option<ReleaseSet>,
 }

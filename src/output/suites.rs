@@ -2,10 +2,10 @@
 
 use super::coverage::CoverageReport;
 use super::difference;
-use super::excerpt::Spot;
+use super::excerpt::SourceLocation;
 use super::paint::Paint;
 use super::report::case::{self, Finding, Level};
-use super::report::json::location;
+use super::report::json::location_object;
 use crate::release::Release;
 use crate::suites::{Case, Failure, Outcome, Suite};
 use crate::text::Position;
@@ -25,12 +25,12 @@ pub struct SuiteRun {
     /// The release.
     pub release: Release,
     /// The results of the cases by their index in the suite, or why none ran.
-    pub cases: Result<Vec<(usize, Outcome)>, Trouble>,
+    pub cases: Result<Vec<(usize, Outcome)>, SuiteFailure>,
 }
 
 /// Why a suite did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct SuiteFailure {
     /// The field of the suite at fault.
     pub field: &'static str,
     /// The message.
@@ -61,7 +61,7 @@ impl Counts {
                 self.failed += failed;
                 self.passed += cases.len() - failed;
             }
-            Err(trouble) if trouble.rejected => self.failed += 1,
+            Err(failure) if failure.rejected => self.failed += 1,
             Err(_) => self.cannot_tell += 1,
         }
     }
@@ -84,9 +84,9 @@ impl SuiteRun {
         format!("{file}{comma}{}", self.release)
     }
 
-    fn spot(&self, path: &str) -> Spot {
+    fn location(&self, path: &str) -> SourceLocation {
         let Position { line, column } = self.suite.position(path);
-        Spot { line, column, ..Spot::source(&self.suite.source) }
+        SourceLocation { line, column, ..SourceLocation::source(&self.suite.source) }
     }
 
     fn failures(&self) -> impl Iterator<Item = (&Case, &Failure)> {
@@ -104,49 +104,49 @@ impl SuiteRun {
                 let passed = cases.len() - failed;
                 format!("{} {:>9}  {place}\n", paint.when(color, word), format!("{passed}/{}", cases.len()))
             }
-            Err(trouble) => {
-                let word = if trouble.rejected { "FAIL" } else { "?   " };
+            Err(failure) => {
+                let word = if failure.rejected { "FAIL" } else { "?   " };
                 format!("{} {:>9}  {place}\n", Paint::Red.when(color, word), "-")
             }
         }
     }
 
     /// The source location of the field that a failure is about; documents of folders have no fields.
-    fn place(&self, case: &Case, failure: Option<&Failure>) -> Spot {
+    fn place(&self, case: &Case, failure: Option<&Failure>) -> SourceLocation {
         let field = failure.map_or("", Failure::field);
         let Position { line, column } = self.suite.position_in(case, field);
-        Spot { line, column, ..Spot::source(&self.suite.source) }
+        SourceLocation { line, column, ..SourceLocation::source(&self.suite.source) }
     }
 
     /// The cases for pipelines.
     pub fn pipeline(&self) -> Vec<case::Case> {
-        let finding = |rule: &str, spot: &Spot, message: String, help: Option<String>| Finding {
+        let finding = |rule: &str, location: &SourceLocation, message: String, help: Option<String>| Finding {
             level: Level::Error,
             rule: rule.to_owned(),
             field: None,
             message,
             help,
-            spot: spot.clone(),
+            location: location.clone(),
         };
         let cases = match &self.cases {
             Ok(cases) => cases,
-            Err(trouble) => {
-                let spot = self.spot(trouble.field);
-                let outcome = if trouble.rejected { case::Outcome::Failed } else { case::Outcome::CannotTell };
-                let findings = vec![finding("suite", &spot, trouble.message.clone(), trouble.help.clone())];
-                return vec![case::Case { subject: self.suite.name.clone(), spot, outcome, findings }];
+            Err(failure) => {
+                let location = self.location(failure.field);
+                let outcome = if failure.rejected { case::Outcome::Failed } else { case::Outcome::CannotTell };
+                let findings = vec![finding("suite", &location, failure.message.clone(), failure.help.clone())];
+                return vec![case::Case { subject: self.suite.name.clone(), location, outcome, findings }];
             }
         };
         let of = |(index, outcome): &(usize, Outcome)| {
             let case = self.suite.cases.get(*index)?;
-            let spot = self.place(case, None);
+            let location = self.place(case, None);
             let findings: Vec<Finding> = outcome
                 .failure
                 .iter()
                 .map(|failure| finding(failure.word(), &self.place(case, Some(failure)), text(failure, false), None))
                 .collect();
             let outcome = if findings.is_empty() { case::Outcome::Passed } else { case::Outcome::Failed };
-            Some(case::Case { subject: self.title(case), spot, outcome, findings })
+            Some(case::Case { subject: self.title(case), location, outcome, findings })
         };
         cases.iter().filter_map(of).collect()
     }
@@ -157,28 +157,28 @@ impl SuiteRun {
 
     /// The items of the JSON report.
     pub fn items(&self) -> Vec<Value> {
-        let head = |name: &str, spot: &Spot, outcome: &str| -> Map {
+        let head = |name: &str, location: &SourceLocation, outcome: &str| -> Map {
             let texts =
                 [("suite", self.suite.name.as_str()), ("crd", &*self.crd), ("name", name), ("outcome", outcome)];
             let mut members: Map = texts.map(|(key, text)| (key.to_owned(), Value::from(text))).into();
             members.insert("kubernetesVersion".to_owned(), self.release.to_string().into());
-            members.insert("location".to_owned(), location(spot));
+            members.insert("location".to_owned(), location_object(location));
             members
         };
         let cases = match &self.cases {
             Ok(cases) => cases,
-            Err(trouble) => {
-                let outcome = if trouble.rejected { "failed" } else { "cannotTell" };
-                let mut members = head("", &self.spot(trouble.field), outcome);
-                let mut failure = Map::from([
-                    ("type".to_owned(), if trouble.rejected { "crdRejected" } else { "suite" }.into()),
-                    ("message".to_owned(), trouble.message.as_str().into()),
-                    ("location".to_owned(), location(&self.spot(trouble.field))),
+            Err(failure) => {
+                let outcome = if failure.rejected { "failed" } else { "cannotTell" };
+                let mut members = head("", &self.location(failure.field), outcome);
+                let mut described = Map::from([
+                    ("type".to_owned(), if failure.rejected { "crdRejected" } else { "suite" }.into()),
+                    ("message".to_owned(), failure.message.as_str().into()),
+                    ("location".to_owned(), location_object(&self.location(failure.field))),
                 ]);
-                if let Some(help) = &trouble.help {
-                    failure.insert("help".to_owned(), help.as_str().into());
+                if let Some(help) = &failure.help {
+                    described.insert("help".to_owned(), help.as_str().into());
                 }
-                members.insert("failure".to_owned(), failure.into());
+                members.insert("failure".to_owned(), described.into());
                 return vec![members.into()];
             }
         };
@@ -199,7 +199,7 @@ impl SuiteRun {
         let mut members = Map::from([
             ("type".to_owned(), Value::from(failure.word())),
             ("message".to_owned(), failure.to_string().into()),
-            ("location".to_owned(), location(&self.place(case, Some(failure)))),
+            ("location".to_owned(), location_object(&self.place(case, Some(failure)))),
         ]);
         if let Some(answer) = failure.message() {
             members.insert("answer".to_owned(), answer.into());
@@ -247,10 +247,10 @@ pub fn failures(runs: &[SuiteRun], color: bool) -> String {
                 None => entries.push(Entry { heading, body, key, servers: vec![run.server()] }),
             }
         };
-        if let Err(trouble) = &run.cases {
-            let help = trouble.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        if let Err(failure) = &run.cases {
+            let help = failure.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
             let heading = if run.suite.name.is_empty() { run.suite.source.to_string() } else { run.suite.name.clone() };
-            add(heading, format!("{}: {}{help}", run.spot(trouble.field), trouble.message));
+            add(heading, format!("{}: {}{help}", run.location(failure.field), failure.message));
         }
         for (case, failure) in run.failures() {
             let place = run.place(case, Some(failure));

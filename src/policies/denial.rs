@@ -1,6 +1,6 @@
 //! Refusals of requests by policies.
 
-use super::model::Family;
+use super::model::PolicyKind;
 use super::request::Request;
 use crate::value::Value;
 
@@ -38,7 +38,7 @@ pub struct Denial {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of policy.
-    pub family: Family,
+    pub policy_kind: PolicyKind,
     /// The policy.
     pub policy: String,
     /// The binding; empty if the policy itself is invalid.
@@ -55,13 +55,15 @@ impl Origin {
     /// The message with the names of policy and binding, as it is in `details.causes`.
     pub fn cause(&self) -> String {
         let Self { policy, binding, message, .. } = self;
-        match (self.family, binding.as_str()) {
-            (Family::Validating, "") => format!("ValidatingAdmissionPolicy '{policy}' denied request: {message}"),
-            (Family::Validating, _) => {
+        match (self.policy_kind, binding.as_str()) {
+            (PolicyKind::Validating, "") => format!("ValidatingAdmissionPolicy '{policy}' denied request: {message}"),
+            (PolicyKind::Validating, _) => {
                 format!("ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denied request: {message}")
             }
-            (Family::Mutating, "") => format!("policy \"{policy}\" denied request: {message}"),
-            (Family::Mutating, _) => format!("policy '{policy}' with binding '{binding}' denied request: {message}"),
+            (PolicyKind::Mutating, "") => format!("policy \"{policy}\" denied request: {message}"),
+            (PolicyKind::Mutating, _) => {
+                format!("policy '{policy}' with binding '{binding}' denied request: {message}")
+            }
         }
     }
 }

@@ -187,7 +187,7 @@ fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
 
 /// Why match conditions do not decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undecided {
+pub enum NotDecided {
     /// Conditions failed: the server's words.
     Failed(String),
     /// A condition depends on an unknown input, and no other condition is false.
@@ -204,7 +204,7 @@ pub fn match_conditions<'a>(
     conditions: &'a [Expression],
     failure_policy: &FailurePolicy,
     unknown: Dependencies,
-) -> Result<bool, Undecided> {
+) -> Result<bool, NotDecided> {
     let unknown = Dependencies { namespace: false, ..unknown };
     let mut budget = MATCH_CONDITIONS_BUDGET;
     let known = conditions.iter().filter(|condition| condition.dependencies.shared(unknown).is_none());
@@ -218,7 +218,7 @@ pub fn match_conditions<'a>(
         return Ok(false);
     }
     if let Some(dependency) = conditions.iter().find_map(|condition| condition.dependencies.shared(unknown)) {
-        return Err(Undecided::Unknown(dependency));
+        return Err(NotDecided::Unknown(dependency));
     }
     let mut errors: Vec<String> = Vec::new();
     for result in results {
@@ -235,9 +235,9 @@ pub fn match_conditions<'a>(
     }
 }
 
-fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, Undecided> {
+fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, NotDecided> {
     match failure_policy {
-        FailurePolicy::Fail => Err(Undecided::Failed(error)),
+        FailurePolicy::Fail => Err(NotDecided::Failed(error)),
         FailurePolicy::Ignore => Ok(false),
         // The server handles the two known values and ignores others.
         FailurePolicy::Other(_) => Ok(true),

@@ -1,9 +1,9 @@
 //! The effects of policies on a request besides admission or refusal.
 
 use super::denial::Origin;
-use super::knowledge::{Doubt, Missing, Part};
-use super::model::{Binding, FailurePolicy, Family};
-use super::source::Hook;
+use super::knowledge::{Missing, Part, UnevaluatedPart};
+use super::model::{Binding, FailurePolicy, PolicyKind};
+use super::source::PolicyHook;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ pub struct Findings {
     /// Audit annotations by key (`policy/key`).
     pub annotations: BTreeMap<String, Vec<String>>,
     /// Parts that were not evaluated, because an input is unknown.
-    pub doubts: Vec<Doubt>,
+    pub unevaluated: Vec<UnevaluatedPart>,
     /// The webhooks that would be called, or may be.
-    pub webhooks: Vec<Interception>,
+    pub webhooks: Vec<WebhookMatch>,
 }
 
 /// A webhook that would be called for the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interception {
+pub struct WebhookMatch {
     /// Whether it validates or mutates.
-    pub family: Family,
+    pub policy_kind: PolicyKind,
     /// The name of its configuration.
     pub configuration: String,
     /// Its name.
@@ -55,19 +55,19 @@ pub struct Change {
 impl Findings {
     /// Adds a part that was not evaluated, unless it was added before. Without a binding it applies to the policy with
     /// any binding.
-    pub(super) fn doubt(
+    pub(super) fn add_unevaluated(
         &mut self,
-        family: Family,
-        hook: &Hook,
+        policy_kind: PolicyKind,
+        hook: &PolicyHook,
         binding: Option<&Binding>,
         part: Part,
         missing: Missing,
     ) {
         let policy = &*hook.policy;
         let denies = |binding: &Binding| binding.validation_actions.iter().any(|action| action == "Deny");
-        let decides = match (family, part, &missing) {
+        let decides = match (policy_kind, part, &missing) {
             (_, Part::Message(_), _) => false,
-            (Family::Mutating, ..) | (_, Part::AuditAnnotation, _) => true,
+            (PolicyKind::Mutating, ..) | (_, Part::AuditAnnotation, _) => true,
             // Missing params may be a configuration error, which denies whatever the actions are.
             (_, _, Missing::Param { .. } | Missing::ParamKind(_)) if policy.failure_policy != FailurePolicy::Ignore => {
                 true
@@ -76,21 +76,21 @@ impl Findings {
             _ => binding.map_or_else(|| hook.bindings.iter().any(|binding| denies(binding)), denies),
         };
         let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
-        let doubt = Doubt { family, policy: policy.name.clone(), binding, part, missing, decides };
-        if !self.doubts.contains(&doubt) {
-            self.doubts.push(doubt);
+        let unevaluated = UnevaluatedPart { policy_kind, policy: policy.name.clone(), binding, part, missing, decides };
+        if !self.unevaluated.contains(&unevaluated) {
+            self.unevaluated.push(unevaluated);
         }
     }
 
     /// Adds the findings of another plugin.
     pub fn append(&mut self, other: Self) {
-        let Self { changes, denials, warnings, audits, annotations, doubts, webhooks } = other;
+        let Self { changes, denials, warnings, audits, annotations, unevaluated, webhooks } = other;
         self.changes.extend(changes);
         self.denials.extend(denials);
         self.warnings.extend(warnings);
         self.audits.extend(audits);
         self.annotations.extend(annotations);
-        self.doubts.extend(doubts);
+        self.unevaluated.extend(unevaluated);
         self.webhooks.extend(webhooks);
     }
 }

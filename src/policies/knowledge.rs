@@ -2,7 +2,7 @@
 //! of evaluated.
 
 use super::dependencies::{Dependencies, Dependency};
-use super::model::Family;
+use super::model::PolicyKind;
 use super::request::Kind;
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock};
@@ -123,9 +123,9 @@ pub enum Part {
 
 /// A part of a policy that was not evaluated because something is not known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Doubt {
+pub struct UnevaluatedPart {
     /// The kind of policy.
-    pub family: Family,
+    pub policy_kind: PolicyKind,
     /// The policy.
     pub policy: String,
     /// The binding; empty if this concerns the policy with every binding.
@@ -140,14 +140,14 @@ pub struct Doubt {
 
 /// Why a part of a policy cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum NotEvaluated {
     /// The server's words.
     Error(String),
     /// Something is not known.
     Unknown(Missing),
 }
 
-impl From<String> for Trouble {
+impl From<String> for NotEvaluated {
     fn from(why: String) -> Self {
         Self::Error(why)
     }

@@ -1,6 +1,6 @@
 //! Matches requests with policies and bindings (`policy/matching/matching.go`, `webhook/predicates`).
 
-use super::knowledge::{Missing, Trouble};
+use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::value::{Map, Value};
@@ -23,7 +23,7 @@ pub fn matches(
     request: &Request<'_>,
     object: Option<&Value>,
     cluster: &dyn Cluster,
-) -> Result<Option<Matched>, Trouble> {
+) -> Result<Option<Matched>, NotEvaluated> {
     let namespace = namespace_matches(criteria, request, object, cluster);
     if namespace == Ok(false) {
         return Ok(None);
@@ -61,7 +61,7 @@ fn namespace_matches(
     request: &Request<'_>,
     object: Option<&Value>,
     cluster: &dyn Cluster,
-) -> Result<bool, Trouble> {
+) -> Result<bool, NotEvaluated> {
     let of_namespaces = request.resource.resource == "namespaces";
     if request.namespace.is_empty() && !of_namespaces {
         return Ok(true);
@@ -81,7 +81,7 @@ fn namespace_matches(
     if !cluster.knows_namespace(request.namespace) {
         let labels = namespace.as_deref().and_then(labels);
         let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
-        return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| Trouble::Unknown(unknown(labels)));
+        return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| NotEvaluated::Unknown(unknown(labels)));
     }
     match namespace {
         Some(namespace) => Ok(selector.matches(labels(&namespace))),

@@ -8,7 +8,7 @@ use crate::value::Value;
 
 /// The kind of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
+pub enum PolicyKind {
     /// `ValidatingAdmissionPolicy` and its bindings.
     #[default]
     Validating,
@@ -16,7 +16,7 @@ pub enum Family {
     Mutating,
 }
 
-impl Family {
+impl PolicyKind {
     /// The family of a policy or binding of this kind.
     pub fn of_kind(kind: &str) -> Self {
         if kind.starts_with("Mutating") { Self::Mutating } else { Self::Validating }
@@ -26,7 +26,7 @@ impl Family {
     pub fn has_kind(kind: &str) -> bool {
         [Self::Validating, Self::Mutating]
             .iter()
-            .any(|family| kind.strip_suffix("Binding").unwrap_or(kind) == family.kind())
+            .any(|policy_kind| kind.strip_suffix("Binding").unwrap_or(kind) == policy_kind.kind())
     }
 
     /// The kind of the policies.

@@ -8,16 +8,16 @@ mod native;
 use super::compile::Patch;
 use super::denial::{Denial, Origin, Refused};
 use super::evaluate::{
-    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, Undecided, match_conditions,
+    Activation, Authorizers, BUDGET, Evaluation, Inputs, NotDecided, OUT_OF_BUDGET, OutOfBudget, match_conditions,
     namespace_object,
 };
 use super::findings::{Change, Findings};
-use super::knowledge::{Missing, Part, Trouble};
+use super::knowledge::{Missing, NotEvaluated, Part};
 use super::matching::{Matched, matches};
-use super::model::{Binding, FailurePolicy, Family, Policy};
+use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
 use super::request::{Cluster, Kind, Request};
-use super::source::Hook;
+use super::source::PolicyHook;
 use super::validating::{namespace_of, unknown_to};
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
@@ -44,7 +44,7 @@ impl From<String> for Failure {
 /// # Errors
 /// The refusal of the request.
 pub fn mutate(
-    hooks: &[Hook],
+    hooks: &[PolicyHook],
     request: &Request<'_>,
     object: &mut Value,
     cluster: &dyn Cluster,
@@ -82,7 +82,7 @@ type Key = (String, String, String, String);
 
 /// A policy and a binding that match the request, with a param.
 struct Invocation<'h> {
-    hook: &'h Hook,
+    hook: &'h PolicyHook,
     binding: &'h Binding,
     matched: Matched,
     param: Param,
@@ -110,7 +110,7 @@ type Errors = Vec<(Origin, &'static str, FailurePolicy)>;
 
 /// One round over all policies.
 fn admit(
-    hooks: &[Hook],
+    hooks: &[PolicyHook],
     request: &Request<'_>,
     object: &mut Value,
     cluster: &dyn Cluster,
@@ -141,15 +141,28 @@ struct Round<'r> {
 impl Round<'_> {
     fn error(&mut self, policy: &Policy, binding: Option<&Binding>, reason: &'static str, message: String) {
         let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
-        let origin =
-            Origin { family: Family::Mutating, policy: policy.name.clone(), binding, message, ..Origin::default() };
+        let origin = Origin {
+            policy_kind: PolicyKind::Mutating,
+            policy: policy.name.clone(),
+            binding,
+            message,
+            ..Origin::default()
+        };
         self.errors.push((origin, reason, policy.failure_policy.clone()));
     }
 
-    fn trouble(&mut self, hook: &Hook, binding: Option<&Binding>, trouble: Trouble, findings: &mut Findings) {
-        match trouble {
-            Trouble::Error(why) => self.configuration_error(&hook.policy, binding, &why),
-            Trouble::Unknown(missing) => findings.doubt(Family::Mutating, hook, binding, Part::Matching, missing),
+    fn not_evaluated(
+        &mut self,
+        hook: &PolicyHook,
+        binding: Option<&Binding>,
+        reason: NotEvaluated,
+        findings: &mut Findings,
+    ) {
+        match reason {
+            NotEvaluated::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            NotEvaluated::Unknown(missing) => {
+                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Matching, missing);
+            }
         }
     }
 
@@ -159,7 +172,7 @@ impl Round<'_> {
     }
 
     /// The matching policies and bindings with their params (`policyDispatcher.Dispatch`).
-    fn collect<'h>(&mut self, hooks: &'h [Hook], object: &Value, findings: &mut Findings) -> Vec<Invocation<'h>> {
+    fn collect<'h>(&mut self, hooks: &'h [PolicyHook], object: &Value, findings: &mut Findings) -> Vec<Invocation<'h>> {
         let mut invocations = Vec::new();
         for hook in hooks {
             let policy = &*hook.policy;
@@ -170,15 +183,15 @@ impl Round<'_> {
             let matched = match matches(constraints, self.request, Some(object), self.cluster) {
                 Ok(Some(matched)) => matched,
                 Ok(None) => continue,
-                Err(trouble) => {
-                    self.trouble(hook, None, trouble, findings);
+                Err(reason) => {
+                    self.not_evaluated(hook, None, reason, findings);
                     continue;
                 }
             };
             let kind = match params::kind_of(policy, self.cluster) {
                 Ok(kind) => kind,
-                Err(trouble) => {
-                    self.trouble(hook, None, trouble, findings);
+                Err(reason) => {
+                    self.not_evaluated(hook, None, reason, findings);
                     continue;
                 }
             };
@@ -187,8 +200,8 @@ impl Round<'_> {
                     match matches(resources, self.request, Some(object), self.cluster) {
                         Ok(Some(_)) => {}
                         Ok(None) => continue,
-                        Err(trouble) => {
-                            self.trouble(hook, Some(binding), trouble, findings);
+                        Err(reason) => {
+                            self.not_evaluated(hook, Some(binding), reason, findings);
                             continue;
                         }
                     }
@@ -204,7 +217,7 @@ impl Round<'_> {
                         matched: matched.clone(),
                         param,
                     })),
-                    Err(trouble) => self.trouble(hook, Some(binding), trouble, findings),
+                    Err(reason) => self.not_evaluated(hook, Some(binding), reason, findings),
                 }
             }
         }
@@ -295,13 +308,13 @@ impl Round<'_> {
             match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(Undecided::Failed(why)) => {
+                Err(NotDecided::Failed(why)) => {
                     self.error(policy, Some(invocation.binding), "Invalid", why);
                     return Ok(false);
                 }
-                Err(Undecided::Unknown(dependency)) => {
+                Err(NotDecided::Unknown(dependency)) => {
                     let missing = Missing::of(dependency, request.namespace);
-                    findings.doubt(Family::Mutating, hook, binding, Part::Condition, missing);
+                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Condition, missing);
                     return Ok(false);
                 }
             }
@@ -316,7 +329,7 @@ impl Round<'_> {
             let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
             if let Some(dependency) = expression.dependencies.shared(unknown) {
                 let missing = Missing::of(dependency, request.namespace);
-                findings.doubt(Family::Mutating, hook, binding, Part::Mutation(index), missing);
+                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Mutation(index), missing);
                 continue;
             }
             let Some(versioned) = self.versions.get_mut(&matched.kind) else { break };

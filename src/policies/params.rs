@@ -1,6 +1,6 @@
 //! Finds the params of a binding (`policy/generic/policy_dispatcher.go`, `CollectParams`).
 
-use super::knowledge::{Missing, Trouble};
+use super::knowledge::{Missing, NotEvaluated};
 use super::matching::labels;
 use super::model::{Binding, Policy};
 use super::request::{Cluster, Kind, Request};
@@ -15,12 +15,12 @@ pub type Param = Option<Arc<Value>>;
 ///
 /// # Errors
 /// The kind is not served.
-pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, Trouble> {
+pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, NotEvaluated> {
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
     let kind = Kind::of_params(wanted);
     if cluster.param_scope(&kind).is_none() {
         if !cluster.knows_kinds() {
-            return Err(Trouble::Unknown(Missing::ParamKind(kind)));
+            return Err(NotEvaluated::Unknown(Missing::ParamKind(kind)));
         }
         return Err(format!("failed to find resource referenced by paramKind: '{}'", kind.text()).into());
     }
@@ -36,7 +36,7 @@ pub fn collect(
     binding: &Binding,
     request: &Request<'_>,
     cluster: &dyn Cluster,
-) -> Result<Vec<Param>, Trouble> {
+) -> Result<Vec<Param>, NotEvaluated> {
     let (Some(kind), Some(reference)) = (kind, &binding.param_ref) else { return Ok(vec![None]) };
     let Some(scope) = cluster.param_scope(kind) else { return Ok(vec![None]) };
     let namespace = if scope.namespaced {
@@ -53,7 +53,7 @@ pub fn collect(
     };
     let unknown = |name: Option<&str>| {
         let namespace = namespace.map(str::to_owned);
-        Trouble::Unknown(Missing::Param { kind: kind.clone(), namespace, name: name.map(str::to_owned) })
+        NotEvaluated::Unknown(Missing::Param { kind: kind.clone(), namespace, name: name.map(str::to_owned) })
     };
     let found = if !reference.name.is_empty() {
         if reference.selector.is_some() {

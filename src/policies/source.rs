@@ -1,7 +1,7 @@
 //! The compiled policies of a server with their bindings (`policy/generic/policy_source.go`).
 
 use super::compile::{Compiled, compile};
-use super::model::{Binding, Family, Policy};
+use super::model::{Binding, Policy, PolicyKind};
 use crate::release::Release;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A policy with its expressions and bindings.
 #[derive(Clone, Debug)]
-pub struct Hook {
+pub struct PolicyHook {
     /// The policy.
     pub policy: Arc<Policy>,
     /// Its expressions.
@@ -51,12 +51,15 @@ impl Source {
     }
 
     /// The policies that have bindings.
-    pub fn hooks(&self) -> Vec<Hook> {
+    pub fn hooks(&self) -> Vec<PolicyHook> {
         let hook = |(policy, compiled): &(Arc<Policy>, Arc<Compiled>)| {
             let bindings: Vec<Arc<Binding>> =
                 self.bindings.values().filter(|b| b.policy_name == policy.name).map(Arc::clone).collect();
-            let hook =
-                || Hook { policy: Arc::clone(policy), compiled: Arc::clone(compiled), bindings: bindings.clone() };
+            let hook = || PolicyHook {
+                policy: Arc::clone(policy),
+                compiled: Arc::clone(compiled),
+                bindings: bindings.clone(),
+            };
             (!bindings.is_empty()).then(hook)
         };
         self.policies.values().filter_map(hook).collect()
@@ -74,10 +77,10 @@ pub struct Sources {
 
 impl Sources {
     /// The policies of a kind.
-    pub fn of_mut(&mut self, family: Family) -> &mut Source {
-        match family {
-            Family::Validating => &mut self.validating,
-            Family::Mutating => &mut self.mutating,
+    pub fn of_mut(&mut self, policy_kind: PolicyKind) -> &mut Source {
+        match policy_kind {
+            PolicyKind::Validating => &mut self.validating,
+            PolicyKind::Mutating => &mut self.mutating,
         }
     }
 }

@@ -4,16 +4,16 @@ use super::compile::Expression;
 use super::denial::{Denial, Origin, Refused};
 use super::dependencies::{Dependencies, Dependency};
 use super::evaluate::{
-    Activation, Authorizers, BUDGET, Evaluation, Inputs, OUT_OF_BUDGET, OutOfBudget, Undecided, match_conditions,
+    Activation, Authorizers, BUDGET, Evaluation, Inputs, NotDecided, OUT_OF_BUDGET, OutOfBudget, match_conditions,
     namespace_object,
 };
 use super::findings::Findings;
-use super::knowledge::{Missing, Part, Trouble};
+use super::knowledge::{Missing, NotEvaluated, Part};
 use super::matching::{Matched, matches};
-use super::model::{Binding, FailurePolicy, Family, Policy};
+use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
 use super::request::{Cluster, Request};
-use super::source::Hook;
+use super::source::PolicyHook;
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
 use std::cell::OnceCell;
@@ -45,7 +45,7 @@ struct Outcome {
     decisions: Vec<Decision>,
     annotations: Vec<Annotation>,
     /// The parts that were not evaluated.
-    doubts: Vec<(Part, Dependency)>,
+    unevaluated: Vec<(Part, Dependency)>,
 }
 
 enum Annotation {
@@ -58,7 +58,7 @@ enum Annotation {
 /// # Errors
 /// The first denial, as the server returns it.
 pub fn validate(
-    hooks: &[Hook],
+    hooks: &[PolicyHook],
     request: &Request<'_>,
     object: Option<&Value>,
     cluster: &dyn Cluster,
@@ -103,11 +103,11 @@ struct Dispatch<'d> {
 
 impl Dispatch<'_> {
     /// Why a policy or binding cannot be evaluated: a configuration error, or an unknown input.
-    fn trouble(&mut self, hook: &Hook, binding: Option<&Binding>, trouble: Trouble) {
-        match trouble {
-            Trouble::Error(why) => self.configuration_error(&hook.policy, binding, &why),
-            Trouble::Unknown(missing) => {
-                self.findings.doubt(Family::Validating, hook, binding, Part::Matching, missing);
+    fn not_evaluated(&mut self, hook: &PolicyHook, binding: Option<&Binding>, reason: NotEvaluated) {
+        match reason {
+            NotEvaluated::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            NotEvaluated::Unknown(missing) => {
+                self.findings.add_unevaluated(PolicyKind::Validating, hook, binding, Part::Matching, missing);
             }
         }
     }
@@ -123,7 +123,7 @@ impl Dispatch<'_> {
         self.denials.push((Origin { policy: policy.name.clone(), binding, message, ..Origin::default() }, None));
     }
 
-    fn policy(&mut self, hook: &Hook) -> Result<(), Refused> {
+    fn policy(&mut self, hook: &PolicyHook) -> Result<(), Refused> {
         let policy = &*hook.policy;
         let Some(constraints) = &policy.match_constraints else {
             self.configuration_error(policy, None, super::NO_CONSTRAINTS);
@@ -132,15 +132,15 @@ impl Dispatch<'_> {
         let matched = match matches(constraints, self.request, self.object, self.cluster) {
             Ok(Some(matched)) => matched,
             Ok(None) => return Ok(()),
-            Err(trouble) => {
-                self.trouble(hook, None, trouble);
+            Err(reason) => {
+                self.not_evaluated(hook, None, reason);
                 return Ok(());
             }
         };
         let param_kind = match params::kind_of(policy, self.cluster) {
             Ok(kind) => kind,
-            Err(trouble) => {
-                self.trouble(hook, None, trouble);
+            Err(reason) => {
+                self.not_evaluated(hook, None, reason);
                 return Ok(());
             }
         };
@@ -149,16 +149,16 @@ impl Dispatch<'_> {
                 match matches(resources, self.request, self.object, self.cluster) {
                     Ok(Some(_)) => {}
                     Ok(None) => continue,
-                    Err(trouble) => {
-                        self.trouble(hook, Some(binding), trouble);
+                    Err(reason) => {
+                        self.not_evaluated(hook, Some(binding), reason);
                         continue;
                     }
                 }
             }
             let params = match params::collect(param_kind.as_ref(), binding, self.request, self.cluster) {
                 Ok(params) => params,
-                Err(trouble) => {
-                    self.trouble(hook, Some(binding), trouble);
+                Err(reason) => {
+                    self.not_evaluated(hook, Some(binding), reason);
                     continue;
                 }
             };
@@ -167,7 +167,13 @@ impl Dispatch<'_> {
         Ok(())
     }
 
-    fn binding(&mut self, hook: &Hook, binding: &Binding, matched: &Matched, params: &[Param]) -> Result<(), Refused> {
+    fn binding(
+        &mut self,
+        hook: &PolicyHook,
+        binding: &Binding,
+        matched: &Matched,
+        params: &[Param],
+    ) -> Result<(), Refused> {
         let (request, policy) = (self.request, &*hook.policy);
         let convert = |object: Option<&Value>| {
             object
@@ -232,10 +238,10 @@ impl Dispatch<'_> {
     }
 
     /// Applies a binding's actions to the decisions.
-    fn settle(&mut self, hook: &Hook, binding: &Binding, outcome: Outcome) {
+    fn settle(&mut self, hook: &PolicyHook, binding: &Binding, outcome: Outcome) {
         let policy = &*hook.policy;
         let origin = |message: String, validation: Option<usize>| Origin {
-            family: Family::Validating,
+            policy_kind: PolicyKind::Validating,
             policy: policy.name.clone(),
             binding: binding.name.clone(),
             validation,
@@ -245,9 +251,9 @@ impl Dispatch<'_> {
                 .unwrap_or_default(),
             message,
         };
-        for (part, dependency) in outcome.doubts {
+        for (part, dependency) in outcome.unevaluated {
             let missing = Missing::of(dependency, self.request.namespace);
-            self.findings.doubt(Family::Validating, hook, Some(binding), part, missing);
+            self.findings.add_unevaluated(PolicyKind::Validating, hook, Some(binding), part, missing);
         }
         for decision in outcome.decisions.into_iter().filter(|decision| decision.denied) {
             let origin = origin(decision.message, decision.validation);
@@ -293,22 +299,22 @@ pub fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies 
 }
 
 /// `validator.Validate`. What depends on something `unknown` is not evaluated.
-fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> Outcome {
+fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> Outcome {
     let (policy, compiled) = (&*hook.policy, &*hook.compiled);
     let whole = |message: &str| Outcome {
         decisions: vec![Decision::error(policy, message.to_owned(), None)],
         ..Outcome::default()
     };
-    let mut doubts = Vec::new();
+    let mut unevaluated = Vec::new();
     if !compiled.match_conditions.is_empty() {
         let inputs = Inputs { namespace: None, request: condition_request, ..inputs.clone() };
         let activation = Activation::new(inputs, &compiled.variables);
         match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
             Ok(true) => {}
             Ok(false) => return Outcome::default(),
-            Err(Undecided::Failed(why)) => return whole(&why),
-            Err(Undecided::Unknown(dependency)) => {
-                return Outcome { doubts: vec![(Part::Condition, dependency)], ..Outcome::default() };
+            Err(NotDecided::Failed(why)) => return whole(&why),
+            Err(NotDecided::Unknown(dependency)) => {
+                return Outcome { unevaluated: vec![(Part::Condition, dependency)], ..Outcome::default() };
             }
         }
     }
@@ -316,7 +322,7 @@ fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value, unknown
     let activation = Activation::new(inputs.clone(), &compiled.variables);
     let mut known = |part: Part, expression: &Expression| match expression.dependencies.shared(unknown) {
         Some(dependency) => {
-            doubts.push((part, dependency));
+            unevaluated.push((part, dependency));
             false
         }
         None => true,
@@ -388,7 +394,7 @@ fn evaluate(hook: &Hook, inputs: &Inputs<'_>, condition_request: &Value, unknown
             _ => {}
         }
     }
-    Outcome { decisions, annotations, doubts }
+    Outcome { decisions, annotations, unevaluated }
 }
 
 /// The decision of a validation that evaluates to false.

@@ -1,7 +1,7 @@
 //! Executes a pattern: with regex-automata, or with [`vm`](super::vm) if the automaton would need too much memory.
 
 use super::parse::Pattern;
-use super::tree::{Greed, Look, Node, Op};
+use super::tree::{Assertion, Greediness, Node, Op};
 use super::vm::Program;
 use crate::value::unicode::{self as tables, MAX, Ranges};
 use regex_automata::Input;
@@ -118,9 +118,9 @@ fn literal(runes: &[u32], fold: bool) -> hir::Hir {
 
 /// Converts the tree for regex-automata; `None` if a number is out of range.
 fn translate(node: &Node) -> Option<hir::Hir> {
-    let repetition = |min, max, greed: Greed, sub: &Node| {
+    let repetition = |min, max, greed: Greediness, sub: &Node| {
         let sub = Box::new(translate(sub)?);
-        Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greed == Greed::Greedy, sub }))
+        Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greed == Greediness::Greedy, sub }))
     };
     Some(match &node.op {
         Op::NoMatch => hir::Hir::fail(),
@@ -129,13 +129,13 @@ fn translate(node: &Node) -> Option<hir::Hir> {
         Op::Class(ranges) => class(ranges),
         Op::AnyNotNewline => class(&[(0, 0x9), (0xB, MAX)]),
         Op::Any => class(&[(0, MAX)]),
-        Op::Look(look) => hir::Hir::look(match look {
-            Look::LineStart => hir::Look::StartLF,
-            Look::LineEnd => hir::Look::EndLF,
-            Look::Start => hir::Look::Start,
-            Look::End => hir::Look::End,
-            Look::Word => hir::Look::WordAscii,
-            Look::NotWord => hir::Look::WordAsciiNegate,
+        Op::Assertion(look) => hir::Hir::look(match look {
+            Assertion::LineStart => hir::Look::StartLF,
+            Assertion::LineEnd => hir::Look::EndLF,
+            Assertion::Start => hir::Look::Start,
+            Assertion::End => hir::Look::End,
+            Assertion::Word => hir::Look::WordAscii,
+            Assertion::NotWord => hir::Look::WordAsciiNegate,
         }),
         Op::Capture { index, sub } => hir::Hir::capture(hir::Capture {
             index: u32::try_from(*index).ok()?,

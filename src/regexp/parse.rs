@@ -6,7 +6,7 @@
 //! ([`factor`](super::factor)).
 
 use super::class;
-use super::tree::{Greed, Look, Node, Op};
+use super::tree::{Assertion, Greediness, Node, Op};
 use crate::value::unicode::{self as tables, Ranges};
 
 /// A syntax error with its source text.
@@ -168,10 +168,10 @@ impl<'a> Parser<'a> {
                 }
                 '^' | '$' | '.' => {
                     let op = match (c, self.flags.multi_line) {
-                        ('^', true) => Op::Look(Look::LineStart),
-                        ('^', false) => Op::Look(Look::Start),
-                        ('$', true) => Op::Look(Look::LineEnd),
-                        ('$', false) => Op::Look(Look::End),
+                        ('^', true) => Op::Assertion(Assertion::LineStart),
+                        ('^', false) => Op::Assertion(Assertion::Start),
+                        ('$', true) => Op::Assertion(Assertion::LineEnd),
+                        ('$', false) => Op::Assertion(Assertion::End),
                         _ if self.flags.dot_newline => Op::Any,
                         _ => Op::AnyNotNewline,
                     };
@@ -218,10 +218,10 @@ impl<'a> Parser<'a> {
     fn escaped(&mut self, at: usize) -> Result<usize, Error> {
         let after = at + 2;
         let look = match self.byte(at + 1) {
-            Some(b'A') => Some(Look::Start),
-            Some(b'z') => Some(Look::End),
-            Some(b'b') => Some(Look::Word),
-            Some(b'B') => Some(Look::NotWord),
+            Some(b'A') => Some(Assertion::Start),
+            Some(b'z') => Some(Assertion::End),
+            Some(b'b') => Some(Assertion::Word),
+            Some(b'B') => Some(Assertion::NotWord),
             Some(b'C') => return Err(Error::new(BAD_ESCAPE, self.slice(at, after))),
             Some(b'Q') => {
                 let rest = self.rest(after);
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         if let Some(look) = look {
-            self.push_new(Op::Look(look)).map_err(|l| self.whole(l))?;
+            self.push_new(Op::Assertion(look)).map_err(|l| self.whole(l))?;
             return Ok(after);
         }
         let mut ranges = Ranges::new();
@@ -383,7 +383,7 @@ impl<'a> Parser<'a> {
             return Err(Error::new(MISSING_REPEAT_ARGUMENT, self.slice(at, end)));
         };
         let sub = Box::new(sub);
-        let greed = if lazy { Greed::Lazy } else { Greed::Greedy };
+        let greed = if lazy { Greediness::Lazy } else { Greediness::Greedy };
         let op = match (operator, counts) {
             ('*', _) => Op::Star(sub, greed),
             ('+', _) => Op::Plus(sub, greed),

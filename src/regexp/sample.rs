@@ -40,7 +40,7 @@ impl Sampler {
             return;
         }
         match &node.op {
-            Op::NoMatch | Op::Empty | Op::Look(_) => {}
+            Op::NoMatch | Op::Empty | Op::Assertion(_) => {}
             Op::Literal { runes, .. } => self.out.extend(runes.iter().filter_map(|rune| char::from_u32(*rune))),
             Op::Class(ranges) => {
                 let has = |c: &char| ranges.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(*c)));

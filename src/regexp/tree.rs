@@ -33,7 +33,7 @@ pub enum Op {
     /// Any code point.
     Any,
     /// An assertion about the position.
-    Look(Look),
+    Assertion(Assertion),
     /// `(…)`
     Capture {
         /// The number of the group, starting at 1.
@@ -42,11 +42,11 @@ pub enum Op {
         sub: Box<Node>,
     },
     /// `x*`
-    Star(Box<Node>, Greed),
+    Star(Box<Node>, Greediness),
     /// `x+`
-    Plus(Box<Node>, Greed),
+    Plus(Box<Node>, Greediness),
     /// `x?`
-    Quest(Box<Node>, Greed),
+    Quest(Box<Node>, Greediness),
     /// `x{min,max}`
     Repeat {
         /// The minimum count.
@@ -54,7 +54,7 @@ pub enum Op {
         /// The maximum count; `None` if unbounded.
         max: Option<u32>,
         /// The greediness.
-        greed: Greed,
+        greed: Greediness,
         /// The repeated node.
         sub: Box<Node>,
     },
@@ -66,7 +66,7 @@ pub enum Op {
 
 /// An assertion about the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum Assertion {
     /// `(?m)^`
     LineStart,
     /// `(?m)$`
@@ -83,7 +83,7 @@ pub enum Look {
 
 /// The greediness of a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Greed {
+pub enum Greediness {
     /// Prefers the longest match.
     Greedy,
     /// Prefers the shortest match.
@@ -175,7 +175,7 @@ impl Node {
     }
 
     /// The count `n` and the greediness of `x{n}`, if x is a class.
-    fn fixed_count(&self) -> Option<(u32, Greed)> {
+    fn fixed_count(&self) -> Option<(u32, Greediness)> {
         match &self.op {
             Op::Repeat { min, max, greed, sub } if Some(*min) == *max && sub.is_class() => Some((*min, *greed)),
             _ => None,

@@ -5,7 +5,7 @@
 //! states there) or nested too deeply for it.
 
 use super::class;
-use super::tree::{Greed, Look, Node, Op};
+use super::tree::{Assertion, Greediness, Node, Op};
 use crate::value::unicode::{MAX, Ranges};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ enum Inst {
     Split(usize, usize),
     Jump(usize),
     Save(usize),
-    Look(Look),
+    Assertion(Assertion),
     Match,
     Fail,
 }
@@ -92,8 +92,8 @@ impl Program {
         }
     }
 
-    fn split(&mut self, at: usize, enter: usize, skip: usize, greed: Greed) {
-        let inst = if greed == Greed::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
+    fn split(&mut self, at: usize, enter: usize, skip: usize, greed: Greediness) {
+        let inst = if greed == Greediness::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
         self.set(at, inst);
     }
 
@@ -107,20 +107,20 @@ impl Program {
         self.code.push(Inst::Class(Arc::new(ranges)));
     }
 
-    fn plus(&mut self, sub: &Node, greed: Greed) {
+    fn plus(&mut self, sub: &Node, greed: Greediness) {
         let start = self.code.len();
         self.emit(sub);
         let split = self.reserve();
         self.split(split, start, split + 1, greed);
     }
 
-    fn quest(&mut self, greed: Greed, body: impl FnOnce(&mut Self)) {
+    fn quest(&mut self, greed: Greediness, body: impl FnOnce(&mut Self)) {
         let split = self.reserve();
         body(self);
         self.split(split, split + 1, self.code.len(), greed);
     }
 
-    fn star(&mut self, sub: &Node, greed: Greed) {
+    fn star(&mut self, sub: &Node, greed: Greediness) {
         if can_be_empty(sub) {
             // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
             self.quest(greed, |program| program.plus(sub, greed));
@@ -153,7 +153,7 @@ impl Program {
             Op::Class(ranges) => self.class(ranges.clone()),
             Op::AnyNotNewline => self.class(vec![(0, 0x9), (0xB, MAX)]),
             Op::Any => self.class(vec![(0, MAX)]),
-            Op::Look(look) => self.code.push(Inst::Look(*look)),
+            Op::Assertion(look) => self.code.push(Inst::Assertion(*look)),
             Op::Capture { index, sub } => {
                 self.code.push(Inst::Save(2 * index));
                 self.emit(sub);
@@ -183,7 +183,7 @@ impl Program {
         }
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, greed: Greed, sub: &Node) {
+    fn repeat(&mut self, min: u32, max: Option<u32>, greed: Greediness, sub: &Node) {
         // Copies share their classes: they are the instructions of the first copy with shifted targets.
         let mut copy: Option<(usize, usize)> = None;
         let mut body = |program: &mut Self| match copy {
@@ -317,7 +317,7 @@ impl Program {
                         }
                         pc += 1;
                     }
-                    Some(Inst::Look(look)) if looks(*look, before, after) => pc += 1,
+                    Some(Inst::Assertion(look)) if looks(*look, before, after) => pc += 1,
                     Some(Inst::Match | Inst::Char(_) | Inst::Class(_)) => {
                         threads.set_last_slots(slots);
                         break;
@@ -334,22 +334,22 @@ fn in_class(ranges: &[(u32, u32)], c: u32) -> bool {
     ranges.get(i).is_some_and(|&(lo, _)| lo <= c)
 }
 
-fn looks(look: Look, before: Option<char>, after: Option<char>) -> bool {
+fn looks(look: Assertion, before: Option<char>, after: Option<char>) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_ascii_alphanumeric());
     match look {
-        Look::Start => before.is_none(),
-        Look::End => after.is_none(),
-        Look::LineStart => matches!(before, None | Some('\n')),
-        Look::LineEnd => matches!(after, None | Some('\n')),
-        Look::Word => word(before) != word(after),
-        Look::NotWord => word(before) == word(after),
+        Assertion::Start => before.is_none(),
+        Assertion::End => after.is_none(),
+        Assertion::LineStart => matches!(before, None | Some('\n')),
+        Assertion::LineEnd => matches!(after, None | Some('\n')),
+        Assertion::Word => word(before) != word(after),
+        Assertion::NotWord => word(before) == word(after),
     }
 }
 
 fn can_be_empty(node: &Node) -> bool {
     match &node.op {
         Op::NoMatch | Op::Literal { .. } | Op::Class(_) | Op::AnyNotNewline | Op::Any => false,
-        Op::Empty | Op::Look(_) | Op::Star(..) | Op::Quest(..) => true,
+        Op::Empty | Op::Assertion(_) | Op::Star(..) | Op::Quest(..) => true,
         Op::Capture { sub, .. } | Op::Plus(sub, _) => can_be_empty(sub),
         Op::Repeat { min, sub, .. } => *min == 0 || can_be_empty(sub),
         Op::Concat(subs) => subs.iter().all(can_be_empty),

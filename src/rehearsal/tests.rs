@@ -27,13 +27,13 @@ fn an_object_loses_gains_and_breaks() {
     let plan = Plan::new(Some(old), new, Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     assert!(plan.is_accepted(), "{:?}", plan.answer);
     let stage = plan.stage().unwrap();
-    let fate = |spec: &str| plan.rehearse(&stage, "ns", kite(spec)).unwrap();
-    let fine = fate(r#"{"length":3}"#);
+    let outcome = |spec: &str| plan.rehearse(&stage, "ns", kite(spec)).unwrap();
+    let fine = outcome(r#"{"length":3}"#);
     assert_eq!(fine.difference.defaulted, [("spec.colour".to_owned(), Value::from("red"))]);
     assert!(fine.errors.is_empty() && fine.difference.lost.is_empty());
     // A field that was pruned before the upgrade is not lost by it.
-    assert!(fate(r#"{"never":1}"#).difference.lost.is_empty());
-    let long = fate(r#"{"length":30,"tail":"blue"}"#);
+    assert!(outcome(r#"{"never":1}"#).difference.lost.is_empty());
+    let long = outcome(r#"{"length":30,"tail":"blue"}"#);
     assert_eq!(long.difference.lost, [("spec.tail".to_owned(), Value::from("blue"))]);
     assert_eq!(long.errors.len(), 1);
     assert!(matches!(long.edit, Edit::Passes));
@@ -46,10 +46,10 @@ fn a_field_that_was_pruned_appears() {
         "colour":{"type":"string"},"knots":{"type":"integer","default":3}}}}"#);
     let plan = Plan::new(Some(old), new, Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     let stage = plan.stage().unwrap();
-    let fate = plan.rehearse(&stage, "ns", kite(r#"{"length":3,"tail":{"colour":"red"}}"#)).unwrap();
+    let outcome = plan.rehearse(&stage, "ns", kite(r#"{"length":3,"tail":{"colour":"red"}}"#)).unwrap();
     let colour = json::read(br#"{"colour":"red"}"#).unwrap();
-    assert_eq!(fate.difference.appearing, [("spec.tail".to_owned(), colour)]);
-    assert_eq!(fate.difference.defaulted, [("spec.tail.knots".to_owned(), Value::Int(3))]);
+    assert_eq!(outcome.difference.appearing, [("spec.tail".to_owned(), colour)]);
+    assert_eq!(outcome.difference.defaulted, [("spec.tail.knots".to_owned(), Value::Int(3))]);
 }
 
 #[test]
@@ -66,5 +66,5 @@ fn an_object_of_a_version_that_is_gone_cannot_be_read() {
     let stage = plan.stage().unwrap();
     let mut object = kite("{}");
     object.as_object_mut().unwrap().insert("apiVersion".to_owned(), "toys.example.com/v0".into());
-    assert!(matches!(plan.rehearse(&stage, "ns", object), Err(Trouble::Tomorrow(_))));
+    assert!(matches!(plan.rehearse(&stage, "ns", object), Err(RehearsalError::Tomorrow(_))));
 }

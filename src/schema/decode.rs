@@ -17,17 +17,17 @@ impl Schema {
     /// # Errors
     /// Returns the first value of a wrong type, with its path.
     pub fn from_value(v: &Value) -> Result<Self, String> {
-        schema(v, MAX_DEPTH).map_err(Fault::words)
+        schema(v, MAX_DEPTH).map_err(TypeMismatch::words)
     }
 }
 
 /// A value of a wrong type: the keys of its path, innermost first, and the message.
-struct Fault {
+struct TypeMismatch {
     way: Vec<String>,
     text: String,
 }
 
-impl Fault {
+impl TypeMismatch {
     fn new(text: &str) -> Self {
         Self { way: Vec::new(), text: text.to_owned() }
     }
@@ -43,34 +43,34 @@ impl Fault {
     }
 }
 
-type Read<T> = Result<T, Fault>;
+type Read<T> = Result<T, TypeMismatch>;
 
 fn text(v: &Value) -> Read<String> {
-    v.as_str().map(str::to_owned).ok_or_else(|| Fault::new("must be a string"))
+    v.as_str().map(str::to_owned).ok_or_else(|| TypeMismatch::new("must be a string"))
 }
 
 fn flag(v: &Value) -> Read<bool> {
-    v.as_bool().ok_or_else(|| Fault::new("must be a boolean"))
+    v.as_bool().ok_or_else(|| TypeMismatch::new("must be a boolean"))
 }
 
 fn number(v: &Value) -> Read<f64> {
     match v {
         Value::Int(i) => Ok(*i as f64),
         Value::Float(x) => Ok(*x),
-        _ => Err(Fault::new("must be a number")),
+        _ => Err(TypeMismatch::new("must be a number")),
     }
 }
 
 fn integer(v: &Value) -> Read<i64> {
-    v.as_int().ok_or_else(|| Fault::new("must be an integer"))
+    v.as_int().ok_or_else(|| TypeMismatch::new("must be an integer"))
 }
 
 fn object(v: &Value) -> Read<&Map> {
-    v.as_object().ok_or_else(|| Fault::new("must be an object"))
+    v.as_object().ok_or_else(|| TypeMismatch::new("must be an object"))
 }
 
 fn list<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<Vec<T>> {
-    let items = v.as_array().ok_or_else(|| Fault::new("must be a list"))?;
+    let items = v.as_array().ok_or_else(|| TypeMismatch::new("must be a list"))?;
     items.iter().enumerate().map(|(i, v)| read(v).map_err(|fault| fault.under(format!("[{i}]")))).collect()
 }
 
@@ -120,7 +120,7 @@ fn schema(v: &Value, depth: usize) -> Read<Schema> {
     if v.is_null() {
         return Ok(read);
     }
-    let Some(depth) = depth.checked_sub(1) else { return Err(Fault::new("is nested too deeply")) };
+    let Some(depth) = depth.checked_sub(1) else { return Err(TypeMismatch::new("is nested too deeply")) };
     for (key, v) in object(v)?.iter().filter(|(_, v)| !v.is_null()) {
         field(&mut read, key, v, depth).map_err(|fault| fault.under(format!(".{key}")))?;
     }

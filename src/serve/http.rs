@@ -36,12 +36,12 @@ const WORKING: usize = 8;
 
 /// The permits for long bodies.
 #[derive(Debug)]
-pub(super) struct Intake {
+pub(super) struct BodyPermits {
     reading: Arc<Semaphore>,
     working: Arc<Semaphore>,
 }
 
-impl Default for Intake {
+impl Default for BodyPermits {
     fn default() -> Self {
         Self { reading: Arc::new(Semaphore::new(READING)), working: Arc::new(Semaphore::new(WORKING)) }
     }
@@ -155,7 +155,7 @@ async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphoreP
 }
 
 /// Reads a body, or as much of it as shows that it is too long.
-async fn read(intake: &Intake, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
+async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
     // An announced length alone costs no memory.

@@ -13,7 +13,7 @@ pub(super) struct BatchNotifier(pub Handle);
 
 impl WatchNotifier for BatchNotifier {
     fn notify(&self, waiting: Vec<Waker>) {
-        let mut sleepers = Sleepers(waiting);
+        let mut sleepers = Wakers(waiting);
         self.0.spawn(async move {
             while !sleepers.0.is_empty() {
                 sleepers.wake(BATCH);
@@ -24,15 +24,15 @@ impl WatchNotifier for BatchNotifier {
 }
 
 /// Wakes the rest when dropped: this runtime may have ended while another one still serves watches.
-struct Sleepers(Vec<Waker>);
+struct Wakers(Vec<Waker>);
 
-impl Sleepers {
+impl Wakers {
     fn wake(&mut self, most: usize) {
         self.0.drain(self.0.len().saturating_sub(most)..).for_each(Waker::wake);
     }
 }
 
-impl Drop for Sleepers {
+impl Drop for Wakers {
     fn drop(&mut self) {
         self.wake(usize::MAX);
     }

@@ -211,7 +211,7 @@ fn write(path: &Path, index: &Index<'_>) -> io::Result<()> {
 
 /// The content of a state file.
 #[derive(Default)]
-struct Held {
+struct StateFile {
     /// The text up to the end of the last complete line.
     text: String,
     /// Whether an incomplete line follows.
@@ -219,10 +219,10 @@ struct Held {
 }
 
 /// Reads a file; empty if it does not exist.
-fn read(path: &Path) -> io::Result<Held> {
+fn read(path: &Path) -> io::Result<StateFile> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Held::default()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(StateFile::default()),
         Err(e) => return Err(e),
     };
     let length = bytes.len();
@@ -233,7 +233,7 @@ fn read(path: &Path) -> io::Result<Held> {
     }
     let torn = bytes.len() < length;
     let text = String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))?;
-    Ok(Held { text, torn })
+    Ok(StateFile { text, torn })
 }
 
 fn append(path: &Path) -> io::Result<File> {

@@ -18,7 +18,7 @@ mod webhooks;
 use crate::cel::value::Authorizer;
 use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
-use crate::policies::model::Family;
+use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
 use crate::server::http::status::Refusal;
 use crate::server::{Namespaces, Server, Timestamp};
@@ -152,9 +152,9 @@ impl Server {
         // The order of the API server (`kubeapiserver/options/plugins.go`).
         let inputs = view::Inputs { authorizer, knowledge };
         self.admission.push(MutatingAdmissionPolicy::new(inputs.clone()));
-        self.admission.push(AdmissionWebhooks::new(Family::Mutating, inputs.clone()));
+        self.admission.push(AdmissionWebhooks::new(PolicyKind::Mutating, inputs.clone()));
         self.admission.push(ValidatingAdmissionPolicy::new(inputs.clone()));
-        self.admission.push(AdmissionWebhooks::new(Family::Validating, inputs));
+        self.admission.push(AdmissionWebhooks::new(PolicyKind::Validating, inputs));
         self
     }
 

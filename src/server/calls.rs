@@ -25,12 +25,12 @@ struct Progress {
     drawn: Random,
     /// The UIDs of reviews.
     uids: Random,
-    made: HashMap<Arc<str>, Made>,
+    made: HashMap<Arc<str>, IssuedCall>,
     waiting: Vec<Call>,
 }
 
 #[derive(Debug)]
-struct Made {
+struct IssuedCall {
     uid: String,
     call: Call,
     outcome: Option<Outcome>,
@@ -105,7 +105,7 @@ impl Calls {
     ) -> Result<Reviewed, Refusal> {
         let Some(mut progress) = self.progress() else { return Err(Refusal::waiting()) };
         let key: Arc<str> = format!("{} {}", url(target, timeout_seconds), review("")).into();
-        if let Some(Made { uid, call, outcome }) = progress.made.get(&key) {
+        if let Some(IssuedCall { uid, call, outcome }) = progress.made.get(&key) {
             let (uid, call, outcome) = (uid.clone(), call.clone(), outcome.clone());
             let Some(outcome) = outcome else {
                 if !progress.waiting.contains(&call) {
@@ -117,7 +117,7 @@ impl Calls {
         }
         let uid = progress.uids.uid();
         let call = Call { target: Arc::clone(target), timeout_seconds, body: review(&uid), key: Arc::clone(&key) };
-        progress.made.insert(key, Made { uid, call: call.clone(), outcome: None });
+        progress.made.insert(key, IssuedCall { uid, call: call.clone(), outcome: None });
         progress.waiting.push(call);
         Err(Refusal::waiting())
     }

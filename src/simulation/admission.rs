@@ -20,14 +20,14 @@ use crate::cel::value::Authorizer;
 use crate::cluster::Resource;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note, Verdict};
 use crate::policies::authorizer::Rules;
 use crate::policies::denial::Origin;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
-use crate::policies::model::{Family, Policy};
+use crate::policies::model::{Policy, PolicyKind};
 use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
@@ -55,9 +55,9 @@ pub struct Options {
 
 /// An object that policies need, and where it is.
 #[derive(Clone, Debug)]
-struct Given {
+struct PolicyInput {
     object: Value,
-    spot: Spot,
+    location: SourceLocation,
     /// Its text, if it is in a file: then it is applied, and may be refused.
     source: Option<Object>,
 }
@@ -66,15 +66,15 @@ struct Given {
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     definitions: Vec<Object>,
-    namespaces: Vec<Given>,
-    config_maps: Vec<Given>,
-    policies: Vec<Given>,
-    bindings: Vec<Given>,
+    namespaces: Vec<PolicyInput>,
+    config_maps: Vec<PolicyInput>,
+    policies: Vec<PolicyInput>,
+    bindings: Vec<PolicyInput>,
     /// Webhook configurations.
-    webhooks: Vec<Given>,
+    webhooks: Vec<PolicyInput>,
     rbac: Rbac,
     /// Objects of other kinds, which may be params.
-    others: Vec<Given>,
+    others: Vec<PolicyInput>,
 }
 
 /// The policies of a run.
@@ -85,23 +85,23 @@ pub struct Admission {
     param_kinds: BTreeSet<Kind>,
     /// The definitions of params.
     param_definitions: BTreeMap<Kind, Arc<Route>>,
-    authorizer: Arc<Authority>,
+    authorizer: Arc<AuthorizerSource>,
     knowledge: Arc<Knowledge>,
     user: Option<UserInfo>,
     strict: bool,
     /// The source locations of policies, by family and name.
-    places: BTreeMap<(Family, String), Spot>,
+    places: BTreeMap<(PolicyKind, String), SourceLocation>,
     live: Option<LiveObjects>,
 }
 
 /// The authorizer.
 #[derive(Debug)]
-enum Authority {
+enum AuthorizerSource {
     Rules(Rules),
     Rbac(Rbac),
 }
 
-impl Authorizer for Authority {
+impl Authorizer for AuthorizerSource {
     fn authorize(
         &self,
         user: &crate::cel::value::User,
@@ -138,12 +138,15 @@ impl Admission {
         if !in_files && !bound && objects.webhooks.is_empty() {
             return None;
         }
-        let read = |given: &Given| Policy::read(&given.object, release);
+        let read = |given: &PolicyInput| Policy::read(&given.object, release);
         let kinds = objects.policies.iter().filter_map(|given| Some(Kind::of_params(&read(given).param_kind?)));
         let param_kinds = kinds.filter(|kind| !(kind.group.is_empty() && kind.kind == "ConfigMap")).collect();
         let places = objects.policies.iter().filter(|given| given.source.is_some()).map(|given| {
-            let family = family(&given.object);
-            ((family, given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned()), given.spot.clone())
+            let policy_kind = policy_kind(&given.object);
+            (
+                (policy_kind, given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned()),
+                given.location.clone(),
+            )
         });
         let places = places.collect();
         let (authorizer, known) = authority(options, std::mem::take(&mut objects.rbac));
@@ -184,26 +187,26 @@ impl Admission {
     }
 
     /// The policies in files, and those that bindings in files refer to.
-    fn given_policies(&self) -> BTreeSet<(Family, String)> {
-        let in_file = |given: &&Given| given.source.is_some();
-        let text = |given: &Given, path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
+    fn given_policies(&self) -> BTreeSet<(PolicyKind, String)> {
+        let in_file = |given: &&PolicyInput| given.source.is_some();
+        let text = |given: &PolicyInput, path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
         let policies = self.objects.policies.iter().filter(in_file);
-        let policies = policies.map(|given| (family(&given.object), text(given, &["metadata", "name"])));
+        let policies = policies.map(|given| (policy_kind(&given.object), text(given, &["metadata", "name"])));
         let bindings = self.objects.bindings.iter().filter(in_file);
-        let bound = bindings.map(|given| (family(&given.object), text(given, &["spec", "policyName"])));
+        let bound = bindings.map(|given| (policy_kind(&given.object), text(given, &["spec", "policyName"])));
         policies.chain(bound).collect()
     }
 
     /// The policies in files with their places.
-    pub fn given(&self) -> impl Iterator<Item = ((Family, String), Spot)> {
-        self.places.iter().map(|(key, spot)| (key.clone(), spot.clone()))
+    pub fn given(&self) -> impl Iterator<Item = ((PolicyKind, String), SourceLocation)> {
+        self.places.iter().map(|(key, location)| (key.clone(), location.clone()))
     }
 
     /// The policies in files that have no binding.
     pub fn without_effect(&self) -> Option<String> {
-        let bound = |key: &(Family, String)| {
+        let bound = |key: &(PolicyKind, String)| {
             self.objects.bindings.iter().any(|binding| {
-                family(&binding.object) == key.0 && binding.object.str_at(&["spec", "policyName"]) == Some(&key.1)
+                policy_kind(&binding.object) == key.0 && binding.object.str_at(&["spec", "policyName"]) == Some(&key.1)
             })
         };
         let unbound: Vec<&str> = self.places.keys().filter(|key| !bound(key)).map(|(_, name)| name.as_str()).collect();
@@ -215,9 +218,9 @@ impl Admission {
     pub fn matches_resource(&self, group: &str, plural: &str) -> bool {
         let given = self.given_policies();
         let release = Release::NEWEST;
-        let own = |object: &Given| {
+        let own = |object: &PolicyInput| {
             let policy = Policy::read(&object.object, release);
-            given.contains(&(family(&object.object), policy.name.clone())).then_some(policy)
+            given.contains(&(policy_kind(&object.object), policy.name.clone())).then_some(policy)
         };
         let rules = self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
         let mut rules = rules.flat_map(|constraints| constraints.rules);
@@ -232,24 +235,25 @@ impl Admission {
 
     /// Removes the findings of policies and bindings that are not in files.
     pub fn retain_given(&self, findings: &mut Findings) {
-        let bindings: BTreeSet<(Family, &str)> = self
+        let bindings: BTreeSet<(PolicyKind, &str)> = self
             .objects
             .bindings
             .iter()
             .filter(|given| given.source.is_some())
-            .map(|given| (family(&given.object), given.object.str_at(&["metadata", "name"]).unwrap_or_default()))
+            .map(|given| (policy_kind(&given.object), given.object.str_at(&["metadata", "name"]).unwrap_or_default()))
             .collect();
-        let given = |family: Family, policy: &str, binding: &str| {
-            self.places.contains_key(&(family, policy.to_owned())) || bindings.contains(&(family, binding))
+        let given = |policy_kind: PolicyKind, policy: &str, binding: &str| {
+            self.places.contains_key(&(policy_kind, policy.to_owned())) || bindings.contains(&(policy_kind, binding))
         };
-        let of = |origin: &Origin| given(origin.family, &origin.policy, &origin.binding);
+        let of = |origin: &Origin| given(origin.policy_kind, &origin.policy, &origin.binding);
         findings.denials.retain(of);
         findings.warnings.retain(of);
         findings.audits.retain(of);
-        findings.changes.retain(|change| given(Family::Mutating, &change.policy, &change.binding));
-        findings
-            .doubts
-            .retain(|doubt| doubt.family == Family::Mutating || given(doubt.family, &doubt.policy, &doubt.binding));
+        findings.changes.retain(|change| given(PolicyKind::Mutating, &change.policy, &change.binding));
+        findings.unevaluated.retain(|unevaluated| {
+            unevaluated.policy_kind == PolicyKind::Mutating
+                || given(unevaluated.policy_kind, &unevaluated.policy, &unevaluated.binding)
+        });
     }
 
     /// Sets the CRD of a kind of params.
@@ -260,7 +264,7 @@ impl Admission {
     /// Stores everything in a server that serves the CRDs of the params. What it refuses is shown.
     pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
         let Objects { namespaces, config_maps, policies, bindings, webhooks, others, .. } = &self.objects;
-        let mut put = |given: &Given, resource: Resource| {
+        let mut put = |given: &PolicyInput, resource: Resource| {
             let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
             let namespace = resource.namespaced.then(|| own.unwrap_or(namespace));
             if let Err(item) = given.store(server, &resource, namespace, now) {
@@ -281,13 +285,13 @@ impl Admission {
             }
         }
         for given in policies {
-            put(given, admission_resource(family(&given.object).policies()));
+            put(given, admission_resource(policy_kind(&given.object).policies()));
         }
         for given in bindings {
-            put(given, admission_resource(family(&given.object).bindings()));
+            put(given, admission_resource(policy_kind(&given.object).bindings()));
         }
         for given in webhooks {
-            put(given, admission_resource(configurations(family(&given.object))));
+            put(given, admission_resource(configurations(policy_kind(&given.object))));
         }
         if let Some(live) = &self.live {
             live.prepare(None, self, server);
@@ -319,14 +323,14 @@ impl Admission {
 }
 
 /// The authorizer, and whether its answers are the cluster's.
-fn authority(options: &Options, rbac: Rbac) -> (Authority, bool) {
+fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
     if let Some(rules) = &options.authorizer {
         let known = options.user.is_some() || !rules.read_user();
-        return (Authority::Rules(rules.clone()), known);
+        return (AuthorizerSource::Rules(rules.clone()), known);
     }
     let privileged = |user: &UserInfo| user.groups.iter().any(|group| group == crate::policies::rbac::PRIVILEGED);
     let known = options.user.as_ref().is_some_and(|user| privileged(user) || !rbac.is_empty());
-    (Authority::Rbac(rbac), known)
+    (AuthorizerSource::Rbac(rbac), known)
 }
 
 impl Objects {
@@ -342,7 +346,7 @@ impl Objects {
 
     /// Whether any policy reads managedFields, which are not tracked otherwise.
     pub fn read_managed_fields(&self) -> bool {
-        let reads = |given: &Given| crate::value::json::to_string(&given.object).contains("managedFields");
+        let reads = |given: &PolicyInput| crate::value::json::to_string(&given.object).contains("managedFields");
         self.policies.iter().any(reads)
     }
 
@@ -351,8 +355,8 @@ impl Objects {
         if release.enables(Gate::MutatingAdmissionPolicy) {
             return;
         }
-        let inactive = |given: &Given| family(&given.object) == Family::Mutating;
-        let name = |given: &Given| given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let inactive = |given: &PolicyInput| policy_kind(&given.object) == PolicyKind::Mutating;
+        let name = |given: &PolicyInput| given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let left: Vec<String> = self.policies.iter().filter(|given| inactive(given)).map(name).collect();
         self.policies.retain(|given| !inactive(given));
         self.bindings.retain(|given| !inactive(given));
@@ -368,7 +372,7 @@ impl Objects {
     }
 }
 
-impl Given {
+impl PolicyInput {
     /// Stores the object in place of one of its name.
     ///
     /// # Errors
@@ -422,7 +426,7 @@ impl Given {
     /// Not used, because the server would refuse it.
     fn unusable(&self, why: &str) -> Box<Item> {
         let reason = format!("the server would refuse it: {why}");
-        let mut item = Item::new(self.spot.clone(), Verdict::CannotTell, reason);
+        let mut item = Item::new(self.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity(&self.object, Namespace::Own);
         item.help = Some("correct it: policies are evaluated without it".to_owned());
         Box::new(item)
@@ -430,8 +434,8 @@ impl Given {
 }
 
 /// Which kind of policies a policy or binding belongs to.
-fn family(object: &Value) -> Family {
-    Family::of_kind(object.str_at(&["kind"]).unwrap_or_default())
+fn policy_kind(object: &Value) -> PolicyKind {
+    PolicyKind::of_kind(object.str_at(&["kind"]).unwrap_or_default())
 }
 
 /// Whether an object is of a kind, in any version.

@@ -1,33 +1,38 @@
 //! Turns a response of the server into an item with source locations.
 
 use super::hints::{self, Hints};
-use super::identity::Places;
+use super::identity::FieldLocator;
 use crate::crd;
 use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
-use crate::policies::{self, model::Family};
+use crate::policies::{self, model::PolicyKind};
 use crate::server::{Response, ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 
 /// Reads the response of `server` about a policy or binding.
-pub fn read_policy_response(response: Response, identity: Identity, places: &dyn Places, server: &Server) -> Item {
-    let family = Family::of_kind(&identity.kind);
-    let plural = if identity.kind.ends_with("Binding") { family.bindings() } else { family.policies() };
+pub fn read_policy_response(
+    response: Response,
+    identity: Identity,
+    places: &dyn FieldLocator,
+    server: &Server,
+) -> Item {
+    let policy_kind = PolicyKind::of_kind(&identity.kind);
+    let plural = if identity.kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() };
     let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
     let schema = definition.as_ref().and_then(|definition| hints::schema(definition, "v1"));
     read_response(response, identity, places, &Hints::Schema(schema))
 }
 
 /// Reads a response about a CRD.
-pub fn read_definition_response(response: Response, identity: Identity, places: &dyn Places) -> Item {
+pub fn read_definition_response(response: Response, identity: Identity, places: &dyn FieldLocator) -> Item {
     let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
     read_response(response, identity, places, &Hints::Definition(unknown))
 }
 
 /// Reads a response, with suggestions from `hints`.
-pub fn read_response(response: Response, identity: Identity, places: &dyn Places, hints: &Hints<'_>) -> Item {
+pub fn read_response(response: Response, identity: Identity, places: &dyn FieldLocator, hints: &Hints<'_>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
     let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
@@ -42,7 +47,7 @@ pub fn read_response(response: Response, identity: Identity, places: &dyn Places
         .trace
         .pruned
         .iter()
-        .map(|path| Located { path: path.clone(), spot: Some(places.name(path)), releases: None })
+        .map(|path| Located { path: path.clone(), location: Some(places.name(path)), releases: None })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
     item.warnings = response.warnings.iter().map(|text| warning(text, places, hints)).collect();
@@ -73,7 +78,7 @@ fn errors(
     message: &str,
     reason: &str,
     pruned: &[Located],
-    places: &dyn Places,
+    places: &dyn FieldLocator,
     hints: &Hints<'_>,
 ) -> Vec<Problem> {
     if !found.is_empty() {
@@ -88,7 +93,7 @@ fn errors(
                     kind: reason.to_owned(),
                     field: Some(p.path.clone()),
                     message: format!("unknown field \"{}\"", p.path),
-                    spot: p.spot.clone(),
+                    location: p.location.clone(),
                     ..Problem::default()
                 };
                 problem.or_rather(hints.for_unknown_field(&p.path))
@@ -96,23 +101,23 @@ fn errors(
             .collect();
     }
     let path = path_of_go_field(message);
-    let spot = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+    let location = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
     vec![Problem {
         kind: reason.to_owned(),
         field: path,
         message: message.to_owned(),
-        spot: Some(spot),
+        location: Some(location),
         ..Problem::default()
     }]
 }
 
-fn field_problem(error: &FieldError, places: &dyn Places, hints: &Hints<'_>) -> Problem {
+fn field_problem(error: &FieldError, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
     let path = if error.field == "<nil>" { path_in_detail(&error.detail) } else { Some(error.field.as_str()) };
     let problem = Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
-        spot: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+        location: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
         detail: Some(error.detail.clone()),
         ..Problem::default()
     };
@@ -136,17 +141,22 @@ fn path_of_go_field(message: &str) -> Option<String> {
 }
 
 /// A warning of the server, with a location if it names a field.
-fn warning(text: &str, places: &dyn Places, hints: &Hints<'_>) -> Problem {
+fn warning(text: &str, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
-    let (path, spot) = match (unknown, known()) {
+    let (path, location) = match (unknown, known()) {
         (Some(path), _) => (Some(path), places.name(path)),
         (None, Some(path)) => (Some(path), places.field(path)),
         (None, None) => (None, places.start()),
     };
     let field = path.map(str::to_owned);
-    let problem =
-        Problem { kind: "Warning".to_owned(), field, message: text.to_owned(), spot: Some(spot), ..Problem::default() };
+    let problem = Problem {
+        kind: "Warning".to_owned(),
+        field,
+        message: text.to_owned(),
+        location: Some(location),
+        ..Problem::default()
+    };
     problem.or_rather(unknown.and_then(|path| hints.for_unknown_field(path)))
 }
 

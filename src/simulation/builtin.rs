@@ -1,6 +1,6 @@
 //! Simulates the server's decoding of built-in kinds; their validation is not simulated.
 
-use super::identity::{self, Namespace, Places};
+use super::identity::{self, FieldLocator, Namespace};
 use super::object::{Kind, Object};
 use crate::apply::client_side;
 use crate::builtin::table::{self, KindRow};
@@ -72,13 +72,19 @@ pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &
     item.identity = identity;
     match result {
         Err(refusal) => {
-            let spot = refusal.path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+            let location = refusal.path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
             let message = refusal.message.clone();
             let field = refusal.path;
             reject(
                 &mut item,
                 refusal.message,
-                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot: Some(spot), ..Problem::default() }],
+                vec![Problem {
+                    kind: BAD_REQUEST.to_owned(),
+                    field,
+                    message,
+                    location: Some(location),
+                    ..Problem::default()
+                }],
             );
         }
         Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &places),
@@ -96,16 +102,17 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
 }
 
 /// The item of a decoded object, with or without strict errors.
-fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn Places) {
+fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn FieldLocator) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
-    item.pruned =
-        unknown.map(|s| Located { path: s.path.clone(), spot: Some(places.name(&s.path)), releases: None }).collect();
+    item.pruned = unknown
+        .map(|s| Located { path: s.path.clone(), location: Some(places.name(&s.path)), releases: None })
+        .collect();
     let problems = |kind: &str| -> Vec<Problem> {
         let problem = |strict: &Strict| Problem {
             kind: kind.to_owned(),
             field: Some(strict.path.clone()),
             message: strict.to_string(),
-            spot: Some(places.name(&strict.path)),
+            location: Some(places.name(&strict.path)),
             help: hint(types, strict),
             ..Problem::default()
         };
@@ -121,11 +128,11 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
         }
         (Some(refusal), _) => {
             let (message, field) = (refusal.message.clone(), refusal.path);
-            let spot = field.as_deref().map(|path| places.field(path));
+            let location = field.as_deref().map(|path| places.field(path));
             return reject(
                 item,
                 refusal.message,
-                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, spot, ..Problem::default() }],
+                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, location, ..Problem::default() }],
             );
         }
         (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
@@ -150,13 +157,13 @@ fn path_of(missing: &Missing) -> &str {
 }
 
 /// A requirement of the published schema that an object does not meet.
-fn requirement(missing: &Missing, places: &dyn Places) -> Problem {
-    let (path, message, spot, help) = match missing {
+fn requirement(missing: &Missing, places: &dyn FieldLocator) -> Problem {
+    let (path, message, location, help) = match missing {
         Missing::Field { object, field } => {
             let path = if object.is_empty() { (*field).to_owned() } else { format!("{object}.{field}") };
-            let spot = places.field(&path);
+            let location = places.field(&path);
             let message = format!("{path}: Required value: {NOT_SIMULATED}");
-            (path, message, spot, None)
+            (path, message, location, None)
         }
         Missing::Value { path, value, allowed } => {
             let help = suggest::closest(value, allowed.iter().copied()).map(suggest::did_you_mean);
@@ -170,7 +177,7 @@ fn requirement(missing: &Missing, places: &dyn Places) -> Problem {
         kind: "PublishedSchema".to_owned(),
         field: Some(path),
         message,
-        spot: Some(spot),
+        location: Some(location),
         help,
         ..Problem::default()
     }
@@ -190,7 +197,7 @@ fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
 }
 
 /// The server's warning of a deprecated version (`deprecation.WarningMessage`).
-fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Places) -> Option<Problem> {
+fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn FieldLocator) -> Option<Problem> {
     let deprecated = row.deprecated?;
     if minor(deprecated).is_none_or(|since| since > release) {
         return None;
@@ -202,12 +209,12 @@ fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Pl
     if let Some((api_version, kind)) = row.instead.and_then(|instead| instead.rsplit_once('/')) {
         message = format!("{message}; use {api_version} {kind}");
     }
-    let spot = Some(places.field("apiVersion"));
+    let location = Some(places.field("apiVersion"));
     Some(Problem {
         kind: "Warning".to_owned(),
         field: Some("apiVersion".to_owned()),
         message,
-        spot,
+        location,
         ..Problem::default()
     })
 }
@@ -234,7 +241,7 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     };
     let message = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
     let help = Some(format!("ensure CRDs are installed first{instead}"));
-    let spot = object.finder().field("apiVersion");
+    let location = object.finder().field("apiVersion");
     let mut item = object.item(identity, Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let field = Some("apiVersion".to_owned());
@@ -242,7 +249,7 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
         kind: "NotFound".to_owned(),
         field,
         message,
-        spot: Some(spot),
+        location: Some(location),
         help,
         ..Problem::default()
     });

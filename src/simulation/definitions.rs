@@ -3,7 +3,7 @@
 use crate::kubectl::Verb;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::release::Release;
 use crate::server::{Response, ResponseBody, Server};
 use crate::suggest;
@@ -40,18 +40,18 @@ pub enum Installed {
     /// The server's response; 201 means that the CRD is now served.
     Answered(Box<Response>),
     /// An equal CRD was already given at this location.
-    Same(Spot),
+    Same(SourceLocation),
     /// A different CRD with this name was already given at this location.
-    Conflict(Spot),
+    Conflict(SourceLocation),
 }
 
 /// The CRDs of a run so far.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// By CRD name: its source location and its `spec` as given.
-    given: BTreeMap<String, (Spot, Arc<Value>)>,
+    given: BTreeMap<String, (SourceLocation, Arc<Value>)>,
     /// By CRD name: the location and content of the last CRD that the server refused.
-    refused: BTreeMap<String, (Spot, Arc<Value>)>,
+    refused: BTreeMap<String, (SourceLocation, Arc<Value>)>,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
 }
@@ -87,7 +87,7 @@ impl Definitions {
         &mut self,
         server: &Server,
         mut crd: Value,
-        spot: &Spot,
+        location: &SourceLocation,
         request_kind: Option<&RequestKind>,
         request_options: RequestOptions,
     ) -> Installed {
@@ -110,10 +110,10 @@ impl Definitions {
         request.skips_admission = request_kind.is_none();
         let response = server.handle(&request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
-            self.given.insert(name, (spot.clone(), Arc::new(spec)));
+            self.given.insert(name, (location.clone(), Arc::new(spec)));
             self.learn(stored);
         } else {
-            self.refused.insert(name, (spot.clone(), Arc::new(crd)));
+            self.refused.insert(name, (location.clone(), Arc::new(crd)));
         }
         Installed::Answered(Box::new(response))
     }

@@ -1,13 +1,13 @@
 //! The existing objects, from files or from the live cluster. Each is looked up by the kind, namespace and name of the
 //! new object.
 
-use super::identity::{Namespace, Places as _, identity};
+use super::identity::{FieldLocator as _, Namespace, identity};
 use super::live::Live;
 use super::object;
-use crate::cluster::{self, Asked};
+use crate::cluster::{self, PendingResponse};
 use crate::input::Entry;
 use crate::input::temp_store::{StoredAt, TempStore};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub enum ExistingObjects {
     /// Files; the cluster is not asked.
-    Given(Mutex<Given>),
+    Files(Mutex<GivenObjects>),
     /// The cluster.
     Live(Arc<Live>),
 }
 
 /// Existing objects from files. They may be many, so only their positions are in memory.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct GivenObjects {
     /// By group, kind and name; several namespaces may have an object with the name.
     existing: HashMap<(String, String, String), Vec<Old>>,
     temp_store: Arc<TempStore>,
@@ -34,7 +34,7 @@ pub struct Given {
 #[derive(Clone, Debug)]
 struct Old {
     stored_at: StoredAt,
-    spot: Spot,
+    location: SourceLocation,
     /// Its position among all of them.
     number: usize,
     namespace: String,
@@ -47,23 +47,23 @@ pub enum Found {
     /// No object, or an earlier input with the same name already used it.
     Nothing,
     /// The object and its source location.
-    Object(Box<Value>, Spot),
+    Object(Box<Value>, SourceLocation),
     /// Two matching objects were given.
-    Two(Spot, Spot),
+    Two(SourceLocation, SourceLocation),
     /// The cluster did not answer, or the file cannot be read again.
     Error(cluster::Error),
 }
 
 /// Existing objects from files that were not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct UnusedObjects {
     /// The number of objects.
     pub count: usize,
     /// The location of the first one.
-    pub first: Spot,
+    pub first: SourceLocation,
 }
 
-impl Left {
+impl UnusedObjects {
     /// A note about them.
     pub fn words(&self) -> String {
         match self.count {
@@ -75,7 +75,7 @@ impl Left {
 
 /// The object to look up.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct Lookup<'a> {
     /// The identity of the new object.
     pub identity: &'a Identity,
     /// The namespace of objects that do not name one.
@@ -89,14 +89,14 @@ pub struct PendingObject(Arc<Mutex<State>>);
 /// A response that is pending or has arrived.
 #[derive(Debug)]
 enum State {
-    Asked(Option<Asked>),
+    PendingResponse(Option<PendingResponse>),
     Answered(Result<Option<Value>, cluster::Error>),
 }
 
 impl PendingObject {
-    fn new(asked: Result<Option<Asked>, cluster::Error>) -> Self {
+    fn new(asked: Result<Option<PendingResponse>, cluster::Error>) -> Self {
         let state = match asked {
-            Ok(asked) => State::Asked(asked),
+            Ok(asked) => State::PendingResponse(asked),
             Err(error) => State::Answered(Err(error)),
         };
         Self(Arc::new(Mutex::new(state)))
@@ -105,17 +105,17 @@ impl PendingObject {
     /// Waits for the response.
     pub fn wait(self) -> Found {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Asked(asked) = &mut *state {
-            *state = State::Answered(asked.take().map_or(Ok(None), Asked::wait));
+        if let State::PendingResponse(asked) = &mut *state {
+            *state = State::Answered(asked.take().map_or(Ok(None), PendingResponse::wait));
         }
         let last = Arc::strong_count(&self.0) == 1;
         let answer = match &mut *state {
             State::Answered(answer) if last => std::mem::replace(answer, Ok(None)),
             State::Answered(answer) => answer.clone(),
-            State::Asked(_) => Ok(None),
+            State::PendingResponse(_) => Ok(None),
         };
         match answer {
-            Ok(Some(object)) => Found::Object(Box::new(object), Spot::source(&"the cluster".into())),
+            Ok(Some(object)) => Found::Object(Box::new(object), SourceLocation::source(&"the cluster".into())),
             Ok(None) => Found::Nothing,
             Err(error) => Found::Error(error),
         }
@@ -125,7 +125,7 @@ impl PendingObject {
 impl ExistingObjects {
     /// Reads existing objects from files; passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
-        let mut given = Given::default();
+        let mut given = GivenObjects::default();
         for (number, entry) in entries.enumerate() {
             let mut object = match object::read(entry) {
                 Some(Ok(object)) => object,
@@ -141,7 +141,7 @@ impl ExistingObjects {
                     Ok(stored_at) => {
                         let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
                         let (name, namespace) = (text("name"), text("namespace"));
-                        let old = Old { stored_at, spot: object.finder().start(), number, namespace, used: false };
+                        let old = Old { stored_at, location: object.finder().start(), number, namespace, used: false };
                         given.existing.entry((group, kind, name)).or_default().push(old);
                     }
                     Err(why) => {
@@ -152,13 +152,13 @@ impl ExistingObjects {
                 },
             }
         }
-        Self::Given(Mutex::new(given))
+        Self::Files(Mutex::new(given))
     }
 
     /// The same existing objects for another server, none of them used.
     pub fn again(&self) -> Self {
         match self {
-            Self::Given(given) => Self::Given(Mutex::new(given.lock().unwrap_or_else(PoisonError::into_inner).clone())),
+            Self::Files(given) => Self::Files(Mutex::new(given.lock().unwrap_or_else(PoisonError::into_inner).clone())),
             Self::Live(live) => Self::Live(Arc::clone(live)),
         }
     }
@@ -166,17 +166,17 @@ impl ExistingObjects {
     /// Requests the existing object from the cluster; `None` if existing objects come from files.
     pub fn ask(&self, identity: &Identity, plural: &str) -> Option<PendingObject> {
         match self {
-            Self::Given(_) => None,
+            Self::Files(_) => None,
             Self::Live(live) => Some(PendingObject::new(live.ask(identity, plural))),
         }
     }
 
     /// The existing object for a new one; each is returned once.
-    pub fn find(&self, wanted: Wanted<'_>) -> Found {
-        let Self::Given(given) = self else { return Found::Nothing };
+    pub fn find(&self, wanted: Lookup<'_>) -> Found {
+        let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let Given { existing, temp_store } = &mut *given;
+        let GivenObjects { existing, temp_store } = &mut *given;
         let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
         let existing = existing.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
         let fits = |old: &&mut Old| match &identity.namespace {
@@ -189,14 +189,14 @@ impl ExistingObjects {
             (Some(first), Some(second)) => {
                 (first.used, second.used) = (true, true);
                 fitting.for_each(|old| old.used = true);
-                Found::Two(first.spot.clone(), second.spot.clone())
+                Found::Two(first.location.clone(), second.location.clone())
             }
             (Some(old), None) if !old.used => {
                 old.used = true;
                 match temp_store.get(old.stored_at) {
-                    Ok(object) => Found::Object(Box::new(object), old.spot.clone()),
+                    Ok(object) => Found::Object(Box::new(object), old.location.clone()),
                     Err(why) => {
-                        let message = format!("the old object at {} cannot be read again: {why}", old.spot);
+                        let message = format!("the old object at {} cannot be read again: {why}", old.location);
                         Found::Error(cluster::Error { message, ..cluster::Error::default() })
                     }
                 }
@@ -206,12 +206,12 @@ impl ExistingObjects {
     }
 
     /// The existing objects from files that were not used.
-    pub fn left(&self) -> Option<Left> {
-        let Self::Given(given) = self else { return None };
+    pub fn left(&self) -> Option<UnusedObjects> {
+        let Self::Files(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
         let unused: Vec<&Old> = given.existing.values().flatten().filter(|old| !old.used).collect();
         let first = unused.iter().min_by_key(|old| old.number)?;
-        Some(Left { count: unused.len(), first: first.spot.clone() })
+        Some(UnusedObjects { count: unused.len(), first: first.location.clone() })
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         };
-        existing.find(Wanted { identity: &identity, namespace: "default" })
+        existing.find(Lookup { identity: &identity, namespace: "default" })
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
             "{apiVersion: g/v1, kind: K, metadata: {name: a}}\n---\n{apiVersion: g/v1, kind: K, metadata: {name: a, namespace: other}}\n---\n{apiVersion: h/v1, kind: K, metadata: {name: b}}\n",
         );
         assert!(matches!(find(&existing, Some("default"), "b"), Found::Nothing));
-        assert!(matches!(find(&existing, Some("default"), "a"), Found::Object(_, spot) if spot.line == 1));
+        assert!(matches!(find(&existing, Some("default"), "a"), Found::Object(_, location) if location.line == 1));
         // Each is returned once: a later input finds the object in the store.
         assert!(matches!(find(&existing, Some("default"), "a"), Found::Nothing));
         assert_eq!(existing.left().map(|left| (left.count, left.first.line)), Some((2, 3)));

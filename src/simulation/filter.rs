@@ -55,7 +55,7 @@ pub struct Filter {
 
 /// Why an object is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unwanted {
+pub enum SkipReason {
     /// Its kind is skipped.
     Kind,
     /// Its labels do not match.
@@ -70,9 +70,9 @@ impl Filter {
     }
 
     /// The reason to leave an object out, if there is one. Objects that do not match the selector are counted.
-    pub fn unwanted(&self, object: &Value) -> Option<Unwanted> {
+    pub fn unwanted(&self, object: &Value) -> Option<SkipReason> {
         if self.skipped_kinds.iter().any(|kind| kind.matches(object)) {
-            return Some(Unwanted::Kind);
+            return Some(SkipReason::Kind);
         }
         let label = |key: &str| object.str_at(&["metadata", "labels", key]);
         let selected = self.selector.as_ref().is_none_or(|selector| selector.matches(label));
@@ -80,7 +80,7 @@ impl Filter {
             return None;
         }
         self.unselected.fetch_add(1, Ordering::Relaxed);
-        Some(Unwanted::Labels)
+        Some(SkipReason::Labels)
     }
 
     /// A note with the number of objects that did not match the selector, if there are any.
@@ -130,7 +130,7 @@ mod tests {
             &["A".parse().unwrap()],
             Some(&LabelSelector::parse("app=a", crate::release::Release::NEWEST).unwrap()),
         );
-        assert_eq!(filter.unwanted(&a), Some(Unwanted::Kind));
+        assert_eq!(filter.unwanted(&a), Some(SkipReason::Kind));
         assert_eq!(filter.message(), None);
     }
 }

@@ -1,17 +1,17 @@
 //! The identity of an object, and the source locations of its fields.
 
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::Identity;
 use crate::value::Value;
 
 /// Finds the place of a field in the text an object was read from.
-pub trait Places {
+pub trait FieldLocator {
     /// The location of the object.
-    fn start(&self) -> Spot;
+    fn start(&self) -> SourceLocation;
     /// The location of the field at `path` (as the server prints it), or of its nearest existing ancestor.
-    fn field(&self, path: &str) -> Spot;
-    /// As [`Places::field`], but its name rather than its value.
-    fn name(&self, path: &str) -> Spot;
+    fn field(&self, path: &str) -> SourceLocation;
+    /// As [`FieldLocator::field`], but its name rather than its value.
+    fn name(&self, path: &str) -> SourceLocation;
     /// The object, read from its text once more; `None` if there is no text.
     fn object(&self) -> Option<Value> {
         None

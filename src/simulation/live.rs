@@ -1,6 +1,6 @@
 //! The cluster of a run: connected on first use and shared by all threads.
 
-use crate::cluster::{self, Asked, Connection, JSON, Resource};
+use crate::cluster::{self, Connection, JSON, PendingResponse, Resource};
 use crate::output::report::Identity;
 use crate::value::group_version;
 use std::sync::OnceLock;
@@ -35,7 +35,7 @@ impl Live {
     }
 
     /// Requests an existing object; `None` if the cluster does not serve its kind.
-    pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<Asked>, cluster::Error> {
+    pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<PendingResponse>, cluster::Error> {
         let connection = self.connection()?;
         let (group, version) = group_version::split(&identity.api_version);
         let Some(version) = connection.served_version(group, plural, version)? else { return Ok(None) };

@@ -1,9 +1,9 @@
 //! An input object before it is sent to the server.
 
-use super::identity::Places;
+use super::identity::FieldLocator;
 use crate::input::{self, Document, Entry, Note};
 use crate::lint;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Problem, Verdict};
 use crate::text::documents::Chunk;
 use crate::text::spans::Found;
@@ -103,13 +103,13 @@ pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
 /// The item of a problem with the input.
 pub fn problem(note: Note) -> Item {
     let name = source(&note.source);
-    let spot = match (note.position, &note.chunk) {
-        (Some(at), Some(chunk)) => Spot::at(&name, &chunk.text, chunk.start, at),
-        (Some(at), None) => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
-        (None, Some(chunk)) => Spot::line(&name, chunk.start.line),
-        (None, None) => Spot::source(&name),
+    let location = match (note.position, &note.chunk) {
+        (Some(at), Some(chunk)) => SourceLocation::at(&name, &chunk.text, chunk.start, at),
+        (Some(at), None) => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
+        (None, Some(chunk)) => SourceLocation::line(&name, chunk.start.line),
+        (None, None) => SourceLocation::source(&name),
     };
-    let mut item = Item::new(spot, Verdict::CannotTell, note.message);
+    let mut item = Item::new(location, Verdict::CannotTell, note.message);
     item.help = note.hint;
     item
 }
@@ -119,10 +119,10 @@ pub fn problem(note: Note) -> Item {
 pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
-        chunk if shown => Spot::at(&name, &chunk.text, chunk.start, at),
-        _ => Spot { line: at.line, column: at.column, ..Spot::source(&name) },
+        chunk if shown => SourceLocation::at(&name, &chunk.text, chunk.start, at),
+        _ => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
     });
-    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), spot: at, ..Problem::default() }
+    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), location: at, ..Problem::default() }
 }
 
 /// The display name of a source.
@@ -136,22 +136,22 @@ pub const MOST_FOUND: usize = 1000;
 /// Finds fields of one object; the text is indexed on first use.
 pub struct Finder<'a> {
     document: &'a Document,
-    places: OnceCell<input::Places<'a>>,
+    places: OnceCell<input::FieldPositions<'a>>,
     left: Cell<usize>,
 }
 
-impl Places for Finder<'_> {
-    fn start(&self) -> Spot {
+impl FieldLocator for Finder<'_> {
+    fn start(&self) -> SourceLocation {
         let chunk = &self.document.chunk;
         let name = source(&self.document.source);
         match self.document.item {
-            None => Spot::line(&name, chunk.start.line + lines_of_comment(&chunk.text)),
-            Some(_) => Spot::line(&name, self.document.position().line),
+            None => SourceLocation::line(&name, chunk.start.line + lines_of_comment(&chunk.text)),
+            Some(_) => SourceLocation::line(&name, self.document.position().line),
         }
         .made_from(self.document.origin.as_ref())
     }
 
-    fn field(&self, path: &str) -> Spot {
+    fn field(&self, path: &str) -> SourceLocation {
         self.find(path, |chunk, found| {
             let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
             // A missing field, or one with many lines, is shown at its key.
@@ -159,7 +159,7 @@ impl Places for Finder<'_> {
         })
     }
 
-    fn name(&self, path: &str) -> Spot {
+    fn name(&self, path: &str) -> SourceLocation {
         self.find(path, |_, _| true)
     }
 
@@ -173,9 +173,9 @@ impl Places for Finder<'_> {
 }
 
 impl Finder<'_> {
-    fn find(&self, path: &str, by_key: impl Fn(&Chunk, &Found) -> bool) -> Spot {
+    fn find(&self, path: &str, by_key: impl Fn(&Chunk, &Found) -> bool) -> SourceLocation {
         let Document { source: name, chunk, .. } = self.document;
-        let Some(left) = self.left.get().checked_sub(1) else { return Spot::source(&source(name)) };
+        let Some(left) = self.left.get().checked_sub(1) else { return SourceLocation::source(&source(name)) };
         self.left.set(left);
         let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
         let path = if definition { lint::place::written(path) } else { path.into() };
@@ -185,8 +185,8 @@ impl Finder<'_> {
             Some(key) if by_key => key,
             _ => found.value,
         };
-        let spot = Spot::part(&source(name), &chunk.text, chunk.start, part.start, part.range);
-        spot.made_from(self.document.origin.as_ref())
+        let location = SourceLocation::part(&source(name), &chunk.text, chunk.start, part.start, part.range);
+        location.made_from(self.document.origin.as_ref())
     }
 }
 

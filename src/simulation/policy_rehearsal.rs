@@ -4,13 +4,13 @@
 use super::admission::{Admission, admitted};
 use super::answer;
 use super::hints::{self, Hints};
-use super::identity::{self, Namespace, Places};
+use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::output::policy_rehearsal::Effects;
 use crate::output::report::{Action, Item, Verdict};
-use crate::policies::model::Family;
+use crate::policies::model::PolicyKind;
 use crate::release::Release;
 use crate::server::http::address;
 use crate::server::{Method, Server, Timestamp};
@@ -86,7 +86,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     /// The item of a stored object, and what the new policies do with it.
-    pub fn rehearse(&self, stored: Value, places: &dyn Places) -> (Item, Effects) {
+    pub fn rehearse(&self, stored: Value, places: &dyn FieldLocator) -> (Item, Effects) {
         let api_version = stored.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
         let (group, version) = group_version::split(&api_version);
         let kind = stored.str_at(&["kind"]).unwrap_or_default().to_owned();
@@ -133,11 +133,12 @@ impl<'a> PolicyRehearsal<'a> {
         let mut findings = response.trace.policies.take().unwrap_or_default();
         self.admission.retain_given(&mut findings);
         let mut effects = Effects::default();
-        effects.denied.extend(findings.denials.iter().map(|origin| (origin.family, origin.policy.clone())));
-        effects.warned.extend(findings.warnings.iter().map(|origin| (origin.family, origin.policy.clone())));
-        effects.audited.extend(findings.audits.iter().map(|origin| (origin.family, origin.policy.clone())));
-        effects.changed.extend(findings.changes.iter().map(|change| (Family::Mutating, change.policy.clone())));
-        let doubts: Vec<_> = findings.doubts.iter().map(|doubt| (doubt.family, doubt.policy.clone())).collect();
+        effects.denied.extend(findings.denials.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
+        effects.warned.extend(findings.warnings.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
+        effects.audited.extend(findings.audits.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
+        effects.changed.extend(findings.changes.iter().map(|change| (PolicyKind::Mutating, change.policy.clone())));
+        let unevaluated: Vec<_> =
+            findings.unevaluated.iter().map(|part| (part.policy_kind, part.policy.clone())).collect();
         let schema = hints::schema(&definition.crd, version);
         let mut item = answer::read_response(response, identity, places, &Hints::Schema(schema));
         item.action = Action::Update;
@@ -147,7 +148,7 @@ impl<'a> PolicyRehearsal<'a> {
         if item.verdict == Verdict::CannotTell {
             effects = Effects { cannot_tell: true, ..Effects::default() };
         }
-        effects.undecided.extend(doubts);
+        effects.undecided.extend(unevaluated);
         effects.refused_anyway = item.verdict == Verdict::Rejected && effects.denied.is_empty();
         (item, effects)
     }

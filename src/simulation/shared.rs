@@ -5,7 +5,7 @@ use super::answer;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
 use super::existing::PendingObject;
-use super::filter::Unwanted;
+use super::filter::SkipReason;
 use super::identity::{self, Namespace};
 use super::live::Live;
 use super::object::{Kind, Object};
@@ -16,7 +16,7 @@ use crate::input::temp_store::TempStore;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Remark, Verdict};
 use crate::server::Server;
 use crate::suggest;
@@ -72,8 +72,8 @@ impl Simulator {
     }
 
     /// Simulates an object.
-    pub fn simulate(&self, ready: Ready) -> Item {
-        let Ready { mut object, route, turn, pending } = ready;
+    pub fn simulate(&self, ready: PreparedObject) -> Item {
+        let PreparedObject { mut object, route, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
@@ -95,7 +95,7 @@ impl Simulator {
         if let Some(turn) = turn {
             let first = earlier.map(|done| done.first);
             item.remarks.extend(first.clone().map(Remark::SameObject));
-            turn.done(Done { first: first.unwrap_or_else(|| item.spot.clone()), stored });
+            turn.done(Done { first: first.unwrap_or_else(|| item.location.clone()), stored });
         }
         item
     }
@@ -103,10 +103,10 @@ impl Simulator {
     /// Decodes an object of a built-in kind.
     pub fn decode(&self, object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
-        let spot = identity::Places::start(&object.finder());
+        let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, &self.settings.namespace, object, kind);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
-            let mut item = Item::new(spot, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            let mut item = Item::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
             item.help = Some("this is a bug: please report it, with the object".to_owned());
             item
@@ -128,10 +128,10 @@ impl Simulator {
 
 /// State that depends on the order of the input: the CRDs, and names that occur again.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct OrderedState {
     definitions: Definitions,
     /// By group and kind: the location of the first error of a CRD that the server would refuse.
-    invalid: BTreeMap<(String, String), Spot>,
+    invalid: BTreeMap<(String, String), SourceLocation>,
     /// By group and kind: why the CRD could not be read from the cluster.
     refused: BTreeMap<(String, String), cluster::Error>,
     turns: Turns,
@@ -139,7 +139,7 @@ pub struct Known {
 
 /// An object ready to be simulated.
 #[derive(Debug)]
-pub struct Ready {
+pub struct PreparedObject {
     object: Object,
     route: Arc<Route>,
     /// Its turn among the inputs with its name, if there may be several.
@@ -160,7 +160,7 @@ pub enum Destination {
     Unknown(Box<Object>, Kind),
 }
 
-impl Known {
+impl OrderedState {
     /// The same CRDs, for another input.
     pub fn again(&self) -> Self {
         Self {
@@ -205,11 +205,11 @@ impl Known {
     }
 
     /// Leaves an object out; a CRD still defines its kind. Returns an item if the omission is reported.
-    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, why: Unwanted) -> Option<Item> {
+    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, why: SkipReason) -> Option<Item> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match why {
-            Unwanted::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
-            Unwanted::Labels => None,
+            SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
+            SkipReason::Labels => None,
         };
         if object.is_definition() {
             let installed = self.install(simulator, object, None, FieldValidation::Ignore);
@@ -228,11 +228,11 @@ impl Known {
         object: Object,
         route: Arc<Route>,
         pending: &mut Option<PendingObject>,
-    ) -> Ready {
+    ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return Ready { object, route, turn: None, pending: None };
+            return PreparedObject { object, route, turn: None, pending: None };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
@@ -244,7 +244,7 @@ impl Known {
             pending.clone()
         });
         let pending = pending.flatten();
-        Ready { object, route, turn: Some(turn), pending }
+        PreparedObject { object, route, turn: Some(turn), pending }
     }
 
     /// The CRDs.
@@ -276,8 +276,8 @@ impl Known {
     pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
-        if let Some(spot) = self.invalid.get(&(group.clone(), name.clone())) {
-            let reason = format!("its CRD would be refused: see {}:{}", spot.source, spot.line);
+        if let Some(location) = self.invalid.get(&(group.clone(), name.clone())) {
+            let reason = format!("its CRD would be refused: see {}:{}", location.source, location.line);
             let mut item = object.item(identity, Verdict::CannotTell, reason);
             item.help = Some("fix the CRD first; kubectl crdx lint checks it alone".to_owned());
             return item;
@@ -334,8 +334,9 @@ impl Known {
         let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
-        let spot = identity::Places::start(&finder);
-        let mut item = match self.definitions.install(&simulator.server, crd, &spot, request_kind, request_options) {
+        let location = identity::FieldLocator::start(&finder);
+        let mut item = match self.definitions.install(&simulator.server, crd, &location, request_kind, request_options)
+        {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item = answer::read_definition_response(*response, identity, &finder);
@@ -349,20 +350,21 @@ impl Known {
                 item
             }
             Installed::Same(first) => {
-                let mut item = Item::new(spot, Verdict::Skipped, format!("the same CRD as at {first}"));
+                let mut item = Item::new(location, Verdict::Skipped, format!("the same CRD as at {first}"));
                 item.identity = identity;
                 item
             }
             Installed::Conflict(first) => {
-                let mut item = Item::new(spot, Verdict::CannotTell, format!("another CRD of this name is at {first}"));
+                let mut item =
+                    Item::new(location, Verdict::CannotTell, format!("another CRD of this name is at {first}"));
                 item.identity = identity;
                 item.help = Some("leave one of them out: only the first is used here".to_owned());
                 item
             }
         };
         if item.verdict == Verdict::Rejected {
-            let first = item.errors.first().and_then(|error| error.spot.clone());
-            self.invalid.entry(defined).or_insert_with(|| first.unwrap_or_else(|| item.spot.clone()));
+            let first = item.errors.first().and_then(|error| error.location.clone());
+            self.invalid.entry(defined).or_insert_with(|| first.unwrap_or_else(|| item.location.clone()));
         }
         item.warnings.extend(warnings);
         item
@@ -370,14 +372,14 @@ impl Known {
 
     /// Creates a CRD of the cluster.
     pub fn install_from_cluster(&mut self, simulator: &Simulator, kind: &Kind, crd: Value) {
-        let spot = Spot::source(&Arc::from("the cluster"));
+        let location = SourceLocation::source(&Arc::from("the cluster"));
         let request_options = RequestOptions {
             level: FieldValidation::Ignore,
             dry_run: false,
             table: false,
             ..simulator.settings.request_options
         };
-        let message = match self.definitions.install(&simulator.server, crd, &spot, None, request_options) {
+        let message = match self.definitions.install(&simulator.server, crd, &location, None, request_options) {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => response.body.message().to_owned(),

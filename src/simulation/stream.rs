@@ -9,7 +9,7 @@ use super::filter::Filter;
 use super::identity::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{Destination, Known, Ready, Simulator};
+use super::shared::{Destination, OrderedState, PreparedObject, Simulator};
 use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
@@ -33,9 +33,9 @@ impl Run<'_> {
     /// Calls `make` for each release, in the order of the simulators.
     fn each<T>(
         &self,
-        known: &mut [Known],
+        known: &mut [OrderedState],
         object: Object,
-        mut make: impl FnMut(&Simulator, &mut Known, Object) -> T,
+        mut make: impl FnMut(&Simulator, &mut OrderedState, Object) -> T,
     ) -> Vec<T> {
         let last = self.simulators.len().saturating_sub(1);
         let mut object = Some(object);
@@ -56,7 +56,7 @@ impl Run<'_> {
 /// Creates the CRDs among `entries` and ignores other objects. Passes problems to `show`.
 pub fn take_definitions(
     run: &Run<'_>,
-    known: &mut [Known],
+    known: &mut [OrderedState],
     entries: impl Iterator<Item = Entry>,
     show: &mut (dyn FnMut(Item) + Send),
 ) {
@@ -89,13 +89,13 @@ pub fn take_definitions(
 /// Stores the policies of each release, and before them the CRDs of their params. What cannot be used is shown once.
 pub fn take_policies(
     run: &Run<'_>,
-    known: &mut [Known],
+    known: &mut [OrderedState],
     admissions: Vec<Option<Admission>>,
     show: &mut (dyn FnMut(Item) + Send),
 ) {
     let mut shown = BTreeSet::new();
     let mut show = |item: Item| {
-        if shown.insert(format!("{} {}", item.spot, item.reason)) {
+        if shown.insert(format!("{} {}", item.location, item.reason)) {
             show(item);
         }
     };
@@ -129,7 +129,7 @@ pub fn take_policies(
 /// Simulates every document and passes the items to `show` in order.
 pub fn simulate_all(
     run: &Run<'_>,
-    known: &mut [Known],
+    known: &mut [OrderedState],
     entries: impl Iterator<Item = Entry> + Send,
     show: &mut (dyn FnMut(Item) + Send),
 ) -> io::Result<()> {
@@ -154,7 +154,7 @@ enum Step {
     /// Nothing: the item is known.
     Item(Box<Item>),
     /// Simulate an object.
-    Simulator(Box<Ready>),
+    Simulator(Box<PreparedObject>),
     /// Decode an object of a built-in kind.
     Builtin(Box<Object>, Kind),
 }
@@ -190,7 +190,7 @@ struct Wait {
 /// The tasks of the input, until a document has to wait.
 struct Feed<'a, 'r, I> {
     run: &'a Run<'r>,
-    known: &'a mut [Known],
+    known: &'a mut [OrderedState],
     entries: I,
     /// Warnings about the next document.
     notes: Vec<Note>,
@@ -235,14 +235,14 @@ impl<I> Feed<'_, '_, I> {
             return self.task(all);
         };
         let unselected = identity::identity(object.value(), Namespace::Own);
-        let spot = identity::Places::start(&object.finder());
+        let location = identity::FieldLocator::start(&object.finder());
         let left =
             self.run.each(self.known, object, |simulator, known, object| known.leave_out(simulator, object, why));
         if left.iter().all(Option::is_none) {
             return None;
         }
         let unselected = || {
-            let mut item = Item::new(spot.clone(), Verdict::Skipped, "its labels do not match");
+            let mut item = Item::new(location.clone(), Verdict::Skipped, "its labels do not match");
             item.identity.clone_from(&unselected);
             item
         };
@@ -300,7 +300,7 @@ impl<I> Feed<'_, '_, I> {
 }
 
 /// The task of an object that does not wait.
-fn steps(run: &Run<'_>, known: &mut [Known], all: Vec<Destination>) -> Task {
+fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Task {
     let mut pending = None;
     let lanes = run.simulators.iter().zip(known).zip(all);
     let steps = lanes.map(|((simulator, known), one)| match one {
@@ -317,7 +317,7 @@ fn steps(run: &Run<'_>, known: &mut [Known], all: Vec<Destination>) -> Task {
 /// The tasks of the documents that waited.
 struct Last<'a, 'r, D> {
     run: &'a Run<'r>,
-    known: &'a mut [Known],
+    known: &'a mut [OrderedState],
     documents: D,
     wait: Wait,
     /// The number of the next document.
@@ -353,7 +353,7 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'
 }
 
 /// Reads missing CRDs from the cluster.
-fn fetch(run: &Run<'_>, known: &mut [Known], missing: &BTreeSet<Kind>) {
+fn fetch(run: &Run<'_>, known: &mut [OrderedState], missing: &BTreeSet<Kind>) {
     let Some(live) = run.simulators.first().and_then(|simulator| simulator.settings.cluster.as_ref()) else { return };
     let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.iter().all(|known| known.knows(kind))).collect();
     if missing.is_empty() {

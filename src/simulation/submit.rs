@@ -1,13 +1,13 @@
 //! Sends one object to the server, as kubectl would, after the existing object was stored there.
 
-use super::Compares;
+use super::CompareOptions;
 use super::admission::{Admission, admitted};
 use super::answer::{read_definition_response, read_response};
 use super::definitions::{DEFINITION, Route};
-use super::existing::{ExistingObjects, Found, PendingObject, Wanted};
+use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
 use super::hints::{self, Hints};
-use super::identity::Places;
+use super::identity::FieldLocator;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target};
@@ -46,7 +46,7 @@ pub struct Updates {
     /// The existing objects.
     pub existing: ExistingObjects,
     /// Options of a comparison, if one is made.
-    pub compares: Option<Compares>,
+    pub compares: Option<CompareOptions>,
 }
 
 /// The state of an object before it is sent.
@@ -68,7 +68,7 @@ pub fn submit(
     object: Value,
     identity: Identity,
     before: Before,
-    places: &dyn Places,
+    places: &dyn FieldLocator,
 ) -> Simulated {
     let (group, version) = group_version::split(&identity.api_version);
     if !route.versions.iter().any(|v| v == version) {
@@ -178,7 +178,7 @@ fn hidden_errors(
     target: Target<'_>,
     creates: bool,
     item: &Item,
-    places: &dyn Places,
+    places: &dyn FieldLocator,
     schema: &Hints<'_>,
 ) -> Vec<Problem> {
     if !refuses_unknown_fields(item, context.request_options) {
@@ -207,7 +207,7 @@ struct Unsent {
 }
 
 impl Unsent {
-    fn item(self, identity: Identity, places: &dyn Places) -> Item {
+    fn item(self, identity: Identity, places: &dyn FieldLocator) -> Item {
         let mut item = Item::new(places.start(), Verdict::CannotTell, self.message);
         item.identity = identity;
         item.help = self.help;
@@ -226,14 +226,14 @@ pub fn submit_definition(
     context: SimulationContext<'_>,
     crd: &Value,
     identity: &Identity,
-    places: &dyn Places,
+    places: &dyn FieldLocator,
 ) -> Option<Item> {
     let updates = context.updates;
     let pending = updates.existing.ask(identity, "customresourcedefinitions");
-    let wanted = Wanted { identity, namespace: context.namespace };
+    let wanted = Lookup { identity, namespace: context.namespace };
     let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
         Found::Nothing => return None,
-        Found::Object(old, spot) => {
+        Found::Object(old, location) => {
             let server = Server::new(context.server.release(), 0).without_managed_fields();
             let server = match context.admission {
                 Some(admission) => admission.server(server, context.request_options.now, context.namespace),
@@ -248,7 +248,7 @@ pub fn submit_definition(
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
                 .seed_definition(&old, context.request_options.now)
-                .map_err(|why| Unsent::from(format!("the old CRD at {spot} cannot be a stored one: {why}")))
+                .map_err(|why| Unsent::from(format!("the old CRD at {location} cannot be a stored one: {why}")))
                 .and_then(|()| Ok(update::send(&server, target, crd.clone(), &updates.request_kind, request_options)?))
         }
         found => Err(not_one(found)),
@@ -303,10 +303,10 @@ fn existing(
     }
     let existing = &context.updates.existing;
     let pending = before.pending.or_else(|| existing.ask(identity, plural));
-    let wanted = Wanted { identity, namespace: context.namespace };
+    let wanted = Lookup { identity, namespace: context.namespace };
     match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
         Found::Nothing => Ok(false),
-        Found::Object(old, spot) => seed(*old, &format!(" at {spot}")).map(|()| true).map_err(Unsent::from),
+        Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),
         found => Err(not_one(found)),
     }
 }
@@ -323,7 +323,7 @@ fn in_namespace(mut object: Value, identity: &Identity) -> Value {
 }
 
 /// Errors that kubectl reports before it sends a request.
-fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
+fn unserved(route: &Route, identity: Identity, places: &dyn FieldLocator) -> Item {
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
@@ -337,7 +337,7 @@ fn unserved(route: &Route, identity: Identity, places: &dyn Places) -> Item {
             if route.versions.is_empty() { "no version".to_owned() } else { route.versions.join(", ") }
         ),
         help: suggest::closest(version, route.versions.iter().map(String::as_str)).map(suggest::did_you_mean),
-        spot: Some(places.field("apiVersion")),
+        location: Some(places.field("apiVersion")),
         ..Problem::default()
     });
     item.identity = identity;

@@ -5,7 +5,7 @@
 //! waits for is already in progress or done.
 
 use crate::input::temp_store::StoredAt;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ pub struct Turn {
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The location of the first one.
-    pub first: Spot,
+    pub first: SourceLocation,
     /// The object as it is stored now, if any.
     pub stored: Option<StoredAt>,
 }
@@ -88,7 +88,7 @@ mod tests {
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
         let stored = Some(temp_store.put(&crate::value::Value::Int(7)).unwrap());
-        first.done(Done { first: Spot::line(&"a.yaml".into(), 3), stored });
+        first.done(Done { first: SourceLocation::line(&"a.yaml".into(), 3), stored });
         drop(first);
         let done = second.wait().unwrap();
         assert_eq!(done.first.to_string(), "a.yaml:3");

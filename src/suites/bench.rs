@@ -6,7 +6,7 @@ use super::patch;
 use super::suite::{Action, Case};
 use crate::policies;
 use crate::policies::authorizer::Rules;
-use crate::policies::model::Family;
+use crate::policies::model::PolicyKind;
 use crate::release::Release;
 use crate::server::http::address;
 use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
@@ -23,7 +23,7 @@ const CREATOR: &str = "kubectl-create";
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct ServerSetup {
     /// The release.
     pub release: Release,
     /// The CRD as the server gets it.
@@ -42,8 +42,8 @@ pub struct Setup {
 
 /// A server that runs cases.
 #[derive(Debug)]
-pub struct Bench {
-    setup: Setup,
+pub struct CaseRunner {
+    setup: ServerSetup,
     server: Server,
     resource: Resource,
 }
@@ -76,12 +76,12 @@ impl Resource {
     }
 }
 
-impl Bench {
+impl CaseRunner {
     /// Starts a server and installs what the setup names.
     ///
     /// # Errors
     /// The message with which the server rejects one of them.
-    pub fn new(setup: Setup) -> Result<Self, String> {
+    pub fn new(setup: ServerSetup) -> Result<Self, String> {
         let mut server = Server::new(setup.release, 0);
         if !setup.manages_fields {
             server = server.without_managed_fields();
@@ -112,8 +112,8 @@ impl Bench {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),
             (policies::GROUP, _) => {
-                let family = Family::of_kind(kind);
-                let plural = if kind.ends_with("Binding") { family.bindings() } else { family.policies() };
+                let policy_kind = PolicyKind::of_kind(kind);
+                let plural = if kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() };
                 address::collection(group, version, plural, None)
             }
             _ => {
@@ -218,7 +218,7 @@ fn answered(response: Response) -> Result<Accepted, Rejected> {
 
 /// A case that is running.
 struct Run<'b> {
-    bench: &'b Bench,
+    bench: &'b CaseRunner,
     case: &'b Case,
     writes: Vec<Write>,
     stored: Option<Value>,

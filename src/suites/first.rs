@@ -7,7 +7,7 @@ pub mod text;
 use super::compare::comparable;
 use super::coverage::{Coverage, Kind};
 use super::variant::Variant;
-use crate::examples::{Checker, ExampleError, Extent, example};
+use crate::examples::{Checker, ExampleError, ExampleFields, example};
 use crate::release::Release;
 use crate::value::Value;
 use near_miss::Finder;
@@ -79,8 +79,8 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
     let no_version = || FirstSuiteError::Crd(ExampleError::NoVersion(Some(served.version.clone())));
     let coverage = Coverage::new(&reduced, &served.version, release).ok_or_else(no_version)?;
     let (mut bases, mut rejection) = (Vec::new(), String::new());
-    for (name, extent) in [("the minimal example", Extent::Minimal), ("the full example", Extent::Full)] {
-        let object = comparable(example(&checker, extent).object);
+    for (name, fields) in [("the minimal example", ExampleFields::Minimal), ("the full example", ExampleFields::Full)] {
+        let object = comparable(example(&checker, fields).object);
         if bases.iter().any(|base: &Base| base.object == object) {
             continue;
         }
@@ -124,7 +124,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suites::bench::{Bench, Setup};
+    use crate::suites::bench::{CaseRunner, ServerSetup};
     use crate::suites::suite::Suite;
     use crate::text::yaml;
 
@@ -166,7 +166,7 @@ spec:
         assert_eq!((first.uncovered.as_slice(), first.covered), ([].as_slice(), 12), "{}", first.text);
         let suite = Suite::read("kites.testsuite.yaml", first.text.as_bytes()).unwrap();
         let definition = Arc::new(definition);
-        let setup = Setup {
+        let setup = ServerSetup {
             release: Release::NEWEST,
             definition: Arc::clone(&definition),
             file: definition,
@@ -175,7 +175,7 @@ spec:
             manages_fields: false,
             now: crate::server::Timestamp::default(),
         };
-        let bench = Bench::new(setup).unwrap();
+        let bench = CaseRunner::new(setup).unwrap();
         for case in &suite.cases {
             let outcome = bench.run(case);
             assert_eq!(outcome.failure, None, "{}", case.name);

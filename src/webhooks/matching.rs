@@ -2,8 +2,8 @@
 
 use super::model::Webhook;
 use crate::policies::denial::Refused;
-use crate::policies::evaluate::{Activation, Authorizers, Inputs, Undecided, match_conditions};
-use crate::policies::knowledge::{Missing, Trouble};
+use crate::policies::evaluate::{Activation, Authorizers, Inputs, NotDecided, match_conditions};
+use crate::policies::knowledge::{Missing, NotEvaluated};
 use crate::policies::matching::{Matched, matches};
 use crate::policies::request::{Cluster, Request};
 use crate::policies::validating::unknown_to;
@@ -47,8 +47,8 @@ pub fn decide(
     let matched = match matches(&webhook.criteria, request, object, cluster) {
         Ok(Some(matched)) => matched,
         Ok(None) => return Ok(Decision::NotCalled),
-        Err(Trouble::Unknown(missing)) => return Ok(Decision::Unknown(missing)),
-        Err(Trouble::Error(_)) => return Err(Failure::Server(selector_error(webhook, request))),
+        Err(NotEvaluated::Unknown(missing)) => return Ok(Decision::Unknown(missing)),
+        Err(NotEvaluated::Error(_)) => return Err(Failure::Server(selector_error(webhook, request))),
     };
     conditions(webhook, request, object, cluster, &matched)
 }
@@ -95,7 +95,7 @@ fn conditions(
     match match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown) {
         Ok(true) => Ok(Decision::Called(matched.clone())),
         Ok(false) => Ok(Decision::NotCalled),
-        Err(Undecided::Failed(why)) => Err(Failure::Condition(why)),
-        Err(Undecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::of(dependency, request.namespace))),
+        Err(NotDecided::Failed(why)) => Err(Failure::Condition(why)),
+        Err(NotDecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::of(dependency, request.namespace))),
     }
 }

@@ -5,24 +5,24 @@
 
 use crate::crd::{WebhookClientConfig, webhook_client_config as client_config};
 use crate::policies::compile::{Expression, conditions};
-use crate::policies::model::{FailurePolicy, Family, MatchResources};
+use crate::policies::model::{FailurePolicy, MatchResources, PolicyKind};
 use crate::release::Release;
 use crate::value::Value;
 use std::sync::Arc;
 
 /// The kind of the configurations of a family.
-pub fn configuration_kind(family: Family) -> &'static str {
-    match family {
-        Family::Validating => "ValidatingWebhookConfiguration",
-        Family::Mutating => "MutatingWebhookConfiguration",
+pub fn configuration_kind(policy_kind: PolicyKind) -> &'static str {
+    match policy_kind {
+        PolicyKind::Validating => "ValidatingWebhookConfiguration",
+        PolicyKind::Mutating => "MutatingWebhookConfiguration",
     }
 }
 
 /// The resource of the configurations of a family.
-pub fn configurations(family: Family) -> &'static str {
-    match family {
-        Family::Validating => "validatingwebhookconfigurations",
-        Family::Mutating => "mutatingwebhookconfigurations",
+pub fn configurations(policy_kind: PolicyKind) -> &'static str {
+    match policy_kind {
+        PolicyKind::Validating => "validatingwebhookconfigurations",
+        PolicyKind::Mutating => "mutatingwebhookconfigurations",
     }
 }
 
@@ -30,7 +30,7 @@ pub fn configurations(family: Family) -> &'static str {
 #[derive(Debug)]
 pub struct Webhook {
     /// Whether it validates or mutates.
-    pub family: Family,
+    pub policy_kind: PolicyKind,
     /// `metadata.name` of its configuration.
     pub configuration: String,
     /// `name`
@@ -58,20 +58,20 @@ const TIMEOUT_SECONDS: u64 = 10;
 
 impl Webhook {
     /// The webhooks of a configuration, in order.
-    pub fn read_all(configuration: &Value, family: Family, release: Release) -> Vec<Self> {
+    pub fn read_all(configuration: &Value, policy_kind: PolicyKind, release: Release) -> Vec<Self> {
         let name = configuration.str_at(&["metadata", "name"]).unwrap_or_default();
         let webhooks = configuration.get("webhooks").and_then(Value::as_array).unwrap_or_default();
-        webhooks.iter().map(|webhook| Self::read(webhook, name, family, release)).collect()
+        webhooks.iter().map(|webhook| Self::read(webhook, name, policy_kind, release)).collect()
     }
 
-    fn read(webhook: &Value, configuration: &str, family: Family, release: Release) -> Self {
+    fn read(webhook: &Value, configuration: &str, policy_kind: PolicyKind, release: Release) -> Self {
         let text = |key: &str| webhook.get(key).and_then(Value::as_str);
         let conditions_of = webhook.get("matchConditions").and_then(Value::as_array).unwrap_or_default();
         let expressions = conditions_of.iter().map(|c| c.str_at(&["expression"]).unwrap_or_default().to_owned());
         let expressions: Vec<String> = expressions.collect();
         let versions = webhook.get("admissionReviewVersions").and_then(Value::as_array).unwrap_or_default();
         Self {
-            family,
+            policy_kind,
             configuration: configuration.to_owned(),
             name: text("name").unwrap_or_default().to_owned(),
             criteria: MatchResources::of_webhook(webhook, release),

@@ -3,7 +3,7 @@
 use super::{Call, Estimator, Interval, Node, interval::divide};
 use crate::cel::{
     ast::{ExprKind, Literal},
-    library::{Overload, Price},
+    library::{CallCost, Overload},
     types::Type,
 };
 use crate::release::V1_32;
@@ -26,23 +26,23 @@ impl<'a> Estimator<'a> {
         };
         match overload.price {
             // Concatenating lists has a fixed cost, but the size of the result is known.
-            Price::One if overload.id == "add_list" => (one, Some(self.joined(call))),
-            Price::One | Price::Free => (one, None),
-            Price::Scan(index) => {
+            CallCost::One if overload.id == "add_list" => (one, Some(self.joined(call))),
+            CallCost::One | CallCost::Free => (one, None),
+            CallCost::Scan(index) => {
                 let size = size(self, index.into());
                 (size.scale(TEXT), converted_size(overload.id, size))
             }
-            Price::Affix => (size(self, 1).scale(TEXT), None),
-            Price::Transform => {
+            CallCost::Affix => (size(self, 1).scale(TEXT), None),
+            CallCost::Transform => {
                 let size = size(self, 0);
                 (size.scale(TEXT), Some(size))
             }
-            Price::ScanTwice => (size(self, 0).scale(2.0 * TEXT), None),
-            Price::Replace => {
+            CallCost::ScanTwice => (size(self, 0).scale(2.0 * TEXT), None),
+            CallCost::Replace => {
                 let (text, old, new) = (size(self, 0), size(self, 1), size(self, 2));
                 (text.scale(2.0 * TEXT), Some(replaced_size(text, old, new)))
             }
-            Price::Split => {
+            CallCost::Split => {
                 let text = size(self, 0);
                 let most = match call.args.get(2).and_then(|node| node.expr).map(|expr| &expr.kind) {
                     Some(ExprKind::Literal(Literal::Int(limit))) => *limit as u64,
@@ -50,7 +50,7 @@ impl<'a> Estimator<'a> {
                 };
                 (text.scale(2.0 * TEXT), Some(Interval::new(0, most)))
             }
-            Price::Join => {
+            CallCost::Join => {
                 let count = size(self, 0);
                 let mut total = Interval::ZERO;
                 if let Some(element) = call.args.first().and_then(|list| self.element(list)) {
@@ -62,58 +62,58 @@ impl<'a> Estimator<'a> {
                 }
                 (total.scale(TEXT), Some(total))
             }
-            Price::Search => (size(self, 1).scale(1.0), None),
-            Price::Compare => (self.compare(call, overload), None),
-            Price::Concatenate => {
+            CallCost::Search => (size(self, 1).scale(1.0), None),
+            CallCost::Compare => (self.compare(call, overload), None),
+            CallCost::Concatenate => {
                 let total = self.joined(call);
                 (total.scale(TEXT), Some(total))
             }
-            Price::Contains => (size(self, 0).scale(TEXT).multiply(size(self, 1).scale(TEXT)), None),
-            Price::Match => {
+            CallCost::Contains => (size(self, 0).scale(TEXT).multiply(size(self, 1).scale(TEXT)), None),
+            CallCost::Match => {
                 let text = size(self, 0).add(one).scale(TEXT);
                 (text.multiply(size(self, 1).scale(PATTERN)), None)
             }
-            Price::Find => {
+            CallCost::Find => {
                 let text = size(self, 0);
                 let cost = text.add(one).scale(TEXT).multiply(size(self, 1).scale(PATTERN));
                 (cost, Some(Interval::new(0, text.max)))
             }
-            Price::Walk => (self.walk(call, overload), None),
-            Price::ContainsIp { parse } => {
+            CallCost::Walk => (self.walk(call, overload), None),
+            CallCost::ContainsIp { parse } => {
                 let parsing = if parse { size(self, 1).scale(TEXT) } else { Interval::ZERO };
                 (address().add(address()).scale(TEXT).add(parsing), None)
             }
-            Price::ContainsCidr { parse } => {
+            CallCost::ContainsCidr { parse } => {
                 let parsing = if parse { size(self, 1).scale(TEXT) } else { Interval::ZERO };
                 let masking = address().scale(TEXT).add(one);
                 (address().add(address()).scale(TEXT).add(masking).add(parsing), None)
             }
-            Price::Validate => (size(self, 1).scale(TEXT).scale(LONGEST_FORMAT_PATTERN * PATTERN), None),
-            Price::Sets(factor) => (size(self, 0).multiply(size(self, 1)).scale(f64::from(factor)).add(one), None),
-            Price::Slice => {
+            CallCost::Validate => (size(self, 1).scale(TEXT).scale(LONGEST_FORMAT_PATTERN * PATTERN), None),
+            CallCost::Sets(factor) => (size(self, 0).multiply(size(self, 1)).scale(f64::from(factor)).add(one), None),
+            CallCost::Slice => {
                 let list = size(self, 0);
                 let (from, to) = (number(call.args.get(1), 0), number(call.args.get(2), list.max));
                 new_list(1.0, Interval::fixed(to.wrapping_sub(from)))
             }
-            Price::Range => new_list(1.0, Interval::fixed(number(call.args.first(), u64::MAX))),
-            Price::Reverse => new_list(1.0, size(self, 0)),
-            Price::Flatten => {
+            CallCost::Range => new_list(1.0, Interval::fixed(number(call.args.first(), u64::MAX))),
+            CallCost::Reverse => new_list(1.0, size(self, 0)),
+            CallCost::Flatten => {
                 let depth = if call.args.len() > 1 { number(call.args.get(1), u64::MAX) } else { 1 };
                 new_list(depth as f64, size(self, 0))
             }
-            Price::Distinct => {
+            CallCost::Distinct => {
                 let list = size(self, 0);
                 new_list(2.0, list.multiply(list))
             }
-            Price::Sort(by) => {
+            CallCost::Sort(by) => {
                 let keys = size(self, by.into());
                 let is_text = ["string", "bytes"]
                     .iter()
                     .any(|type_| overload.id.strip_prefix("list_").is_some_and(|rest| rest.starts_with(type_)));
                 new_list(if is_text { 2.0 + TEXT } else { 2.0 }, keys.multiply(keys))
             }
-            Price::Authorize => (Interval::fixed(350_000), None),
-            Price::Selector => {
+            CallCost::Authorize => (Interval::fixed(350_000), None),
+            CallCost::Selector => {
                 let selector = size(self, 1);
                 let requirements = selector.scale(0.5).scale(50.0);
                 (Interval::fixed(10).add(selector.scale(TEXT)).add(requirements), None)

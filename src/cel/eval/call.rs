@@ -2,7 +2,7 @@
 
 use super::guard::admits;
 use crate::cel::{
-    library::{Overload, Price},
+    library::{CallCost, Overload},
     types::Type,
     value::{Error, Fuel, Value},
 };
@@ -33,26 +33,26 @@ impl Callee {
 
     /// The price of a call. If the overload is unknown, the server determines the cost by the name of the function,
     /// which it does only for Kubernetes' functions.
-    pub fn price(&self) -> Price {
+    pub fn price(&self) -> CallCost {
         if let Some(overload) = self.single() {
             return overload.price;
         }
         match self.overloads.first().map(|resolved| resolved.overload.price) {
             Some(
-                price @ (Price::Walk
-                | Price::Transform
-                | Price::ScanTwice
-                | Price::Replace
-                | Price::Split
-                | Price::Join
-                | Price::Find
-                | Price::Validate
-                | Price::Authorize
-                | Price::Selector),
+                price @ (CallCost::Walk
+                | CallCost::Transform
+                | CallCost::ScanTwice
+                | CallCost::Replace
+                | CallCost::Split
+                | CallCost::Join
+                | CallCost::Find
+                | CallCost::Validate
+                | CallCost::Authorize
+                | CallCost::Selector),
             ) => price,
-            Some(Price::ContainsIp { .. }) => Price::ContainsIp { parse: false },
-            Some(Price::ContainsCidr { .. }) => Price::ContainsCidr { parse: false },
-            _ => Price::One,
+            Some(CallCost::ContainsIp { .. }) => CallCost::ContainsIp { parse: false },
+            Some(CallCost::ContainsCidr { .. }) => CallCost::ContainsCidr { parse: false },
+            _ => CallCost::One,
         }
     }
 

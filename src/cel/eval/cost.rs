@@ -3,7 +3,7 @@
 
 use super::call::Callee;
 use crate::cel::{
-    library::Price,
+    library::CallCost,
     value::{Error, Fuel, Opaque, Value},
 };
 use crate::release::{Minor, V1_32, V1_33};
@@ -54,54 +54,54 @@ fn new_list(factor: f64, size: u64) -> u64 {
 pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel: &Fuel) -> Result<Option<u64>, Error> {
     let text = |index: usize| size_inside(server, args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
-        Price::One => 1,
-        Price::Free => 0,
-        Price::Scan(index) => scaled(text(index.into()), TEXT),
-        Price::Affix => scaled(text(0), TEXT),
-        Price::Transform => scaled(size_at(args, 0), TEXT),
-        Price::ScanTwice | Price::Replace | Price::Split => scaled(size_at(args, 0), 2.0 * TEXT),
-        Price::Search => text(1),
-        Price::Compare => compare(server, callee.function, args),
-        Price::Concatenate => scaled(text(0).saturating_add(text(1)), TEXT),
-        Price::Contains => scaled(text(0), TEXT) * scaled(text(1), TEXT),
-        Price::Match | Price::Find => pattern(text(0), text(1)),
-        Price::Walk => args.first().copied().flatten().map_or(1, |value| value.walk_cost(fuel)),
-        Price::ContainsIp { parse } => {
+        CallCost::One => 1,
+        CallCost::Free => 0,
+        CallCost::Scan(index) => scaled(text(index.into()), TEXT),
+        CallCost::Affix => scaled(text(0), TEXT),
+        CallCost::Transform => scaled(size_at(args, 0), TEXT),
+        CallCost::ScanTwice | CallCost::Replace | CallCost::Split => scaled(size_at(args, 0), 2.0 * TEXT),
+        CallCost::Search => text(1),
+        CallCost::Compare => compare(server, callee.function, args),
+        CallCost::Concatenate => scaled(text(0).saturating_add(text(1)), TEXT),
+        CallCost::Contains => scaled(text(0), TEXT) * scaled(text(1), TEXT),
+        CallCost::Match | CallCost::Find => pattern(text(0), text(1)),
+        CallCost::Walk => args.first().copied().flatten().map_or(1, |value| value.walk_cost(fuel)),
+        CallCost::ContainsIp { parse } => {
             let parsing = if parse { scaled(size_at(args, 1), TEXT) } else { 0 };
             scaled(2 * size_at(args, 0), TEXT) + parsing
         }
-        Price::ContainsCidr { parse } => {
+        CallCost::ContainsCidr { parse } => {
             let parsing = if parse { scaled(size_at(args, 1), TEXT) } else { 0 };
             scaled(2 * size_at(args, 0), TEXT) + scaled(size_at(args, 0), TEXT) + 1 + parsing
         }
-        Price::Validate => match args.first().copied().flatten() {
+        CallCost::Validate => match args.first().copied().flatten() {
             Some(Value::Opaque(o)) => match &**o {
                 Opaque::Format(format) => pattern(size_at(args, 1), format.pattern_length),
                 _ => 1,
             },
             _ => 1,
         },
-        Price::Sets(factor) => {
+        CallCost::Sets(factor) => {
             let product = size_at(args, 0).wrapping_mul(size_at(args, 1));
             ((product as f64 * f64::from(factor)) as u64).saturating_add(1)
         }
-        Price::Flatten => new_list(depth(args)?, size_at(args, 0)),
-        Price::Distinct => against_itself(args.first().copied().flatten())?,
-        Price::Sort(index) => against_itself(args.get(usize::from(index)).copied().flatten())?,
-        Price::Authorize => 350_000,
-        Price::Selector => {
+        CallCost::Flatten => new_list(depth(args)?, size_at(args, 0)),
+        CallCost::Distinct => against_itself(args.first().copied().flatten())?,
+        CallCost::Sort(index) => against_itself(args.get(usize::from(index)).copied().flatten())?,
+        CallCost::Authorize => 350_000,
+        CallCost::Selector => {
             let length = size_at(args, 1);
             10 + scaled(length, TEXT) + scaled(scaled(length, 0.5), 50.0)
         }
-        Price::Join | Price::Slice | Price::Range | Price::Reverse => return Ok(None),
+        CallCost::Join | CallCost::Slice | CallCost::Range | CallCost::Reverse => return Ok(None),
     }))
 }
 
 /// The cost of a call whose price depends on the result.
 pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
     match callee.price() {
-        Price::Join => scaled(size(result), 2.0 * TEXT),
-        Price::Slice | Price::Range | Price::Reverse => new_list(1.0, size(result)),
+        CallCost::Join => scaled(size(result), 2.0 * TEXT),
+        CallCost::Slice | CallCost::Range | CallCost::Reverse => new_list(1.0, size(result)),
         _ => 0,
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     cel::{
-        library::{self, Price},
+        library::{self, CallCost},
         value::{Error, Fuel, Key, Map, Message, Text, Value, equal},
     },
     regexp::Regexp,
@@ -350,10 +350,10 @@ impl<'a> Run<'a, '_> {
         if let Some(cost) = known? {
             self.charge(cost)?;
             let result = match (values, callee.price()) {
-                ([Value::String(text), Value::String(pattern)], Price::Match | Price::Find) => {
+                ([Value::String(text), Value::String(pattern)], CallCost::Match | CallCost::Find) => {
                     self.match_computed(callee, text, pattern, None)
                 }
-                ([Value::String(text), Value::String(pattern), Value::Int(limit)], Price::Find) => {
+                ([Value::String(text), Value::String(pattern), Value::Int(limit)], CallCost::Find) => {
                     self.match_computed(callee, text, pattern, Some(*limit))
                 }
                 _ => callee.invoke(values, &self.fuel),

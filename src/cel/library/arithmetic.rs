@@ -1,40 +1,53 @@
 //! `+ - * / %` and negation, with overflow errors.
 
-use super::{Overload, Price, unknown_operand};
+use super::{CallCost, Overload, unknown_operand};
 use crate::cel::value::{Error, Text, Value};
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", Price::Concatenate, add).unguarded(),
-    Overload::global("_+_", "add_double", "(double, double) -> double", Price::One, add).unguarded(),
-    Overload::global("_+_", "add_duration_duration", "(duration, duration) -> duration", Price::One, add).unguarded(),
-    Overload::global("_+_", "add_duration_timestamp", "(duration, timestamp) -> timestamp", Price::One, add)
+    Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", CallCost::Concatenate, add).unguarded(),
+    Overload::global("_+_", "add_double", "(double, double) -> double", CallCost::One, add).unguarded(),
+    Overload::global("_+_", "add_duration_duration", "(duration, duration) -> duration", CallCost::One, add)
         .unguarded(),
-    Overload::global("_+_", "add_timestamp_duration", "(timestamp, duration) -> timestamp", Price::One, add)
+    Overload::global("_+_", "add_duration_timestamp", "(duration, timestamp) -> timestamp", CallCost::One, add)
         .unguarded(),
-    Overload::global("_+_", "add_int64", "(int, int) -> int", Price::One, add).unguarded(),
-    Overload::global("_+_", "add_list", "(list(A), list(A)) -> list(A)", Price::One, add).unguarded(),
-    Overload::global("_+_", "add_string", "(string, string) -> string", Price::Concatenate, add).unguarded(),
-    Overload::global("_+_", "add_uint64", "(uint, uint) -> uint", Price::One, add).unguarded(),
-    Overload::global("_-_", "subtract_double", "(double, double) -> double", Price::One, subtract).unguarded(),
-    Overload::global("_-_", "subtract_duration_duration", "(duration, duration) -> duration", Price::One, subtract)
+    Overload::global("_+_", "add_timestamp_duration", "(timestamp, duration) -> timestamp", CallCost::One, add)
         .unguarded(),
-    Overload::global("_-_", "subtract_int64", "(int, int) -> int", Price::One, subtract).unguarded(),
-    Overload::global("_-_", "subtract_timestamp_duration", "(timestamp, duration) -> timestamp", Price::One, subtract)
+    Overload::global("_+_", "add_int64", "(int, int) -> int", CallCost::One, add).unguarded(),
+    Overload::global("_+_", "add_list", "(list(A), list(A)) -> list(A)", CallCost::One, add).unguarded(),
+    Overload::global("_+_", "add_string", "(string, string) -> string", CallCost::Concatenate, add).unguarded(),
+    Overload::global("_+_", "add_uint64", "(uint, uint) -> uint", CallCost::One, add).unguarded(),
+    Overload::global("_-_", "subtract_double", "(double, double) -> double", CallCost::One, subtract).unguarded(),
+    Overload::global("_-_", "subtract_duration_duration", "(duration, duration) -> duration", CallCost::One, subtract)
         .unguarded(),
-    Overload::global("_-_", "subtract_timestamp_timestamp", "(timestamp, timestamp) -> duration", Price::One, subtract)
-        .unguarded(),
-    Overload::global("_-_", "subtract_uint64", "(uint, uint) -> uint", Price::One, subtract).unguarded(),
-    Overload::global("_*_", "multiply_double", "(double, double) -> double", Price::One, multiply).unguarded(),
-    Overload::global("_*_", "multiply_int64", "(int, int) -> int", Price::One, multiply).unguarded(),
-    Overload::global("_*_", "multiply_uint64", "(uint, uint) -> uint", Price::One, multiply).unguarded(),
-    Overload::global("_/_", "divide_double", "(double, double) -> double", Price::One, divide).unguarded(),
-    Overload::global("_/_", "divide_int64", "(int, int) -> int", Price::One, divide).unguarded(),
-    Overload::global("_/_", "divide_uint64", "(uint, uint) -> uint", Price::One, divide).unguarded(),
-    Overload::global("_%_", "modulo_int64", "(int, int) -> int", Price::One, modulo).unguarded(),
-    Overload::global("_%_", "modulo_uint64", "(uint, uint) -> uint", Price::One, modulo).unguarded(),
-    Overload::global("-_", "negate_double", "(double) -> double", Price::One, negate).unguarded(),
-    Overload::global("-_", "negate_int64", "(int) -> int", Price::One, negate).unguarded(),
+    Overload::global("_-_", "subtract_int64", "(int, int) -> int", CallCost::One, subtract).unguarded(),
+    Overload::global(
+        "_-_",
+        "subtract_timestamp_duration",
+        "(timestamp, duration) -> timestamp",
+        CallCost::One,
+        subtract,
+    )
+    .unguarded(),
+    Overload::global(
+        "_-_",
+        "subtract_timestamp_timestamp",
+        "(timestamp, timestamp) -> duration",
+        CallCost::One,
+        subtract,
+    )
+    .unguarded(),
+    Overload::global("_-_", "subtract_uint64", "(uint, uint) -> uint", CallCost::One, subtract).unguarded(),
+    Overload::global("_*_", "multiply_double", "(double, double) -> double", CallCost::One, multiply).unguarded(),
+    Overload::global("_*_", "multiply_int64", "(int, int) -> int", CallCost::One, multiply).unguarded(),
+    Overload::global("_*_", "multiply_uint64", "(uint, uint) -> uint", CallCost::One, multiply).unguarded(),
+    Overload::global("_/_", "divide_double", "(double, double) -> double", CallCost::One, divide).unguarded(),
+    Overload::global("_/_", "divide_int64", "(int, int) -> int", CallCost::One, divide).unguarded(),
+    Overload::global("_/_", "divide_uint64", "(uint, uint) -> uint", CallCost::One, divide).unguarded(),
+    Overload::global("_%_", "modulo_int64", "(int, int) -> int", CallCost::One, modulo).unguarded(),
+    Overload::global("_%_", "modulo_uint64", "(uint, uint) -> uint", CallCost::One, modulo).unguarded(),
+    Overload::global("-_", "negate_double", "(double) -> double", CallCost::One, negate).unguarded(),
+    Overload::global("-_", "negate_int64", "(int) -> int", CallCost::One, negate).unguarded(),
 ];
 
 fn int<'a>(result: Option<i64>) -> Result<Value<'a>, Error> {

@@ -1,7 +1,7 @@
 //! Authorization checks (`k8s.io/apiserver/pkg/cel/library/authz.go`). These functions also exist in CRD rules, but no
 //! CRD rule has an authorizer to call them on.
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{
     Access, Attributes, Decision, Error, Opaque, PathCheck, ResourceCheck, Subject, Text, User, Value, Verdict,
 };
@@ -15,7 +15,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "path",
         "authorizer_path",
         "(kubernetes.authorization.Authorizer, string) -> kubernetes.authorization.PathCheck",
-        Price::One,
+        CallCost::One,
         path,
     )
     .since(Minor(27)),
@@ -23,7 +23,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "group",
         "authorizer_group",
         "(kubernetes.authorization.Authorizer, string) -> kubernetes.authorization.GroupCheck",
-        Price::One,
+        CallCost::One,
         group,
     )
     .since(Minor(27)),
@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "serviceAccount",
         "authorizer_serviceaccount",
         "(kubernetes.authorization.Authorizer, string, string) -> kubernetes.authorization.Authorizer",
-        Price::One,
+        CallCost::One,
         service_account,
     )
     .since(Minor(27)),
@@ -39,7 +39,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "resource",
         "groupcheck_resource",
         "(kubernetes.authorization.GroupCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::One,
+        CallCost::One,
         resource,
     )
     .since(Minor(27)),
@@ -47,7 +47,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "subresource",
         "resourcecheck_subresource",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::One,
+        CallCost::One,
         |args| with(args, |check, text| check.subresource = text),
     )
     .since(Minor(27)),
@@ -55,7 +55,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "namespace",
         "resourcecheck_namespace",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::One,
+        CallCost::One,
         |args| with(args, |check, text| check.namespace = text),
     )
     .since(Minor(27)),
@@ -63,7 +63,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "name",
         "resourcecheck_name",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::One,
+        CallCost::One,
         |args| with(args, |check, text| check.name = text),
     )
     .since(Minor(27)),
@@ -71,7 +71,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "check",
         "pathcheck_check",
         "(kubernetes.authorization.PathCheck, string) -> kubernetes.authorization.Decision",
-        Price::Authorize,
+        CallCost::Authorize,
         check_path,
     )
     .since(Minor(27)),
@@ -79,7 +79,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "check",
         "resourcecheck_check",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.Decision",
-        Price::Authorize,
+        CallCost::Authorize,
         check_resource,
     )
     .since(Minor(27)),
@@ -87,19 +87,23 @@ pub const FUNCTIONS: &[Overload] = &[
         "errored",
         "decision_errored",
         "(kubernetes.authorization.Decision) -> bool",
-        Price::One,
+        CallCost::One,
         |args| of(args, |d| Value::Bool(d.verdict == Verdict::Failed)),
     )
     .since(Minor(27)),
-    Overload::member("error", "decision_error", "(kubernetes.authorization.Decision) -> string", Price::One, |args| {
-        of(args, |d| text(if d.verdict == Verdict::Failed { &d.reason } else { "" }))
-    })
+    Overload::member(
+        "error",
+        "decision_error",
+        "(kubernetes.authorization.Decision) -> string",
+        CallCost::One,
+        |args| of(args, |d| text(if d.verdict == Verdict::Failed { &d.reason } else { "" })),
+    )
     .since(Minor(27)),
     Overload::member(
         "allowed",
         "decision_allowed",
         "(kubernetes.authorization.Decision) -> bool",
-        Price::One,
+        CallCost::One,
         |args| of(args, |d| Value::Bool(d.verdict == Verdict::Allow)),
     )
     .since(Minor(27)),
@@ -107,7 +111,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "reason",
         "decision_reason",
         "(kubernetes.authorization.Decision) -> string",
-        Price::One,
+        CallCost::One,
         |args| of(args, |d| text(if d.verdict == Verdict::Failed { "" } else { &d.reason })),
     )
     .since(Minor(27)),
@@ -115,7 +119,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "fieldSelector",
         "authorizer_fieldselector",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::Selector,
+        CallCost::Selector,
         |args| with(args, |_, _| ()),
     )
     .since(V1_31),
@@ -123,7 +127,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "labelSelector",
         "authorizer_labelselector",
         "(kubernetes.authorization.ResourceCheck, string) -> kubernetes.authorization.ResourceCheck",
-        Price::Selector,
+        CallCost::Selector,
         |args| with(args, |_, _| ()),
     )
     .since(V1_31),

@@ -1,18 +1,18 @@
 //! CIDR networks (`k8s.io/apiserver/pkg/cel/library/cidr.go`).
 
-use super::{Overload, Price, conversion, ip};
+use super::{CallCost, Overload, conversion, ip};
 use crate::cel::value::{Cidr, Error, Ip, Opaque, Value};
 use crate::release::{V1_30, V1_32};
 use std::sync::Arc;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", Price::Scan(0), parse).since(V1_30),
+    Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", CallCost::Scan(0), parse).since(V1_30),
     Overload::member(
         "containsIP",
         "cidr_contains_ip_string",
         "(net.CIDR, string) -> bool",
-        Price::ContainsIp { parse: true },
+        CallCost::ContainsIp { parse: true },
         contains_ip,
     )
     .since(V1_30),
@@ -20,7 +20,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "containsIP",
         "cidr_contains_ip_ip",
         "(net.CIDR, net.IP) -> bool",
-        Price::ContainsIp { parse: false },
+        CallCost::ContainsIp { parse: false },
         contains_ip,
     )
     .since(V1_30),
@@ -28,7 +28,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "containsCIDR",
         "cidr_contains_cidr_string",
         "(net.CIDR, string) -> bool",
-        Price::ContainsCidr { parse: true },
+        CallCost::ContainsCidr { parse: true },
         contains_cidr,
     )
     .since(V1_30)
@@ -37,7 +37,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "containsCIDR",
         "cidr_contains_cidr_string",
         "(net.CIDR, string) -> bool",
-        Price::ContainsCidr { parse: true },
+        CallCost::ContainsCidr { parse: true },
         begins_with_cidr,
     )
     .since(V1_30)
@@ -46,7 +46,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "containsCIDR",
         "cidr_contains_cidr",
         "(net.CIDR, net.CIDR) -> bool",
-        Price::ContainsCidr { parse: false },
+        CallCost::ContainsCidr { parse: false },
         contains_cidr,
     )
     .since(V1_30)
@@ -55,16 +55,17 @@ pub const FUNCTIONS: &[Overload] = &[
         "containsCIDR",
         "cidr_contains_cidr",
         "(net.CIDR, net.CIDR) -> bool",
-        Price::ContainsCidr { parse: false },
+        CallCost::ContainsCidr { parse: false },
         begins_with_cidr,
     )
     .since(V1_30)
     .until_server(V1_32),
-    Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", Price::One, address).since(V1_30),
-    Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", Price::One, prefix_length).since(V1_30),
-    Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", Price::One, masked).since(V1_30),
-    Overload::global("isCIDR", "is_cidr", "(string) -> bool", Price::Scan(0), is_cidr).since(V1_30),
-    Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", Price::One, conversion::to_string)
+    Overload::member("ip", "cidr_ip", "(net.CIDR) -> net.IP", CallCost::One, address).since(V1_30),
+    Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", CallCost::One, prefix_length)
+        .since(V1_30),
+    Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", CallCost::One, masked).since(V1_30),
+    Overload::global("isCIDR", "is_cidr", "(string) -> bool", CallCost::Scan(0), is_cidr).since(V1_30),
+    Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", CallCost::One, conversion::to_string)
         .since(V1_30),
 ];
 

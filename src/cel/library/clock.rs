@@ -1,6 +1,6 @@
 //! Accessors for the fields of timestamps, in UTC or a time zone, and of durations.
 
-use super::{Function, Overload, Price};
+use super::{CallCost, Function, Overload};
 use crate::cel::value::{Duration, Error, Text, Value, time::Clock};
 use crate::release::V1_37;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
@@ -49,20 +49,20 @@ pub const UNCHECKED: &[Overload] = &[
 ];
 
 const fn utc(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(timestamp) -> int", Price::One, call)
+    Overload::member(function, id, "(timestamp) -> int", CallCost::One, call)
 }
 
 /// An accessor with a time zone. Since cel-go 0.29, the minutes of a UTC offset are range-checked.
 const fn zoned(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(timestamp, string) -> int", Price::One, call).from_server(V1_37)
+    Overload::member(function, id, "(timestamp, string) -> int", CallCost::One, call).from_server(V1_37)
 }
 
 const fn unchecked(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(timestamp, string) -> int", Price::One, call).until_server(V1_37)
+    Overload::member(function, id, "(timestamp, string) -> int", CallCost::One, call).until_server(V1_37)
 }
 
 const fn span(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(duration) -> int", Price::One, call)
+    Overload::member(function, id, "(duration) -> int", CallCost::One, call)
 }
 
 fn year<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

@@ -1,81 +1,91 @@
 //! `<`, `<=`, `>`, `>=`; numbers compare across types.
 
-use super::{Overload, Price, unknown_operand};
+use super::{CallCost, Overload, unknown_operand};
 use crate::cel::value::{Error, Value, compare};
 use std::cmp::Ordering;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("_<_", "less_bool", "(bool, bool) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_int64", "(int, int) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_int64_double", "(int, double) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_int64_uint64", "(int, uint) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_uint64", "(uint, uint) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_uint64_double", "(uint, double) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_uint64_int64", "(uint, int) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_double", "(double, double) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_double_int64", "(double, int) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_double_uint64", "(double, uint) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_string", "(string, string) -> bool", Price::Compare, less).unguarded(),
-    Overload::global("_<_", "less_bytes", "(bytes, bytes) -> bool", Price::Compare, less).unguarded(),
-    Overload::global("_<_", "less_timestamp", "(timestamp, timestamp) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<_", "less_duration", "(duration, duration) -> bool", Price::One, less).unguarded(),
-    Overload::global("_<=_", "less_equals_bool", "(bool, bool) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_int64", "(int, int) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_int64_double", "(int, double) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_int64_uint64", "(int, uint) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_uint64", "(uint, uint) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_uint64_double", "(uint, double) -> bool", Price::One, less_equals)
+    Overload::global("_<_", "less_bool", "(bool, bool) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_int64", "(int, int) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_int64_double", "(int, double) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_int64_uint64", "(int, uint) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_uint64", "(uint, uint) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_uint64_double", "(uint, double) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_uint64_int64", "(uint, int) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_double", "(double, double) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_double_int64", "(double, int) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_double_uint64", "(double, uint) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_string", "(string, string) -> bool", CallCost::Compare, less).unguarded(),
+    Overload::global("_<_", "less_bytes", "(bytes, bytes) -> bool", CallCost::Compare, less).unguarded(),
+    Overload::global("_<_", "less_timestamp", "(timestamp, timestamp) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<_", "less_duration", "(duration, duration) -> bool", CallCost::One, less).unguarded(),
+    Overload::global("_<=_", "less_equals_bool", "(bool, bool) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_int64", "(int, int) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_int64_double", "(int, double) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_<=_", "less_equals_uint64_int64", "(uint, int) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_double", "(double, double) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_double_int64", "(double, int) -> bool", Price::One, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_double_uint64", "(double, uint) -> bool", Price::One, less_equals)
+    Overload::global("_<=_", "less_equals_int64_uint64", "(int, uint) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_uint64", "(uint, uint) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_uint64_double", "(uint, double) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_<=_", "less_equals_string", "(string, string) -> bool", Price::Compare, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_bytes", "(bytes, bytes) -> bool", Price::Compare, less_equals).unguarded(),
-    Overload::global("_<=_", "less_equals_timestamp", "(timestamp, timestamp) -> bool", Price::One, less_equals)
+    Overload::global("_<=_", "less_equals_uint64_int64", "(uint, int) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_double", "(double, double) -> bool", CallCost::One, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_double_int64", "(double, int) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_<=_", "less_equals_duration", "(duration, duration) -> bool", Price::One, less_equals)
+    Overload::global("_<=_", "less_equals_double_uint64", "(double, uint) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_>_", "greater_bool", "(bool, bool) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_int64", "(int, int) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_int64_double", "(int, double) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_int64_uint64", "(int, uint) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_uint64", "(uint, uint) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_uint64_double", "(uint, double) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_uint64_int64", "(uint, int) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_double", "(double, double) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_double_int64", "(double, int) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_double_uint64", "(double, uint) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_string", "(string, string) -> bool", Price::Compare, greater).unguarded(),
-    Overload::global("_>_", "greater_bytes", "(bytes, bytes) -> bool", Price::Compare, greater).unguarded(),
-    Overload::global("_>_", "greater_timestamp", "(timestamp, timestamp) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>_", "greater_duration", "(duration, duration) -> bool", Price::One, greater).unguarded(),
-    Overload::global("_>=_", "greater_equals_bool", "(bool, bool) -> bool", Price::One, greater_equals).unguarded(),
-    Overload::global("_>=_", "greater_equals_int64", "(int, int) -> bool", Price::One, greater_equals).unguarded(),
-    Overload::global("_>=_", "greater_equals_int64_double", "(int, double) -> bool", Price::One, greater_equals)
+    Overload::global("_<=_", "less_equals_string", "(string, string) -> bool", CallCost::Compare, less_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_int64_uint64", "(int, uint) -> bool", Price::One, greater_equals)
+    Overload::global("_<=_", "less_equals_bytes", "(bytes, bytes) -> bool", CallCost::Compare, less_equals).unguarded(),
+    Overload::global("_<=_", "less_equals_timestamp", "(timestamp, timestamp) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_uint64", "(uint, uint) -> bool", Price::One, greater_equals).unguarded(),
-    Overload::global("_>=_", "greater_equals_uint64_double", "(uint, double) -> bool", Price::One, greater_equals)
+    Overload::global("_<=_", "less_equals_duration", "(duration, duration) -> bool", CallCost::One, less_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_uint64_int64", "(uint, int) -> bool", Price::One, greater_equals)
+    Overload::global("_>_", "greater_bool", "(bool, bool) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_int64", "(int, int) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_int64_double", "(int, double) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_int64_uint64", "(int, uint) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_uint64", "(uint, uint) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_uint64_double", "(uint, double) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_uint64_int64", "(uint, int) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_double", "(double, double) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_double_int64", "(double, int) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_double_uint64", "(double, uint) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_string", "(string, string) -> bool", CallCost::Compare, greater).unguarded(),
+    Overload::global("_>_", "greater_bytes", "(bytes, bytes) -> bool", CallCost::Compare, greater).unguarded(),
+    Overload::global("_>_", "greater_timestamp", "(timestamp, timestamp) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>_", "greater_duration", "(duration, duration) -> bool", CallCost::One, greater).unguarded(),
+    Overload::global("_>=_", "greater_equals_bool", "(bool, bool) -> bool", CallCost::One, greater_equals).unguarded(),
+    Overload::global("_>=_", "greater_equals_int64", "(int, int) -> bool", CallCost::One, greater_equals).unguarded(),
+    Overload::global("_>=_", "greater_equals_int64_double", "(int, double) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_double", "(double, double) -> bool", Price::One, greater_equals)
+    Overload::global("_>=_", "greater_equals_int64_uint64", "(int, uint) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_double_int64", "(double, int) -> bool", Price::One, greater_equals)
+    Overload::global("_>=_", "greater_equals_uint64", "(uint, uint) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_double_uint64", "(double, uint) -> bool", Price::One, greater_equals)
+    Overload::global("_>=_", "greater_equals_uint64_double", "(uint, double) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_string", "(string, string) -> bool", Price::Compare, greater_equals)
+    Overload::global("_>=_", "greater_equals_uint64_int64", "(uint, int) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_bytes", "(bytes, bytes) -> bool", Price::Compare, greater_equals)
+    Overload::global("_>=_", "greater_equals_double", "(double, double) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_timestamp", "(timestamp, timestamp) -> bool", Price::One, greater_equals)
+    Overload::global("_>=_", "greater_equals_double_int64", "(double, int) -> bool", CallCost::One, greater_equals)
         .unguarded(),
-    Overload::global("_>=_", "greater_equals_duration", "(duration, duration) -> bool", Price::One, greater_equals)
+    Overload::global("_>=_", "greater_equals_double_uint64", "(double, uint) -> bool", CallCost::One, greater_equals)
+        .unguarded(),
+    Overload::global("_>=_", "greater_equals_string", "(string, string) -> bool", CallCost::Compare, greater_equals)
+        .unguarded(),
+    Overload::global("_>=_", "greater_equals_bytes", "(bytes, bytes) -> bool", CallCost::Compare, greater_equals)
+        .unguarded(),
+    Overload::global(
+        "_>=_",
+        "greater_equals_timestamp",
+        "(timestamp, timestamp) -> bool",
+        CallCost::One,
+        greater_equals,
+    )
+    .unguarded(),
+    Overload::global("_>=_", "greater_equals_duration", "(duration, duration) -> bool", CallCost::One, greater_equals)
         .unguarded(),
 ];
 

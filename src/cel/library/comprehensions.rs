@@ -1,7 +1,7 @@
 //! The functions that two-variable comprehensions use to build maps (`ext/comprehensions.go`). The evaluator inserts in
 //! place if possible.
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Key, Map, Value};
 use crate::release::V1_32;
 use std::{collections::BTreeMap, sync::Arc};
@@ -12,7 +12,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "cel.@mapInsert",
         "@mapInsert_map_key_value",
         "(map(K, V), K, V) -> map(K, V)",
-        Price::One,
+        CallCost::One,
         insert_entry,
     )
     .since(V1_32),
@@ -20,7 +20,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "cel.@mapInsert",
         "@mapInsert_map_map",
         "(map(K, V), map(K, V)) -> map(K, V)",
-        Price::One,
+        CallCost::One,
         insert_map,
     )
     .since(V1_32),

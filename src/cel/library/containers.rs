@@ -1,20 +1,20 @@
 //! `in` and `size()`.
 
-use super::{Overload, Price, unknown_operand};
+use super::{CallCost, Overload, unknown_operand};
 use crate::cel::value::{Error, Fuel, Opaque, Value, contains};
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::planned("@in", "in_list", "(A, list(A)) -> bool", Price::Search).fueled(is_in).unguarded(),
-    Overload::planned("@in", "in_map", "(A, map(A, B)) -> bool", Price::One).fueled(is_in).unguarded(),
-    Overload::global("size", "size_bytes", "(bytes) -> int", Price::One, size).unguarded(),
-    Overload::member("size", "bytes_size", "(bytes) -> int", Price::One, size).unguarded(),
-    Overload::global("size", "size_list", "(list(A)) -> int", Price::One, size).unguarded(),
-    Overload::member("size", "list_size", "(list(A)) -> int", Price::One, size).unguarded(),
-    Overload::global("size", "size_map", "(map(A, B)) -> int", Price::One, size).unguarded(),
-    Overload::member("size", "map_size", "(map(A, B)) -> int", Price::One, size).unguarded(),
-    Overload::global("size", "size_string", "(string) -> int", Price::One, size).unguarded(),
-    Overload::member("size", "string_size", "(string) -> int", Price::One, size).unguarded(),
+    Overload::planned("@in", "in_list", "(A, list(A)) -> bool", CallCost::Search).fueled(is_in).unguarded(),
+    Overload::planned("@in", "in_map", "(A, map(A, B)) -> bool", CallCost::One).fueled(is_in).unguarded(),
+    Overload::global("size", "size_bytes", "(bytes) -> int", CallCost::One, size).unguarded(),
+    Overload::member("size", "bytes_size", "(bytes) -> int", CallCost::One, size).unguarded(),
+    Overload::global("size", "size_list", "(list(A)) -> int", CallCost::One, size).unguarded(),
+    Overload::member("size", "list_size", "(list(A)) -> int", CallCost::One, size).unguarded(),
+    Overload::global("size", "size_map", "(map(A, B)) -> int", CallCost::One, size).unguarded(),
+    Overload::member("size", "map_size", "(map(A, B)) -> int", CallCost::One, size).unguarded(),
+    Overload::global("size", "size_string", "(string) -> int", CallCost::One, size).unguarded(),
+    Overload::member("size", "string_size", "(string) -> int", CallCost::One, size).unguarded(),
 ];
 
 fn is_in<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {

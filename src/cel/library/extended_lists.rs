@@ -1,20 +1,20 @@
 //! cel-go's list library, version 3 (`ext/lists.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Fuel, List, Value, compare, equal_strictly};
 use crate::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", Price::Slice, slice).since(V1_34),
+    Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", CallCost::Slice, slice).since(V1_34),
     // At run time, a list that is already flat is accepted.
-    Overload::planned("flatten", "list_flatten", "(list(list(T))) -> list(T)", Price::Flatten)
+    Overload::planned("flatten", "list_flatten", "(list(list(T))) -> list(T)", CallCost::Flatten)
         .as_member()
         .fueled(flatten)
         .since(V1_34)
         .unguarded(),
-    Overload::planned("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", Price::Flatten)
+    Overload::planned("flatten", "list_flatten_int", "(list(dyn), int) -> list(dyn)", CallCost::Flatten)
         .as_member()
         .fueled(flatten)
         .since(V1_34)
@@ -35,14 +35,14 @@ pub const FUNCTIONS: &[Overload] = &[
     sorting_by("list_google.protobuf.Timestamp_sortByAssociatedKeys", "(list(T), list(timestamp)) -> list(T)"),
     sorting_by("list_string_sortByAssociatedKeys", "(list(T), list(string)) -> list(T)"),
     sorting_by("list_bytes_sortByAssociatedKeys", "(list(T), list(bytes)) -> list(T)"),
-    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, range)
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", CallCost::Range, range)
         .since(V1_34)
         .from_server(V1_37),
-    Overload::global("lists.range", "lists_range", "(int) -> list(int)", Price::Range, any_range)
+    Overload::global("lists.range", "lists_range", "(int) -> list(int)", CallCost::Range, any_range)
         .since(V1_34)
         .until_server(V1_37),
-    Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", Price::Reverse, reverse).since(V1_34),
-    Overload::planned("distinct", "list_distinct", "(list(T)) -> list(T)", Price::Distinct)
+    Overload::member("reverse", "list_reverse", "(list(T)) -> list(T)", CallCost::Reverse, reverse).since(V1_34),
+    Overload::planned("distinct", "list_distinct", "(list(T)) -> list(T)", CallCost::Distinct)
         .as_member()
         .fueled(distinct)
         .since(V1_34),
@@ -50,12 +50,12 @@ pub const FUNCTIONS: &[Overload] = &[
 
 /// An overload of `sort` for one element type.
 const fn sorting(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("sort", id, signature, Price::Sort(0), sort).since(V1_34).unguarded()
+    Overload::member("sort", id, signature, CallCost::Sort(0), sort).since(V1_34).unguarded()
 }
 
 /// An overload of the expansion of `sortBy` for one key type.
 const fn sorting_by(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("@sortByAssociatedKeys", id, signature, Price::Sort(1), sort_by_keys).since(V1_34).unguarded()
+    Overload::member("@sortByAssociatedKeys", id, signature, CallCost::Sort(1), sort_by_keys).since(V1_34).unguarded()
 }
 
 /// The maximum length of `lists.range()`.

@@ -1,6 +1,6 @@
 //! Named formats (`k8s.io/apiserver/pkg/cel/library/format.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Format, Opaque, Value};
 use crate::release::{Release, V1_31, V1_35};
 use std::sync::Arc;
@@ -9,40 +9,42 @@ const CONSTANT: &str = "() -> kubernetes.NamedFormat";
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("format.byte", "format.byte", CONSTANT, Price::One, |_| named("byte")).since(V1_31),
-    Overload::global("format.date", "format.date", CONSTANT, Price::One, |_| named("date")).since(V1_31),
-    Overload::global("format.datetime", "format.datetime", CONSTANT, Price::One, |_| named("datetime")).since(V1_31),
-    Overload::global("format.dns1035Label", "format.dns1035Label", CONSTANT, Price::One, |_| named("dns1035Label"))
+    Overload::global("format.byte", "format.byte", CONSTANT, CallCost::One, |_| named("byte")).since(V1_31),
+    Overload::global("format.date", "format.date", CONSTANT, CallCost::One, |_| named("date")).since(V1_31),
+    Overload::global("format.datetime", "format.datetime", CONSTANT, CallCost::One, |_| named("datetime")).since(V1_31),
+    Overload::global("format.dns1035Label", "format.dns1035Label", CONSTANT, CallCost::One, |_| named("dns1035Label"))
         .since(V1_31),
-    Overload::global("format.dns1035LabelPrefix", "format.dns1035LabelPrefix", CONSTANT, Price::One, |_| {
+    Overload::global("format.dns1035LabelPrefix", "format.dns1035LabelPrefix", CONSTANT, CallCost::One, |_| {
         named("dns1035LabelPrefix")
     })
     .since(V1_31),
-    Overload::global("format.dns1123Label", "format.dns1123Label", CONSTANT, Price::One, |_| named("dns1123Label"))
+    Overload::global("format.dns1123Label", "format.dns1123Label", CONSTANT, CallCost::One, |_| named("dns1123Label"))
         .since(V1_31),
-    Overload::global("format.dns1123LabelPrefix", "format.dns1123LabelPrefix", CONSTANT, Price::One, |_| {
+    Overload::global("format.dns1123LabelPrefix", "format.dns1123LabelPrefix", CONSTANT, CallCost::One, |_| {
         named("dns1123LabelPrefix")
     })
     .since(V1_31),
-    Overload::global("format.dns1123Subdomain", "format.dns1123Subdomain", CONSTANT, Price::One, |_| {
+    Overload::global("format.dns1123Subdomain", "format.dns1123Subdomain", CONSTANT, CallCost::One, |_| {
         named("dns1123Subdomain")
     })
     .since(V1_31),
-    Overload::global("format.dns1123SubdomainPrefix", "format.dns1123SubdomainPrefix", CONSTANT, Price::One, |_| {
+    Overload::global("format.dns1123SubdomainPrefix", "format.dns1123SubdomainPrefix", CONSTANT, CallCost::One, |_| {
         named("dns1123SubdomainPrefix")
     })
     .since(V1_31),
-    Overload::global("format.labelValue", "format.labelValue", CONSTANT, Price::One, |_| named("labelValue"))
+    Overload::global("format.labelValue", "format.labelValue", CONSTANT, CallCost::One, |_| named("labelValue"))
         .since(V1_31),
-    Overload::global("format.qualifiedName", "format.qualifiedName", CONSTANT, Price::One, |_| named("qualifiedName"))
-        .since(V1_31),
-    Overload::global("format.uri", "format.uri", CONSTANT, Price::One, |_| named("uri")).since(V1_31),
-    Overload::global("format.uuid", "format.uuid", CONSTANT, Price::One, |_| named("uuid")).since(V1_31),
+    Overload::global("format.qualifiedName", "format.qualifiedName", CONSTANT, CallCost::One, |_| {
+        named("qualifiedName")
+    })
+    .since(V1_31),
+    Overload::global("format.uri", "format.uri", CONSTANT, CallCost::One, |_| named("uri")).since(V1_31),
+    Overload::global("format.uuid", "format.uuid", CONSTANT, CallCost::One, |_| named("uuid")).since(V1_31),
     Overload::global(
         "format.named",
         "format-named",
         "(string) -> optional(kubernetes.NamedFormat)",
-        Price::One,
+        CallCost::One,
         by_name,
     )
     .since(V1_31),
@@ -50,7 +52,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "validate",
         "format-validate",
         "(kubernetes.NamedFormat, string) -> optional(list(string))",
-        Price::Validate,
+        CallCost::Validate,
         |args| validate(args, Release::of(V1_35)),
     )
     .since(V1_31)
@@ -60,7 +62,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "validate",
         "format-validate",
         "(kubernetes.NamedFormat, string) -> optional(list(string))",
-        Price::Validate,
+        CallCost::Validate,
         |args| validate(args, Release::of(V1_31)),
     )
     .since(V1_31)

@@ -1,38 +1,38 @@
 //! IP addresses (`k8s.io/apiserver/pkg/cel/library/ip.go`).
 
-use super::{Overload, Price, conversion};
+use super::{CallCost, Overload, conversion};
 use crate::cel::value::{Error, Ip, Opaque, Value};
 use crate::release::V1_30;
 use std::sync::Arc;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("ip", "string_to_ip", "(string) -> net.IP", Price::Scan(0), parse).since(V1_30),
-    Overload::member("family", "ip_family", "(net.IP) -> int", Price::One, family).since(V1_30),
-    Overload::global("ip.isCanonical", "ip_is_canonical", "(string) -> bool", Price::ScanTwice, is_canonical)
+    Overload::global("ip", "string_to_ip", "(string) -> net.IP", CallCost::Scan(0), parse).since(V1_30),
+    Overload::member("family", "ip_family", "(net.IP) -> int", CallCost::One, family).since(V1_30),
+    Overload::global("ip.isCanonical", "ip_is_canonical", "(string) -> bool", CallCost::ScanTwice, is_canonical)
         .since(V1_30),
-    Overload::member("isUnspecified", "ip_is_unspecified", "(net.IP) -> bool", Price::One, |args| {
+    Overload::member("isUnspecified", "ip_is_unspecified", "(net.IP) -> bool", CallCost::One, |args| {
         is(args, |ip| ip.0.is_unspecified())
     })
     .since(V1_30),
-    Overload::member("isLoopback", "ip_is_loopback", "(net.IP) -> bool", Price::One, |args| {
+    Overload::member("isLoopback", "ip_is_loopback", "(net.IP) -> bool", CallCost::One, |args| {
         is(args, |ip| ip.0.is_loopback())
     })
     .since(V1_30),
-    Overload::member("isLinkLocalMulticast", "ip_is_link_local_multicast", "(net.IP) -> bool", Price::One, |args| {
+    Overload::member("isLinkLocalMulticast", "ip_is_link_local_multicast", "(net.IP) -> bool", CallCost::One, |args| {
         is(args, Ip::is_link_local_multicast)
     })
     .since(V1_30),
-    Overload::member("isLinkLocalUnicast", "ip_is_link_local_unicast", "(net.IP) -> bool", Price::One, |args| {
+    Overload::member("isLinkLocalUnicast", "ip_is_link_local_unicast", "(net.IP) -> bool", CallCost::One, |args| {
         is(args, Ip::is_link_local_unicast)
     })
     .since(V1_30),
-    Overload::member("isGlobalUnicast", "ip_is_global_unicast", "(net.IP) -> bool", Price::One, |args| {
+    Overload::member("isGlobalUnicast", "ip_is_global_unicast", "(net.IP) -> bool", CallCost::One, |args| {
         is(args, Ip::is_global_unicast)
     })
     .since(V1_30),
-    Overload::global("isIP", "is_ip", "(string) -> bool", Price::Scan(0), is_ip).since(V1_30),
-    Overload::global("string", "ip_to_string", "(net.IP) -> string", Price::One, conversion::to_string).since(V1_30),
+    Overload::global("isIP", "is_ip", "(string) -> bool", CallCost::Scan(0), is_ip).since(V1_30),
+    Overload::global("string", "ip_to_string", "(net.IP) -> string", CallCost::One, conversion::to_string).since(V1_30),
 ];
 
 /// `ip(text)`

@@ -1,6 +1,6 @@
 //! Functions for JSON patch expressions (`k8s.io/apiserver/pkg/cel/library/jsonpatch.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Value};
 
 /// The overloads.
@@ -8,7 +8,7 @@ pub const FUNCTIONS: &[Overload] = &[Overload::global(
     "jsonpatch.escapeKey",
     "string_jsonpatch_escapeKey_string",
     "(string) -> string",
-    Price::Transform,
+    CallCost::Transform,
     escape_key,
 )];
 

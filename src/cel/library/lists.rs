@@ -1,53 +1,59 @@
 //! Kubernetes' list functions (`k8s.io/apiserver/pkg/cel/library/lists.go`).
 
-use super::{Overload, Price, arithmetic::add};
+use super::{CallCost, Overload, arithmetic::add};
 use crate::cel::value::{Duration, Error, Fuel, List, Value, compare, equal_strictly};
 use crate::release::V1_37;
 use std::cmp::Ordering;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("isSorted", "list_int_is_sorted_bool", "(list(int)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_uint_is_sorted_bool", "(list(uint)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_double_is_sorted_bool", "(list(double)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_bool_is_sorted_bool", "(list(bool)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_duration_is_sorted_bool", "(list(duration)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_timestamp_is_sorted_bool", "(list(timestamp)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_string_is_sorted_bool", "(list(string)) -> bool", Price::Walk, is_sorted),
-    Overload::member("isSorted", "list_bytes_is_sorted_bool", "(list(bytes)) -> bool", Price::Walk, is_sorted),
-    Overload::member("sum", "list_int_sum_int", "(list(int)) -> int", Price::Walk, |args| sum(Value::Int(0), args)),
-    Overload::member("sum", "list_uint_sum_uint", "(list(uint)) -> uint", Price::Walk, |args| {
+    Overload::member("isSorted", "list_int_is_sorted_bool", "(list(int)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("isSorted", "list_uint_is_sorted_bool", "(list(uint)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("isSorted", "list_double_is_sorted_bool", "(list(double)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("isSorted", "list_bool_is_sorted_bool", "(list(bool)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("isSorted", "list_duration_is_sorted_bool", "(list(duration)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member(
+        "isSorted",
+        "list_timestamp_is_sorted_bool",
+        "(list(timestamp)) -> bool",
+        CallCost::Walk,
+        is_sorted,
+    ),
+    Overload::member("isSorted", "list_string_is_sorted_bool", "(list(string)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("isSorted", "list_bytes_is_sorted_bool", "(list(bytes)) -> bool", CallCost::Walk, is_sorted),
+    Overload::member("sum", "list_int_sum_int", "(list(int)) -> int", CallCost::Walk, |args| sum(Value::Int(0), args)),
+    Overload::member("sum", "list_uint_sum_uint", "(list(uint)) -> uint", CallCost::Walk, |args| {
         sum(Value::Uint(0), args)
     }),
-    Overload::member("sum", "list_double_sum_double", "(list(double)) -> double", Price::Walk, |args| {
+    Overload::member("sum", "list_double_sum_double", "(list(double)) -> double", CallCost::Walk, |args| {
         sum(Value::Double(0.0), args)
     }),
-    Overload::member("sum", "list_duration_sum_duration", "(list(duration)) -> duration", Price::Walk, |args| {
+    Overload::member("sum", "list_duration_sum_duration", "(list(duration)) -> duration", CallCost::Walk, |args| {
         sum(Value::Duration(Duration(0)), args)
     }),
-    Overload::member("max", "list_int_max_int", "(list(int)) -> int", Price::Walk, max),
-    Overload::member("max", "list_uint_max_uint", "(list(uint)) -> uint", Price::Walk, max),
-    Overload::member("max", "list_double_max_double", "(list(double)) -> double", Price::Walk, max),
-    Overload::member("max", "list_bool_max_bool", "(list(bool)) -> bool", Price::Walk, max),
-    Overload::member("max", "list_duration_max_duration", "(list(duration)) -> duration", Price::Walk, max),
-    Overload::member("max", "list_timestamp_max_timestamp", "(list(timestamp)) -> timestamp", Price::Walk, max),
-    Overload::member("max", "list_string_max_string", "(list(string)) -> string", Price::Walk, max),
-    Overload::member("max", "list_bytes_max_bytes", "(list(bytes)) -> bytes", Price::Walk, max),
-    Overload::member("min", "list_int_min_int", "(list(int)) -> int", Price::Walk, min),
-    Overload::member("min", "list_uint_min_uint", "(list(uint)) -> uint", Price::Walk, min),
-    Overload::member("min", "list_double_min_double", "(list(double)) -> double", Price::Walk, min),
-    Overload::member("min", "list_bool_min_bool", "(list(bool)) -> bool", Price::Walk, min),
-    Overload::member("min", "list_duration_min_duration", "(list(duration)) -> duration", Price::Walk, min),
-    Overload::member("min", "list_timestamp_min_timestamp", "(list(timestamp)) -> timestamp", Price::Walk, min),
-    Overload::member("min", "list_string_min_string", "(list(string)) -> string", Price::Walk, min),
-    Overload::member("min", "list_bytes_min_bytes", "(list(bytes)) -> bytes", Price::Walk, min),
-    Overload::planned("indexOf", "list_a_index_of_int", "(list(A), A) -> int", Price::Walk)
+    Overload::member("max", "list_int_max_int", "(list(int)) -> int", CallCost::Walk, max),
+    Overload::member("max", "list_uint_max_uint", "(list(uint)) -> uint", CallCost::Walk, max),
+    Overload::member("max", "list_double_max_double", "(list(double)) -> double", CallCost::Walk, max),
+    Overload::member("max", "list_bool_max_bool", "(list(bool)) -> bool", CallCost::Walk, max),
+    Overload::member("max", "list_duration_max_duration", "(list(duration)) -> duration", CallCost::Walk, max),
+    Overload::member("max", "list_timestamp_max_timestamp", "(list(timestamp)) -> timestamp", CallCost::Walk, max),
+    Overload::member("max", "list_string_max_string", "(list(string)) -> string", CallCost::Walk, max),
+    Overload::member("max", "list_bytes_max_bytes", "(list(bytes)) -> bytes", CallCost::Walk, max),
+    Overload::member("min", "list_int_min_int", "(list(int)) -> int", CallCost::Walk, min),
+    Overload::member("min", "list_uint_min_uint", "(list(uint)) -> uint", CallCost::Walk, min),
+    Overload::member("min", "list_double_min_double", "(list(double)) -> double", CallCost::Walk, min),
+    Overload::member("min", "list_bool_min_bool", "(list(bool)) -> bool", CallCost::Walk, min),
+    Overload::member("min", "list_duration_min_duration", "(list(duration)) -> duration", CallCost::Walk, min),
+    Overload::member("min", "list_timestamp_min_timestamp", "(list(timestamp)) -> timestamp", CallCost::Walk, min),
+    Overload::member("min", "list_string_min_string", "(list(string)) -> string", CallCost::Walk, min),
+    Overload::member("min", "list_bytes_min_bytes", "(list(bytes)) -> bytes", CallCost::Walk, min),
+    Overload::planned("indexOf", "list_a_index_of_int", "(list(A), A) -> int", CallCost::Walk)
         .as_member()
         .fueled(index_of),
-    Overload::planned("lastIndexOf", "list_a_last_index_of_int", "(list(A), A) -> int", Price::Walk)
+    Overload::planned("lastIndexOf", "list_a_last_index_of_int", "(list(A), A) -> int", CallCost::Walk)
         .as_member()
         .fueled(last_index_of),
-    Overload::planned("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", Price::Walk)
+    Overload::planned("includes", "list_includes_dyn_dyn", "(dyn, dyn) -> bool", CallCost::Walk)
         .as_member()
         .fueled(includes)
         .since(V1_37),

@@ -1,42 +1,43 @@
 //! Optional values (`cel.OptionalTypes`). `or` and `orValue` evaluate their second argument only if necessary, so the
 //! evaluator implements them.
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Value};
 use crate::release::{Minor, V1_33};
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("optional.of", "optional_of", "(V) -> optional(V)", Price::One, of).since(Minor(28)),
+    Overload::global("optional.of", "optional_of", "(V) -> optional(V)", CallCost::One, of).since(Minor(28)),
     Overload::global(
         "optional.ofNonZeroValue",
         "optional_ofNonZeroValue",
         "(V) -> optional(V)",
-        Price::One,
+        CallCost::One,
         of_non_zero,
     )
     .since(Minor(28)),
-    Overload::global("optional.none", "optional_none", "() -> optional(V)", Price::One, |_| Ok(Value::NONE))
+    Overload::global("optional.none", "optional_none", "() -> optional(V)", CallCost::One, |_| Ok(Value::NONE))
         .since(Minor(28)),
-    Overload::member("value", "optional_value", "(optional(V)) -> V", Price::One, value).since(Minor(28)),
-    Overload::member("hasValue", "optional_hasValue", "(optional(V)) -> bool", Price::One, has_value).since(Minor(28)),
-    Overload::planned("or", "optional_or_optional", "(optional(V), optional(V)) -> optional(V)", Price::Free)
+    Overload::member("value", "optional_value", "(optional(V)) -> V", CallCost::One, value).since(Minor(28)),
+    Overload::member("hasValue", "optional_hasValue", "(optional(V)) -> bool", CallCost::One, has_value)
+        .since(Minor(28)),
+    Overload::planned("or", "optional_or_optional", "(optional(V), optional(V)) -> optional(V)", CallCost::Free)
         .as_member()
         .since(Minor(28)),
-    Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", Price::Free)
+    Overload::planned("orValue", "optional_orValue_value", "(optional(V), V) -> V", CallCost::Free)
         .as_member()
         .since(Minor(28)),
     // These are from version 1 of the library, which cel-go 0.23 introduced without a way to select another version.
-    Overload::member("last", "list_last", "(list(V)) -> optional(V)", Price::One, last)
+    Overload::member("last", "list_last", "(list(V)) -> optional(V)", CallCost::One, last)
         .since(Minor(28))
         .from_server(V1_33),
-    Overload::member("first", "list_first", "(list(V)) -> optional(V)", Price::One, first)
+    Overload::member("first", "list_first", "(list(V)) -> optional(V)", CallCost::One, first)
         .since(Minor(28))
         .from_server(V1_33),
-    Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", Price::One, unwrap)
+    Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", CallCost::One, unwrap)
         .since(Minor(28))
         .from_server(V1_33),
-    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", Price::One, unwrap)
+    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", CallCost::One, unwrap)
         .since(Minor(28))
         .from_server(V1_33),
 ];

@@ -1,6 +1,6 @@
 //! `indexOf` and `lastIndexOf` of strings (`ext/strings.go` of cel-go). Positions count code points.
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Value};
 use crate::release::{Minor, V1_32, V1_34, V1_37};
 
@@ -27,7 +27,7 @@ const fn row(
     until: Minor,
 ) -> Overload {
     let signature = if has_offset { "(string, string, int) -> int" } else { "(string, string) -> int" };
-    Overload::member(function, id, signature, Price::Walk, call).from_server(Minor(since)).until_server(until)
+    Overload::member(function, id, signature, CallCost::Walk, call).from_server(Minor(since)).until_server(until)
 }
 
 pub(super) fn out_of_range(index: i64) -> Error {

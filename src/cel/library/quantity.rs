@@ -1,6 +1,6 @@
 //! Quantities (`k8s.io/apiserver/pkg/cel/library/quantity.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Opaque, Quantity, Value};
 use crate::release::Minor;
 use std::{cmp::Ordering, sync::Arc};
@@ -9,19 +9,19 @@ const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", Price::Scan(0), parse)
+    Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", CallCost::Scan(0), parse)
         .since(Minor(28)),
-    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", Price::Scan(0), is_quantity)
+    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", CallCost::Scan(0), is_quantity)
         .since(Minor(28)),
-    Overload::global("sign", "quantity_sign", "(kubernetes.Quantity) -> int", Price::One, |args| {
+    Overload::global("sign", "quantity_sign", "(kubernetes.Quantity) -> int", CallCost::One, |args| {
         only(args, |q| Ok(Value::Int(q.sign())))
     })
     .since(Minor(28)),
-    Overload::member("isGreaterThan", "quantity_is_greater_than", ONE, Price::One, |args| {
+    Overload::member("isGreaterThan", "quantity_is_greater_than", ONE, CallCost::One, |args| {
         compare(args, |order| Value::Bool(order.is_gt()))
     })
     .since(Minor(28)),
-    Overload::member("isLessThan", "quantity_is_less_than", ONE, Price::One, |args| {
+    Overload::member("isLessThan", "quantity_is_less_than", ONE, CallCost::One, |args| {
         compare(args, |order| Value::Bool(order.is_lt()))
     })
     .since(Minor(28)),
@@ -29,7 +29,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "compareTo",
         "quantity_compare_to",
         "(kubernetes.Quantity, kubernetes.Quantity) -> int",
-        Price::One,
+        CallCost::One,
         |args| compare(args, |order| Value::Int(order as i64)),
     )
     .since(Minor(28)),
@@ -37,15 +37,15 @@ pub const FUNCTIONS: &[Overload] = &[
         "asApproximateFloat",
         "quantity_get_float",
         "(kubernetes.Quantity) -> double",
-        Price::One,
+        CallCost::One,
         |args| only(args, |q| Ok(Value::Double(q.as_float()))),
     )
     .since(Minor(28)),
-    Overload::member("asInteger", "quantity_get_int", "(kubernetes.Quantity) -> int", Price::One, |args| {
+    Overload::member("asInteger", "quantity_get_int", "(kubernetes.Quantity) -> int", CallCost::One, |args| {
         only(args, |q| q.as_int().map(Value::Int).ok_or_else(|| Error::new("cannot convert value to integer")))
     })
     .since(Minor(28)),
-    Overload::member("isInteger", "quantity_is_integer", "(kubernetes.Quantity) -> bool", Price::One, |args| {
+    Overload::member("isInteger", "quantity_is_integer", "(kubernetes.Quantity) -> bool", CallCost::One, |args| {
         only(args, |q| Ok(Value::Bool(q.as_int().is_some())))
     })
     .since(Minor(28)),
@@ -53,7 +53,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "add",
         "quantity_add",
         "(kubernetes.Quantity, kubernetes.Quantity) -> kubernetes.Quantity",
-        Price::One,
+        CallCost::One,
         |args| combine(args, Quantity::add),
     )
     .since(Minor(28)),
@@ -61,7 +61,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "add",
         "quantity_add_int",
         "(kubernetes.Quantity, int) -> kubernetes.Quantity",
-        Price::One,
+        CallCost::One,
         |args| combine(args, Quantity::add),
     )
     .since(Minor(28)),
@@ -69,7 +69,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "sub",
         "quantity_sub",
         "(kubernetes.Quantity, kubernetes.Quantity) -> kubernetes.Quantity",
-        Price::One,
+        CallCost::One,
         |args| combine(args, Quantity::sub),
     )
     .since(Minor(28)),
@@ -77,7 +77,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "sub",
         "quantity_sub_int",
         "(kubernetes.Quantity, int) -> kubernetes.Quantity",
-        Price::One,
+        CallCost::One,
         |args| combine(args, Quantity::sub),
     )
     .since(Minor(28)),

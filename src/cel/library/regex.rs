@@ -1,7 +1,7 @@
 //! `find` and `findAll` (`k8s.io/apiserver/pkg/cel/library/regex.go`). The evaluator calls these functions directly,
 //! because it caches compiled patterns.
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::{
     cel::value::{Text, Value},
     regexp::Regexp,
@@ -9,9 +9,10 @@ use crate::{
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::planned("find", "string_find_string", "(string, string) -> string", Price::Find).as_member(),
-    Overload::planned("findAll", "string_find_all_string", "(string, string) -> list(string)", Price::Find).as_member(),
-    Overload::planned("findAll", "string_find_all_string_int", "(string, string, int) -> list(string)", Price::Find)
+    Overload::planned("find", "string_find_string", "(string, string) -> string", CallCost::Find).as_member(),
+    Overload::planned("findAll", "string_find_all_string", "(string, string) -> list(string)", CallCost::Find)
+        .as_member(),
+    Overload::planned("findAll", "string_find_all_string_int", "(string, string, int) -> list(string)", CallCost::Find)
         .as_member(),
 ];
 

@@ -1,6 +1,6 @@
 //! Semantic versions (`k8s.io/apiserver/pkg/cel/library/semverlib.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Opaque, Semver, Value};
 use crate::release::V1_33;
 use std::{cmp::Ordering, sync::Arc};
@@ -9,17 +9,24 @@ const COMPARES: &str = "(kubernetes.Semver, kubernetes.Semver) -> bool";
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("semver", "string_to_semver", "(string) -> kubernetes.Semver", Price::Scan(0), parse).since(V1_33),
-    Overload::global("semver", "string_bool_to_semver", "(string, bool) -> kubernetes.Semver", Price::Scan(0), parse)
+    Overload::global("semver", "string_to_semver", "(string) -> kubernetes.Semver", CallCost::Scan(0), parse)
         .since(V1_33),
-    Overload::global("isSemver", "is_semver_string", "(string) -> bool", Price::Scan(0), is_semver).since(V1_33),
-    Overload::global("isSemver", "is_semver_string_bool", "(string, bool) -> bool", Price::Scan(0), is_semver)
+    Overload::global(
+        "semver",
+        "string_bool_to_semver",
+        "(string, bool) -> kubernetes.Semver",
+        CallCost::Scan(0),
+        parse,
+    )
+    .since(V1_33),
+    Overload::global("isSemver", "is_semver_string", "(string) -> bool", CallCost::Scan(0), is_semver).since(V1_33),
+    Overload::global("isSemver", "is_semver_string_bool", "(string, bool) -> bool", CallCost::Scan(0), is_semver)
         .since(V1_33),
-    Overload::member("isGreaterThan", "semver_is_greater_than", COMPARES, Price::One, |args| {
+    Overload::member("isGreaterThan", "semver_is_greater_than", COMPARES, CallCost::One, |args| {
         compare(args, |order| Value::Bool(order.is_gt()))
     })
     .since(V1_33),
-    Overload::member("isLessThan", "semver_is_less_than", COMPARES, Price::One, |args| {
+    Overload::member("isLessThan", "semver_is_less_than", COMPARES, CallCost::One, |args| {
         compare(args, |order| Value::Bool(order.is_lt()))
     })
     .since(V1_33),
@@ -27,16 +34,22 @@ pub const FUNCTIONS: &[Overload] = &[
         "compareTo",
         "semver_compare_to",
         "(kubernetes.Semver, kubernetes.Semver) -> int",
-        Price::One,
+        CallCost::One,
         |args| compare(args, |order| Value::Int(order as i64)),
     )
     .since(V1_33),
-    Overload::member("major", "semver_major", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.major))
-        .since(V1_33),
-    Overload::member("minor", "semver_minor", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.minor))
-        .since(V1_33),
-    Overload::member("patch", "semver_patch", "(kubernetes.Semver) -> int", Price::One, |args| part(args, |v| v.patch))
-        .since(V1_33),
+    Overload::member("major", "semver_major", "(kubernetes.Semver) -> int", CallCost::One, |args| {
+        part(args, |v| v.major)
+    })
+    .since(V1_33),
+    Overload::member("minor", "semver_minor", "(kubernetes.Semver) -> int", CallCost::One, |args| {
+        part(args, |v| v.minor)
+    })
+    .since(V1_33),
+    Overload::member("patch", "semver_patch", "(kubernetes.Semver) -> int", CallCost::One, |args| {
+        part(args, |v| v.patch)
+    })
+    .since(V1_33),
 ];
 
 fn read(args: &[Value<'_>]) -> Result<Result<Semver, String>, Error> {

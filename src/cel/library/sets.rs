@@ -1,18 +1,18 @@
 //! Set operations on lists (`ext/sets.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{self, Error, Fuel, List, Value};
 use crate::release::Minor;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::planned("sets.contains", "list_sets_contains_list", "(list(T), list(T)) -> bool", Price::Sets(1))
+    Overload::planned("sets.contains", "list_sets_contains_list", "(list(T), list(T)) -> bool", CallCost::Sets(1))
         .fueled(contains)
         .since(Minor(29)),
-    Overload::planned("sets.equivalent", "list_sets_equivalent_list", "(list(T), list(T)) -> bool", Price::Sets(2))
+    Overload::planned("sets.equivalent", "list_sets_equivalent_list", "(list(T), list(T)) -> bool", CallCost::Sets(2))
         .fueled(equivalent)
         .since(Minor(29)),
-    Overload::planned("sets.intersects", "list_sets_intersects_list", "(list(T), list(T)) -> bool", Price::Sets(1))
+    Overload::planned("sets.intersects", "list_sets_intersects_list", "(list(T), list(T)) -> bool", CallCost::Sets(1))
         .fueled(intersects)
         .since(Minor(29)),
 ];

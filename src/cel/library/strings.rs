@@ -1,56 +1,68 @@
 //! The string functions of cel-go's extension library, version 2 (`ext/strings.go`). Positions count code points.
 
 use super::positions::{offset, out_of_range};
-use super::{Overload, Price, format_string};
+use super::{CallCost, Overload, format_string};
 use crate::cel::value::{Error, Text, Value};
 use crate::release::{Minor, V1_33};
 use std::fmt::Write as _;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("charAt", "string_char_at_int", "(string, int) -> string", Price::One, char_at),
-    Overload::member("lowerAscii", "string_lower_ascii", "(string) -> string", Price::Transform, lower_ascii),
+    Overload::member("charAt", "string_char_at_int", "(string, int) -> string", CallCost::One, char_at),
+    Overload::member("lowerAscii", "string_lower_ascii", "(string) -> string", CallCost::Transform, lower_ascii),
     Overload::member(
         "replace",
         "string_replace_string_string",
         "(string, string, string) -> string",
-        Price::Replace,
+        CallCost::Replace,
         replace,
     ),
     Overload::member(
         "replace",
         "string_replace_string_string_int",
         "(string, string, string, int) -> string",
-        Price::Replace,
+        CallCost::Replace,
         replace,
     ),
-    Overload::member("split", "string_split_string", "(string, string) -> list(string)", Price::Split, split),
-    Overload::member("split", "string_split_string_int", "(string, string, int) -> list(string)", Price::Split, split),
-    Overload::member("substring", "string_substring_int", "(string, int) -> string", Price::Transform, substring),
+    Overload::member("split", "string_split_string", "(string, string) -> list(string)", CallCost::Split, split),
+    Overload::member(
+        "split",
+        "string_split_string_int",
+        "(string, string, int) -> list(string)",
+        CallCost::Split,
+        split,
+    ),
+    Overload::member("substring", "string_substring_int", "(string, int) -> string", CallCost::Transform, substring),
     Overload::member(
         "substring",
         "string_substring_int_int",
         "(string, int, int) -> string",
-        Price::Transform,
+        CallCost::Transform,
         substring,
     ),
-    Overload::member("trim", "string_trim", "(string) -> string", Price::Transform, trim),
-    Overload::member("upperAscii", "string_upper_ascii", "(string) -> string", Price::Transform, upper_ascii),
-    Overload::member("format", "string_format", "(string, list(dyn)) -> string", Price::Scan(0), format_string::format)
-        .since(Minor(29))
-        .from_server(V1_33),
+    Overload::member("trim", "string_trim", "(string) -> string", CallCost::Transform, trim),
+    Overload::member("upperAscii", "string_upper_ascii", "(string) -> string", CallCost::Transform, upper_ascii),
     Overload::member(
         "format",
         "string_format",
         "(string, list(dyn)) -> string",
-        Price::Scan(0),
+        CallCost::Scan(0),
+        format_string::format,
+    )
+    .since(Minor(29))
+    .from_server(V1_33),
+    Overload::member(
+        "format",
+        "string_format",
+        "(string, list(dyn)) -> string",
+        CallCost::Scan(0),
         format_string::format_with_spaces,
     )
     .since(Minor(29))
     .until_server(V1_33),
-    Overload::global("strings.quote", "strings_quote", "(string) -> string", Price::Scan(0), quote).since(Minor(29)),
-    Overload::member("join", "list_join", "(list(string)) -> string", Price::Join, join),
-    Overload::member("join", "list_join_string", "(list(string), string) -> string", Price::Join, join),
+    Overload::global("strings.quote", "strings_quote", "(string) -> string", CallCost::Scan(0), quote).since(Minor(29)),
+    Overload::member("join", "list_join", "(list(string)) -> string", CallCost::Join, join),
+    Overload::member("join", "list_join_string", "(list(string), string) -> string", CallCost::Join, join),
 ];
 
 /// The maximum length of a result in bytes; longer results would exceed the cost limit by far.

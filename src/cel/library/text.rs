@@ -1,35 +1,35 @@
 //! `contains`, `startsWith`, `endsWith` and `matches`.
 
-use super::{Overload, Price, unknown_operand};
+use super::{CallCost, Overload, unknown_operand};
 use crate::cel::value::{Error, Value};
 use crate::release::V1_37;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::member("contains", "contains_string", "(string, string) -> bool", Price::Contains, |args| {
+    Overload::member("contains", "contains_string", "(string, string) -> bool", CallCost::Contains, |args| {
         both(args, |s, part| s.contains(part))
     })
     .unguarded(),
-    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", Price::Scan(1), ends_with)
+    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", CallCost::Scan(1), ends_with)
         .unguarded()
         .from_server(V1_37),
-    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", Price::Affix, ends_with)
+    Overload::member("endsWith", "ends_with_string", "(string, string) -> bool", CallCost::Affix, ends_with)
         .unguarded()
         .until_server(V1_37),
-    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Scan(1), starts_with)
+    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", CallCost::Scan(1), starts_with)
         .unguarded()
         .from_server(V1_37),
-    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", Price::Affix, starts_with)
+    Overload::member("startsWith", "starts_with_string", "(string, string) -> bool", CallCost::Affix, starts_with)
         .unguarded()
         .until_server(V1_37),
     // Before cel-go 0.29, only the member function has a cost.
-    Overload::global("matches", "matches", "(string, string) -> bool", Price::Match, matches)
+    Overload::global("matches", "matches", "(string, string) -> bool", CallCost::Match, matches)
         .unguarded()
         .from_server(V1_37),
-    Overload::global("matches", "matches", "(string, string) -> bool", Price::One, matches)
+    Overload::global("matches", "matches", "(string, string) -> bool", CallCost::One, matches)
         .unguarded()
         .until_server(V1_37),
-    Overload::member("matches", "matches_string", "(string, string) -> bool", Price::Match, matches).unguarded(),
+    Overload::member("matches", "matches_string", "(string, string) -> bool", CallCost::Match, matches).unguarded(),
 ];
 
 fn both<'a>(args: &[Value<'a>], test: fn(&str, &str) -> bool) -> Result<Value<'a>, Error> {

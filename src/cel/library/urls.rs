@@ -1,28 +1,40 @@
 //! URLs (`k8s.io/apiserver/pkg/cel/library/urls.go`).
 
-use super::{Overload, Price};
+use super::{CallCost, Overload};
 use crate::cel::value::{Error, Key, Map, Opaque, Text, Url, Value, parse_request_uri};
 use crate::release::V1_32;
 use std::sync::Arc;
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Transform, parse).from_server(V1_32),
+    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Transform, parse)
+        .from_server(V1_32),
     // Before 1.32, the size of the result was not estimated.
-    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", Price::Scan(0), parse).until_server(V1_32),
-    Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", Price::One, |args| {
+    Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Scan(0), parse)
+        .until_server(V1_32),
+    Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", CallCost::One, |args| {
         part(args, |url| url.scheme().to_owned())
     }),
-    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", Price::One, |args| part(args, Url::host)),
-    Overload::member("getHostname", "url_get_hostname", "(kubernetes.URL) -> string", Price::One, |args| {
+    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", CallCost::One, |args| {
+        part(args, Url::host)
+    }),
+    Overload::member("getHostname", "url_get_hostname", "(kubernetes.URL) -> string", CallCost::One, |args| {
         part(args, Url::hostname)
     }),
-    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", Price::One, |args| part(args, Url::port)),
-    Overload::member("getEscapedPath", "url_get_escaped_path", "(kubernetes.URL) -> string", Price::One, |args| {
+    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", CallCost::One, |args| {
+        part(args, Url::port)
+    }),
+    Overload::member("getEscapedPath", "url_get_escaped_path", "(kubernetes.URL) -> string", CallCost::One, |args| {
         part(args, Url::escaped_path)
     }),
-    Overload::member("getQuery", "url_get_query", "(kubernetes.URL) -> map(string, list(string))", Price::One, query),
-    Overload::global("isURL", "is_url_string", "(string) -> bool", Price::One, is_url),
+    Overload::member(
+        "getQuery",
+        "url_get_query",
+        "(kubernetes.URL) -> map(string, list(string))",
+        CallCost::One,
+        query,
+    ),
+    Overload::global("isURL", "is_url_string", "(string) -> bool", CallCost::One, is_url),
 ];
 
 fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

@@ -18,14 +18,14 @@ use std::sync::Arc;
 
 /// Why the expression cannot be evaluated.
 #[derive(Debug)]
-pub struct Wrong {
+pub struct InputError {
     /// The error message.
     pub message: String,
     /// A help line.
     pub help: Option<String>,
 }
 
-impl Wrong {
+impl InputError {
     /// An error without a help line.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
@@ -60,26 +60,26 @@ pub enum Given {
 }
 
 /// Reads the files that the arguments name. `needed`: whether the expression uses `self`; if not, no object is needed.
-pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, Wrong> {
+pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, InputError> {
     let Some(filename) = &args.filename else {
         // Without any of these flags `self` is undeclared.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
         if needed && about_object {
-            return Err(Wrong::with_help("the expression uses self, and no object is given", "give one with -f"));
+            return Err(InputError::with_help("the expression uses self, and no object is given", "give one with -f"));
         }
         return Ok(Given::Nothing);
     };
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
-        return Err(Wrong::new("standard input can be read once"));
+        return Err(InputError::new("standard input can be read once"));
     }
     let (mut definitions, mut objects) = parts(one_file(filename)?);
     let new = match (objects.pop(), objects.len()) {
         (Some(only), 0) => only,
         (None, _) if !needed => return Ok(Given::Nothing),
-        (None, _) => return Err(Wrong::new(format!("there is no object in {filename}"))),
+        (None, _) => return Err(InputError::new(format!("there is no object in {filename}"))),
         (Some(_), others) => {
             let message = format!("there are {} objects in {filename}", others + 1);
-            return Err(Wrong::with_help(message, "give a file with one of them"));
+            return Err(InputError::with_help(message, "give a file with one of them"));
         }
     };
     if !args.crds.is_empty() {
@@ -95,7 +95,7 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, W
     }
     let version = version_of(&new, &definitions, release)?;
     let Some(schema) = version.facts.schema.clone() else {
-        return Err(Wrong::new(format!("the version {} of the CRD has no schema", version.facts.version)));
+        return Err(InputError::new(format!("the version {} of the CRD has no schema", version.facts.version)));
     };
     Ok(Given::Typed {
         schema,
@@ -105,19 +105,19 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, W
 }
 
 /// The documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
-fn one_file(path: &str) -> Result<Vec<Value>, Wrong> {
+fn one_file(path: &str) -> Result<Vec<Value>, InputError> {
     documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
 }
 
 /// The objects of the input.
-fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, Wrong> {
+fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, InputError> {
     let mut found = Vec::new();
     for entry in entries {
         match entry {
             Entry::Document(document) => found.push(document.value),
             Entry::Problem(note) => {
                 let hint = note.hint.clone();
-                return Err(Wrong { message: Note { hint: None, ..note }.text(), help: hint });
+                return Err(InputError { message: Note { hint: None, ..note }.text(), help: hint });
             }
             Entry::Warning(_) => {}
         }
@@ -134,7 +134,7 @@ fn parts(documents: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
 }
 
 /// The old object: the only one given, or the one with the same kind, namespace and name.
-fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, Wrong> {
+fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, InputError> {
     let namespace = |object: &Value| object.str_at(&["metadata", "namespace"]).unwrap_or("default").to_owned();
     if existing.len() > 1 {
         existing.retain(|old| {
@@ -142,12 +142,12 @@ fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, Wr
             same(&["kind"]) && same(&["metadata", "name"]) && namespace(old) == namespace(new)
         });
     }
-    let none = || Wrong::new(format!("there is no old object of that kind, namespace and name in {path}"));
+    let none = || InputError::new(format!("there is no old object of that kind, namespace and name in {path}"));
     existing.into_iter().next().ok_or_else(none)
 }
 
 /// The compiled version of the CRD that defines the object's kind.
-fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result<ResourceVersion, Wrong> {
+fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result<ResourceVersion, InputError> {
     let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     let (group, version) = group_version::split(api_version);
@@ -156,7 +156,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     };
     let Some(crd) = definitions.iter().find(defines) else {
         let message = format!("no CRD for {api_version} {kind}");
-        return Err(Wrong::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
+        return Err(InputError::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
     let refused = |why: String| format!("the server would refuse the CRD {name}: {why}");
@@ -169,13 +169,13 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
                 eprintln!("warning: {}", refused(why));
                 stored
             }
-            _ => return Err(Wrong::new(refused(why))),
+            _ => return Err(InputError::new(refused(why))),
         },
     };
-    let crd = crd::decode(&stored).map_err(Wrong::new)?.crd;
+    let crd = crd::decode(&stored).map_err(InputError::new)?.crd;
     let spec = &crd.spec;
     if spec.version(version).is_none() {
-        return Err(Wrong::new(format!("the CRD {name} has no version {version}")));
+        return Err(InputError::new(format!("the CRD {name} has no version {version}")));
     }
     Ok(ResourceVersion::compile(
         Facts {
@@ -230,9 +230,10 @@ fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
     }
 }
 
-fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, Wrong> {
+fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, InputError> {
     let decoded = pipeline::decode(version, object, Source::Request);
-    let mut object = decoded.map_err(|error| Wrong::new(format!("the object cannot be read: {}", error.0)))?.object;
+    let mut object =
+        decoded.map_err(|error| InputError::new(format!("the object cannot be read: {}", error.0)))?.object;
     pipeline::default(version, &mut object);
     Ok(object)
 }

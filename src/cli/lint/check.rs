@@ -7,12 +7,12 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
 use crate::lint::{formats, place, policies};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{Method, Server, Timestamp};
 use crate::simulation::answer::read_definition_response;
-use crate::simulation::identity::{Namespace, Places, identity};
+use crate::simulation::identity::{FieldLocator, Namespace, identity};
 use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
@@ -21,11 +21,11 @@ pub struct Linted {
     /// The server's response.
     pub item: Item,
     /// Its schemas with rules, and the source location of each expression.
-    pub costs: Vec<(SchemaCost, Vec<Spot>)>,
+    pub costs: Vec<(SchemaCost, Vec<SourceLocation>)>,
     /// Its breaking changes.
-    pub breaking: Vec<(Change, Spot)>,
+    pub breaking: Vec<(Change, SourceLocation)>,
     /// The expressions of a policy, and the source location of each.
-    pub expressions: Vec<(policies::ExpressionCost, Spot)>,
+    pub expressions: Vec<(policies::ExpressionCost, SourceLocation)>,
 }
 
 impl Linted {
@@ -55,15 +55,15 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     let Some(typed) = typed else { return linted };
     let located = |path: &str| places.field(path);
     for cost in costs::costs(&typed.spec, releases) {
-        let spots: Vec<Spot> = cost.expressions.iter().map(|one| located(&one.place)).collect();
+        let locations: Vec<SourceLocation> = cost.expressions.iter().map(|one| located(&one.place)).collect();
         explain(&mut linted.item.errors, &cost, &typed.spec);
-        linted.costs.push((cost, spots));
+        linted.costs.push((cost, locations));
     }
     linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Problem {
         kind: "Format".to_owned(),
         field: Some(one.place.clone()),
         message: format!("format {} is ignored before Kubernetes {}", quote::go_quote(&one.format), one.since),
-        spot: Some(located(&one.place)),
+        location: Some(located(&one.place)),
         releases: releases.single().is_none().then_some(one.by),
         ..Problem::default()
     }));
@@ -117,7 +117,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     };
     if let Err(why) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {why}");
-        let mut item = Item::new(old.spot.clone(), Verdict::CannotTell, reason);
+        let mut item = Item::new(old.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity;
         return item;
     }
@@ -147,7 +147,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
         message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
-        spot: Some(places.field("apiVersion")),
+        location: Some(places.field("apiVersion")),
         ..Problem::default()
     });
     let place = |path: &str| {
@@ -161,7 +161,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
         message,
-        spot: Some(place(field)),
+        location: Some(place(field)),
         ..Problem::default()
     };
     for error in validation::validate_existing(&crd, release) {

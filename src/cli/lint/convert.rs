@@ -23,7 +23,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                eprintln!("error: {}: {}", item.spot, item.reason);
+                eprintln!("error: {}: {}", item.location, item.reason);
                 exit = Exit::CannotTell;
                 continue;
             }

@@ -8,12 +8,12 @@ use crate::lint::policies::references::Objects;
 use crate::lint::policies::{self, Warning};
 use crate::output::report::{Action, Item, Problem, Verdict, merged};
 use crate::policies::authorizer::Rules;
-use crate::policies::model::Family;
+use crate::policies::model::PolicyKind;
 use crate::policies::type_checking::KnownType;
 use crate::release::{Release, ReleaseSet, V1_36};
 use crate::server::{Method, Server, Timestamp};
 use crate::simulation::answer::read_policy_response;
-use crate::simulation::identity::{Namespace, Places as _, identity};
+use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::Object;
 use crate::value::Value;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         kind: kind.to_owned(),
         field: Some(warning.field.clone()),
         message: format!("{}: {}", warning.field, warning.text),
-        spot: Some(places.field(&warning.field)),
+        location: Some(places.field(&warning.field)),
         help: warning.help.clone(),
         ..Problem::default()
     };
@@ -77,7 +77,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         kind: "NotTypeChecked".to_owned(),
         field: Some("spec.matchConstraints".to_owned()),
         message: note.clone(),
-        spot: Some(places.field("spec.matchConstraints")),
+        location: Some(places.field("spec.matchConstraints")),
         ..Problem::default()
     }));
     item.warnings.extend(warnings);
@@ -85,7 +85,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         kind: found.kind.to_owned(),
         field: Some(found.field.to_owned()),
         message: format!("{}: {}", found.field, found.message),
-        spot: Some(places.field(found.field)),
+        location: Some(places.field(found.field)),
         help: found.help.map(str::to_owned),
         ..Problem::default()
     }));
@@ -148,6 +148,6 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
 }
 
 fn plural(kind: &str) -> &'static str {
-    let family = Family::of_kind(kind);
-    if kind.ends_with("Binding") { family.bindings() } else { family.policies() }
+    let policy_kind = PolicyKind::of_kind(kind);
+    if kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() }
 }

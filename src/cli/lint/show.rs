@@ -8,17 +8,17 @@ use crate::cli::cases::Cases;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::input::buffered_text::BufferedText;
 use crate::lint::bounds::Bound;
-use crate::lint::breaking::{Change, Softened};
+use crate::lint::breaking::{Change, Ratcheting};
 use crate::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crate::lint::needs::Needs;
 use crate::lint::policies;
 use crate::output::cost::{count, percent, shortened};
-use crate::output::excerpt::{self, Grade, Spot};
+use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
-use crate::output::{Cell, Column, Look, Paint, columns};
+use crate::output::{Cell, Column, Paint, TableStyle, columns};
 use crate::release::{Release, ReleaseSet};
 use crate::value::json::to_string as to_json;
 use crate::value::{Value, object};
@@ -48,7 +48,7 @@ const EXPRESSIONS: &[Column] = &[
 /// Prints the results for CRDs and policies one by one.
 pub struct Show<'a> {
     form: Form,
-    look: Look,
+    look: TableStyle,
     out: &'a mut dyn Write,
     count: usize,
     exit: Exit,
@@ -68,7 +68,7 @@ enum Form {
 
 impl<'a> Show<'a> {
     /// Prints to `out`.
-    pub fn new(format: Option<LintFormat>, look: Look, out: &'a mut dyn Write) -> Self {
+    pub fn new(format: Option<LintFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
         let form = match format {
             None | Some(LintFormat::Table) => Form::Text,
             Some(LintFormat::Html) => {
@@ -130,9 +130,9 @@ impl<'a> Show<'a> {
 
     fn json_item(&self, linted: &Linted) -> String {
         let item = Item { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
-        let expressions = linted.costs.iter().flat_map(|(schema, spots)| {
-            let one = |(cost, spot)| cost_value(cost, &schema.versions, spot);
-            schema.expressions.iter().zip(spots).map(one)
+        let expressions = linted.costs.iter().flat_map(|(schema, locations)| {
+            let one = |(cost, location)| cost_value(cost, &schema.versions, location);
+            schema.expressions.iter().zip(locations).map(one)
         });
         let rules: Vec<Value> = expressions.collect();
         let schemas: Vec<Value> = linted.costs.iter().map(|(schema, _)| schema_value(schema)).collect();
@@ -175,15 +175,15 @@ impl<'a> Show<'a> {
         text
     }
 
-    fn expressions(&self, expressions: &[(policies::ExpressionCost, Spot)]) -> String {
+    fn expressions(&self, expressions: &[(policies::ExpressionCost, SourceLocation)]) -> String {
         if expressions.is_empty() {
             return String::new();
         }
-        let row = |(cost, spot): &(policies::ExpressionCost, Spot)| {
+        let row = |(cost, location): &(policies::ExpressionCost, SourceLocation)| {
             let share = cost.percent();
             let paint = if share.is_some_and(|share| share > 100.0) { Paint::Yellow } else { Paint::None };
             vec![
-                Cell::from(format!("{}:{}", spot.source, spot.line)),
+                Cell::from(format!("{}:{}", location.source, location.line)),
                 Cell::from(&cost.field),
                 Cell::from(cost.cost.map_or_else(|| "-".to_owned(), count)),
                 Cell::painted(share.map_or_else(|| "-".to_owned(), percent), paint),
@@ -195,17 +195,17 @@ impl<'a> Show<'a> {
         head + &columns::table(EXPRESSIONS, self.look, &rows)
     }
 
-    fn costs(&self, costs: &[(SchemaCost, Vec<Spot>)]) -> String {
+    fn costs(&self, costs: &[(SchemaCost, Vec<SourceLocation>)]) -> String {
         if costs.is_empty() {
             return String::new();
         }
         let mut rows = Vec::new();
-        for (cost, spot) in costs.iter().flat_map(|(schema, spots)| schema.expressions.iter().zip(spots)) {
+        for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
             let paint = if cost.too_high() { Paint::Red } else { Paint::None };
             let number = |n: u64| if cost.error.is_some() { "-".to_owned() } else { count(n) };
             let share = if cost.error.is_some() { "-".to_owned() } else { percent(cost.percent()) };
             rows.push(vec![
-                Cell::from(format!("{}:{}", spot.source, spot.line)),
+                Cell::from(format!("{}:{}", location.source, location.line)),
                 Cell::from(&cost.path),
                 Cell::from(number(cost.each)),
                 Cell::from(number(cost.times)),
@@ -216,8 +216,8 @@ impl<'a> Show<'a> {
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
         text.push_str(&columns::table(COSTS, self.look, &rows));
-        for (cost, spot) in costs.iter().flat_map(|(schema, spots)| schema.expressions.iter().zip(spots)) {
-            text.push_str(&estimates(cost, spot));
+        for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
+            text.push_str(&estimates(cost, location));
         }
         for (schema, _) in costs {
             let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
@@ -245,10 +245,10 @@ impl<'a> Show<'a> {
         text
     }
 
-    fn breaking(&self, changes: &[(Change, Spot)]) -> String {
+    fn breaking(&self, changes: &[(Change, SourceLocation)]) -> String {
         let mut text = String::new();
-        for (change, spot) in changes {
-            let softened = change.softened.words();
+        for (change, location) in changes {
+            let ratcheting = change.ratcheting.words();
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
             } else {
@@ -256,7 +256,13 @@ impl<'a> Show<'a> {
             };
             let message = format!("breaking: {}{versions}: {}", change.path, change.detail);
             text.push('\n');
-            text.push_str(&excerpt::render(Grade::Warning, &message, spot, Some(&softened), self.look.color));
+            text.push_str(&excerpt::render(
+                MessageSeverity::Warning,
+                &message,
+                location,
+                Some(&ratcheting),
+                self.look.color,
+            ));
         }
         if !changes.is_empty() {
             let s = if changes.len() == 1 { "" } else { "s" };
@@ -272,22 +278,22 @@ fn case(linted: &Linted) -> Case {
     if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
         case.outcome = Outcome::Failed;
     }
-    case.findings.extend(linted.breaking.iter().map(|(change, spot)| Finding {
+    case.findings.extend(linted.breaking.iter().map(|(change, location)| Finding {
         level: Level::Warning,
         rule: format!("breaking/{}", change.kind.word()),
         field: Some(change.path.clone()),
         message: format!("breaking: {}: {}", change.path, change.detail),
-        help: Some(change.softened.words()),
-        spot: spot.clone(),
+        help: Some(change.ratcheting.words()),
+        location: location.clone(),
     }));
     case
 }
 
-fn expression_value((cost, spot): &(policies::ExpressionCost, Spot)) -> Value {
+fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation)) -> Value {
     let mut value = object([
         ("field", Value::from(cost.field.as_str())),
         ("expression", cost.text.as_str().into()),
-        ("location", json::location(spot)),
+        ("location", json::location_object(location)),
     ]);
     if let (Some(highest), Some(percent), Some(members)) = (cost.cost, cost.percent(), value.as_object_mut()) {
         members.insert("cost".to_owned(), number(highest));
@@ -314,7 +320,7 @@ fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
 }
 
 /// The estimate of each release, where they differ.
-fn estimates(cost: &ExpressionCost, spot: &Spot) -> String {
+fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
     let estimates = cost.estimates();
     if estimates.len() < 2 {
         return String::new();
@@ -324,7 +330,7 @@ fn estimates(cost: &ExpressionCost, spot: &Spot) -> String {
         None => format!("does not compile on {releases}"),
     });
     let each: Vec<String> = each.collect();
-    format!("{}:{}: `{}`: {}\n", spot.source, spot.line, name(cost), each.join(", "))
+    format!("{}:{}: `{}`: {}\n", location.source, location.line, name(cost), each.join(", "))
 }
 
 /// The name of an expression in the report.
@@ -345,11 +351,11 @@ fn bounds_value(bounds: &[Bound]) -> Value {
     bounds.iter().map(value).collect::<Vec<_>>().into()
 }
 
-fn cost_value(cost: &ExpressionCost, versions: &[String], spot: &Spot) -> Value {
+fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocation) -> Value {
     let mut value = object([
         ("path", Value::from(cost.path.as_str())),
         ("versions", texts(versions)),
-        ("location", json::location(spot)),
+        ("location", json::location_object(location)),
         ("cost", number(cost.each)),
         ("times", number(cost.times)),
         ("limited", Value::Bool(cost.limited)),
@@ -411,20 +417,20 @@ fn schema_value(schema: &SchemaCost) -> Value {
     value
 }
 
-fn change_value((change, spot): &(Change, Spot)) -> Value {
+fn change_value((change, location): &(Change, SourceLocation)) -> Value {
     let mut value = object([
         ("path", Value::from(change.path.as_str())),
         ("type", change.kind.word().into()),
         ("detail", change.detail.as_str().into()),
         ("versions", texts(&change.versions)),
-        ("location", json::location(spot)),
+        ("location", json::location_object(location)),
     ]);
-    let softened = match &change.softened {
-        Softened::No => None,
-        Softened::While(path) => Some(("softenedWhileUnchanged", path.as_str().into())),
-        Softened::Always => Some(("softened", Value::Bool(true))),
+    let ratcheting = match &change.ratcheting {
+        Ratcheting::No => None,
+        Ratcheting::While(path) => Some(("softenedWhileUnchanged", path.as_str().into())),
+        Ratcheting::Always => Some(("softened", Value::Bool(true))),
     };
-    if let (Some((key, how)), Some(members)) = (softened, value.as_object_mut()) {
+    if let (Some((key, how)), Some(members)) = (ratcheting, value.as_object_mut()) {
         members.insert(key.to_owned(), how);
     }
     value

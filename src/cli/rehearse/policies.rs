@@ -14,7 +14,7 @@ use crate::input::required::{Required, Sources};
 use crate::output::policy_rehearsal::{self as shown, Counts, Effects};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Note, Verdict, json as report_json};
-use crate::output::{Columns, Look};
+use crate::output::{Columns, TableStyle};
 use crate::release::Release;
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
@@ -26,8 +26,8 @@ use std::io;
 use std::sync::Arc;
 
 /// Runs the command.
-pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut Writer) -> Result<Exit, Failure> {
-    let usage = |message: &str| Err(Failure::Told(format!("error: {message}\n")));
+pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: &mut Writer) -> Result<Exit, Failure> {
+    let usage = |message: &str| Err(Failure::Reported(format!("error: {message}\n")));
     if args.output == Some(RehearseFormat::Html) {
         return usage("--policies has no html output: give -o json or none");
     }
@@ -75,7 +75,7 @@ pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut W
         show.refuse(&item)?;
     }
     let Some(admission) = admission else {
-        return Err(Failure::Told("error: --policies has no admission policy or binding\n".to_owned()));
+        return Err(Failure::Reported("error: --policies has no admission policy or binding\n".to_owned()));
     };
     show.counts = Counts::of(admission.given());
     notes.extend(admission.without_effect().map(|message| Note { kind: "unboundPolicies", message }));
@@ -84,7 +84,7 @@ pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut W
     let rehearsal = PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live));
     let jobs = threads(args.jobs);
     let work = |task: Task| match task {
-        Task::Told(item) => Done::Told(item),
+        Task::Reported(item) => Done::Reported(item),
         Task::Object(mut object) => {
             let value = object.take_value();
             Done::Rehearsed(Box::new(rehearsal.rehearse(value, &object.finder())))
@@ -110,7 +110,7 @@ pub fn run(args: &args::Rehearse, look: Look, out: &mut Writer, messages: &mut W
                     }
                     Task::Stored(Box::new(object))
                 }
-                Err(item) => Task::Told(item),
+                Err(item) => Task::Reported(item),
             });
             in_order(jobs, entries, work, |done| show.done(done))?;
             notes.extend(objects.note());
@@ -136,13 +136,13 @@ fn custom_resources(connection: &cluster::Connection, admission: &Admission) -> 
 }
 
 enum Task {
-    Told(Box<Item>),
+    Reported(Box<Item>),
     Object(Box<Object>),
     Stored(Box<Value>),
 }
 
 enum Done {
-    Told(Box<Item>),
+    Reported(Box<Item>),
     Rehearsed(Box<(Item, Effects)>),
 }
 
@@ -150,10 +150,10 @@ enum Done {
 fn task(entry: InputEntry) -> Option<Task> {
     let object = match input_object::read(entry)? {
         Ok(object) => object,
-        Err(item) => return Some(Task::Told(item)),
+        Err(item) => return Some(Task::Reported(item)),
     };
     match object.kind() {
-        Err(item) => Some(Task::Told(item)),
+        Err(item) => Some(Task::Reported(item)),
         Ok((group, ..)) if group.is_empty() || table::table().has_group(&group) => None,
         Ok(_) => (!object.is_definition()).then(|| Task::Object(Box::new(object))),
     }
@@ -162,7 +162,7 @@ fn task(entry: InputEntry) -> Option<Task> {
 struct Show<'a> {
     out: &'a mut Writer,
     messages: &'a mut Writer,
-    look: Look,
+    look: TableStyle,
     json: bool,
     table: Columns,
     rows: BufferedText,
@@ -177,7 +177,7 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, look: Look, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    fn new(format: Option<RehearseFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,
@@ -214,7 +214,7 @@ impl<'a> Show<'a> {
     fn write(&mut self, done: Done) -> io::Result<()> {
         let (item, effects) = match done {
             Done::Rehearsed(rehearsed) => *rehearsed,
-            Done::Told(item) => {
+            Done::Reported(item) => {
                 self.counts.add_unknown();
                 let text = self.report.details(&item);
                 return self.messages.write_all(text.as_bytes());

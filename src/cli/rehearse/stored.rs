@@ -1,25 +1,25 @@
 //! Reads the stored objects of the cluster one by one, with a progress bar on a terminal.
 
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note, Verdict};
-use crate::simulation::identity::Places;
+use crate::simulation::identity::FieldLocator;
 use crate::value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The source name of objects that are not in a file.
 pub struct InCluster;
 
-impl Places for InCluster {
-    fn start(&self) -> Spot {
-        Spot::source(&"the cluster".into())
+impl FieldLocator for InCluster {
+    fn start(&self) -> SourceLocation {
+        SourceLocation::source(&"the cluster".into())
     }
 
-    fn field(&self, _: &str) -> Spot {
+    fn field(&self, _: &str) -> SourceLocation {
         self.start()
     }
 
-    fn name(&self, _: &str) -> Spot {
+    fn name(&self, _: &str) -> SourceLocation {
         self.start()
     }
 }

@@ -13,7 +13,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::release::Release;
 use crate::server::{Request, ResponseBody, Server};
 use crate::simulation::builtin;
-use crate::simulation::identity::Places;
+use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crate::value::Value;
 use crate::value::group_version;
@@ -109,11 +109,11 @@ impl Files {
                 Entry::Warning(_) => continue,
             };
             let mut object = Object { document, warnings: Vec::new() };
-            let spot = object.finder().start();
+            let location = object.finder().start();
             if object.is_definition() {
                 let crd = object.take_value();
                 if let Err(why) = server.seed_definition(&crd, request_options.now) {
-                    report(format!("error: {spot}: {why}"));
+                    report(format!("error: {location}: {why}"));
                 }
                 continue;
             }
@@ -121,7 +121,7 @@ impl Files {
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
             if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
                 let stored_at = temp_store.put(object.value()).map_err(|error| unkept(&error))?;
-                pending.push(Pending { stored_at, source: Arc::clone(&spot.source), line: spot.line });
+                pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
             }
         }
         let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());

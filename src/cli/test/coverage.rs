@@ -2,7 +2,7 @@
 
 use super::load::Library;
 use crate::output::coverage::CoverageReport;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::suites::SuiteRun;
 use crate::release::Release;
 use crate::suites::Coverage;
@@ -44,14 +44,14 @@ fn versions(definition: &Value) -> Vec<String> {
 
 fn located(source: &Arc<str>, coverage: Coverage, library: &Library) -> CoverageReport {
     let places = library.places(source, &coverage.crd, &coverage.version);
-    let spot = |path: &str| match &places {
+    let location = |path: &str| match &places {
         Some((places, schema)) => {
             let position = places.locate(&format!("{schema}.{path}")).value.start;
-            Spot { line: position.line, column: position.column, ..Spot::source(source) }
+            SourceLocation { line: position.line, column: position.column, ..SourceLocation::source(source) }
         }
-        None => Spot::source(source),
+        None => SourceLocation::source(source),
     };
-    let spots = coverage.constraints.iter().map(|constraint| spot(&constraint.place)).collect();
-    let spot = Spot::source(source);
-    CoverageReport { coverage, spots, spot }
+    let locations = coverage.constraints.iter().map(|constraint| location(&constraint.place)).collect();
+    let location = SourceLocation::source(source);
+    CoverageReport { coverage, locations, location }
 }

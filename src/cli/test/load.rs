@@ -1,7 +1,7 @@
 //! Suites, documents and CRDs from files.
 
 use super::find::Found;
-use crate::input::{Document, Entry, Input, Options, Places};
+use crate::input::{Document, Entry, FieldPositions, Input, Options};
 use crate::suites::suite::{Source, SuiteError};
 use crate::suites::{Action, Case, Suite, Variant};
 use crate::value::Value;
@@ -131,7 +131,7 @@ impl Library {
     }
 
     /// The places of a CRD's fields in its file, and the path of the schema of a version.
-    pub fn places(&self, source: &Arc<str>, name: &str, version: &str) -> Option<(Places<'_>, String)> {
+    pub fn places(&self, source: &Arc<str>, name: &str, version: &str) -> Option<(FieldPositions<'_>, String)> {
         let document = self.texts.get(&(Arc::clone(source), name.to_owned()))?;
         let definition = document.chunk.read().ok()?.value;
         let definition = document

@@ -2,10 +2,10 @@
 
 use super::load::{self, Library};
 use crate::cli::args;
-use crate::output::suites::Trouble;
+use crate::output::suites::SuiteFailure;
 use crate::release::Release;
 use crate::server::Timestamp;
-use crate::suites::bench::Setup;
+use crate::suites::bench::ServerSetup;
 use crate::suites::{Action, Suite, Variant, variant};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Planned {
     /// The indices of the cases to run.
     pub cases: Vec<usize>,
     /// The server, or why there is none.
-    pub setup: Result<Setup, Trouble>,
+    pub setup: Result<ServerSetup, SuiteFailure>,
     /// Suites with the same key can share a server.
     pub key: String,
 }
@@ -51,11 +51,11 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
     let nothing: Arc<str> = Arc::from("");
     let variants = match variants(suite, args, library) {
         Ok(variants) => variants,
-        Err(trouble) => {
+        Err(failure) => {
             return vec![planned(
                 &nothing,
                 releases.first().copied().unwrap_or(Release::NEWEST),
-                Err(trouble),
+                Err(failure),
                 String::new(),
             )];
         }
@@ -77,7 +77,7 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
                 one.name(),
                 suite.is_folder()
             );
-            let setup = definition.map(|definition| Setup {
+            let setup = definition.map(|definition| ServerSetup {
                 release,
                 definition: Arc::new(definition),
                 file: Arc::clone(&one.definition),
@@ -104,7 +104,7 @@ fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
 }
 
 /// The CRDs of a suite.
-fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<Vec<Variant>, Trouble> {
+fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<Vec<Variant>, SuiteFailure> {
     let candidates = library.candidates(suite, &args.crds);
     let is_it = |variant: &Variant| {
         if suite.is_folder() {
@@ -117,39 +117,39 @@ fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<V
     if variants.is_empty() {
         let called = if suite.crd_name.is_empty() { "CRD".to_owned() } else { format!("CRD {}", suite.crd_name) };
         let what = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };
-        return Err(trouble("crdName", format!("there is no {what}"), "give its file or directory with --crds"));
+        return Err(failure("crdName", format!("there is no {what}"), "give its file or directory with --crds"));
     }
     if args.crds.is_empty() && suite.crd.is_none() && suite.crds.is_empty() {
         variants.retain(|variant| variant.has_gates(&suite.feature_gates));
         if variants.is_empty() {
             let message = format!("no CRD {} is known to have the feature gates of the suite", suite.crd_name);
-            return Err(trouble("featureGates", message, "give the CRD with --crds, or leave the suite out"));
+            return Err(failure("featureGates", message, "give the CRD with --crds, or leave the suite out"));
         }
     }
     for (key, value) in &args.annotation {
         variants.retain(|variant| variant.is_annotated(key, value));
         if variants.is_empty() {
             let message = format!("no CRD {} has the annotation {key}={value}", suite.crd_name);
-            return Err(trouble("crdName", message, "leave out --annotation, or the suite"));
+            return Err(failure("crdName", message, "leave out --annotation, or the suite"));
         }
     }
     Ok(variants)
 }
 
 /// The CRD as the server gets it: the version that the suite tests, or of documents all versions.
-fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crate::value::Value, Trouble> {
+fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crate::value::Value, SuiteFailure> {
     if suite.is_folder() {
         return Ok(one.installable());
     }
     let all: Vec<&Variant> = variants.iter().collect();
     let version =
-        variant::version(suite, &all).map_err(|message| trouble("version", message, "add `version` to the suite"))?;
+        variant::version(suite, &all).map_err(|message| failure("version", message, "add `version` to the suite"))?;
     one.reduced(&version).ok_or_else(|| {
         let message = format!("the CRD {} has no version {version}", one.name());
-        trouble("version", message, "correct `version` in the suite")
+        failure("version", message, "correct `version` in the suite")
     })
 }
 
-fn trouble(field: &'static str, message: String, help: &str) -> Trouble {
-    Trouble { field, message, help: Some(help.to_owned()), rejected: false }
+fn failure(field: &'static str, message: String, help: &str) -> SuiteFailure {
+    SuiteFailure { field, message, help: Some(help.to_owned()), rejected: false }
 }

@@ -2,8 +2,8 @@
 //! depend on the number of threads.
 
 use super::plan::Planned;
-use crate::output::suites::{SuiteRun, Trouble};
-use crate::suites::{Bench, Outcome};
+use crate::output::suites::{SuiteFailure, SuiteRun};
+use crate::suites::{CaseRunner, Outcome};
 use crate::value::STACK_SIZE;
 use std::collections::HashMap;
 use std::io;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-type Cases = Result<Vec<(usize, Outcome)>, Trouble>;
+type Cases = Result<Vec<(usize, Outcome)>, SuiteFailure>;
 
 /// Runs everything; with `fail_fast` up to the first failure, in the order of `planned`.
 ///
@@ -93,16 +93,16 @@ fn groups(planned: &[Planned]) -> Vec<Vec<usize>> {
 }
 
 fn group_cases(planned: &[Planned], group: &[usize], limit: &Limit) -> Vec<(usize, Cases)> {
-    let mut bench: Option<Result<Bench, Trouble>> = None;
+    let mut bench: Option<Result<CaseRunner, SuiteFailure>> = None;
     let mut all = Vec::new();
     for index in group {
         let Some(one) = planned.get(*index).filter(|_| !limit.is_past(*index)) else { continue };
         let bench = bench.get_or_insert_with(|| {
-            let rejected = |message| Trouble { field: "crdName", message, help: None, rejected: true };
-            one.setup.clone().and_then(|setup| Bench::new(setup).map_err(rejected))
+            let rejected = |message| SuiteFailure { field: "crdName", message, help: None, rejected: true };
+            one.setup.clone().and_then(|setup| CaseRunner::new(setup).map_err(rejected))
         });
         let cases = match bench {
-            Err(trouble) => Err(trouble.clone()),
+            Err(failure) => Err(failure.clone()),
             Ok(bench) => {
                 let cases = one.cases.iter().filter_map(|case| Some((*case, one.suite.cases.get(*case)?)));
                 Ok(cases.map(|(case, spec)| (case, bench.run(spec))).collect::<Vec<_>>())

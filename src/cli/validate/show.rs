@@ -45,7 +45,7 @@ enum Form {
     /// Names.
     Name,
     /// Tables.
-    Wide(Wide),
+    WideTables(WideTables),
     /// An HTML page with the number of items.
     Html { rows: Box<RankedText>, details: Box<RankedText>, count: usize },
     /// A report for pipelines.
@@ -68,7 +68,7 @@ impl<'a> Show<'a> {
             Some(ValidateFormat::Json) => Form::Json { begun: false },
             Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
             Some(ValidateFormat::Name) => Form::Name,
-            Some(ValidateFormat::Wide) => Form::Wide(Wide::default()),
+            Some(ValidateFormat::Wide) => Form::WideTables(WideTables::default()),
             Some(ValidateFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
             Some(other) => match other.pipeline() {
                 Some(pipeline) => Form::Cases(Cases::new(pipeline, "validate")),
@@ -142,7 +142,7 @@ impl<'a> Show<'a> {
                     writeln!(self.out, "{}", item.identity.short())?;
                 }
             }
-            Form::Wide(wide) => wide.add(item),
+            Form::WideTables(wide) => wide.add(item),
             Form::Html { rows, details, count } => {
                 if !hidden {
                     *count += 1;
@@ -205,7 +205,7 @@ impl<'a> Show<'a> {
                 }
                 self.out.write_all(json::tail(&self.summary, &self.notes, releases).as_bytes())?;
             }
-            Form::Wide(wide) => {
+            Form::WideTables(wide) => {
                 self.out.write_all(wide.text().as_bytes())?;
                 self.message(&common)?;
                 self.message(&last)?;
@@ -267,7 +267,7 @@ fn change(item: &Item) -> Option<String> {
 
 /// The tables of `-o wide`: one per kind and version, in order of appearance, as `kubectl get` prints them.
 #[derive(Default)]
-struct Wide {
+struct WideTables {
     groups: Vec<Group>,
     places: HashMap<(String, String), usize>,
 }
@@ -279,7 +279,7 @@ struct Group {
     rows: Vec<(Value, [String; 2])>,
 }
 
-impl Wide {
+impl WideTables {
     fn add(&mut self, item: &Item) {
         let (Verdict::Accepted, Some(table)) = (item.verdict, &item.table) else { return };
         let Identity { api_version, kind, .. } = &item.identity;

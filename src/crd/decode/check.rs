@@ -76,14 +76,14 @@ struct Reader<'r> {
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: String,
-    faults: Vec<Fault>,
+    faults: Vec<CheckError>,
     unknown: Vec<UnknownField>,
     lenient: Vec<String>,
     seen: BTreeSet<String>,
 }
 
 /// An error with its path.
-struct Fault {
+struct CheckError {
     error: Error,
     path: String,
     /// True if the error ends decoding.
@@ -123,7 +123,7 @@ impl<'r> Reader<'r> {
 
     fn save(&mut self, error: Error, ends: bool) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault { error: self.in_context(error), path: self.path.clone(), ends });
+            self.faults.push(CheckError { error: self.in_context(error), path: self.path.clone(), ends });
         }
     }
 

@@ -2,7 +2,7 @@
 //! Kubernetes itself. The sources are `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for
 //! `DeleteOptions`, `kubernetes/scheme` of client-go.
 
-use super::{Edition, META, SCALE, remove_keywords};
+use super::{META, OpenApiVersion, SCALE, remove_keywords};
 use crate::release::{Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
 use crate::value::{Map, Value, object};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ const API_VERSIONS: [(&str, &str, Minor, Minor); 17] = [
 
 /// Changes a document of 1.37 ([`super::v2`], [`super::v3`], [`super::own`] or several of them merged) into the
 /// document of `release`.
-pub fn adapt(document: &mut Value, edition: Edition, release: Release) {
+pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Release) {
     // `info.version` of the documents of CRDs is not the version of the server.
     let newest = Release::NEWEST.to_string();
     if let Some(version) = at(document, &["info", "version"]).filter(|v| v.as_str() == Some(&newest)) {
@@ -59,9 +59,10 @@ pub fn adapt(document: &mut Value, edition: Edition, release: Release) {
     if release.since(V1_37) {
         return;
     }
-    let types: &[&str] = if edition == Edition::V2 { &["definitions"] } else { &["components", "schemas"] };
+    let types: &[&str] =
+        if openapi_version == OpenApiVersion::V2 { &["definitions"] } else { &["components", "schemas"] };
     if let Some(Value::Object(types)) = at(document, types) {
-        adapt_types(types, edition, release);
+        adapt_types(types, openapi_version, release);
     }
     let is_new = |name: &str| PARAMETERS.iter().any(|(new, since)| *new == name && !release.since(*since));
     if let Some(Value::Object(parameters)) = at(document, &["parameters"]) {
@@ -95,7 +96,7 @@ fn retain_parameters(of: &mut Value, is_new: &dyn Fn(&str) -> bool) {
     });
 }
 
-fn adapt_types(types: &mut Map, edition: Edition, release: Release) {
+fn adapt_types(types: &mut Map, openapi_version: OpenApiVersion, release: Release) {
     for (prefix, name, property, since) in PROPERTIES {
         if !release.since(since)
             && let Some(Value::Object(properties)) =
@@ -131,7 +132,7 @@ fn adapt_types(types: &mut Map, edition: Edition, release: Release) {
         }
     }
     adapt_descriptions(types, release);
-    if edition == Edition::V3 {
+    if openapi_version == OpenApiVersion::V3 {
         let structs: BTreeSet<String> = types
             .iter()
             .filter(|(_, schema)| schema.str_at(&["type"]) == Some("object"))

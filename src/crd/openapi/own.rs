@@ -1,7 +1,7 @@
 //! The OpenAPI documents of the server's built-in resources: CRDs, discovery and version. The real server generates
 //! them from Go types; these are copies of its documents.
 
-use super::{Edition, META, builtin};
+use super::{META, OpenApiVersion, builtin};
 use crate::release::{Release, V1_36};
 use crate::text::json;
 use crate::value::{Map, Value, object};
@@ -13,13 +13,13 @@ pub const OWN_PATHS: [&str; 3] = ["apis/apiextensions.k8s.io", "apis/apiextensio
 /// Returns the document of 1.37 at a path, with the group-version-kinds of `DeleteOptions` and `WatchEvent` in
 /// `release`; [`super::adapt`] applies all other differences. OpenAPI v2 has one document for all paths, and `merged`
 /// is true if the documents of CRDs are merged into it.
-pub fn own(edition: Edition, path: &str, release: Release, merged: bool) -> Option<Value> {
-    let mut document = recorded(edition, path)?.clone();
-    let (types, complete): (_, &[&str]) = match edition {
+pub fn own(openapi_version: OpenApiVersion, path: &str, release: Release, merged: bool) -> Option<Value> {
+    let mut document = recorded(openapi_version, path)?.clone();
+    let (types, complete): (_, &[&str]) = match openapi_version {
         // Merging concatenates the lists (`MergeSpecs` of `kube-openapi/pkg/aggregator`).
-        Edition::V2 => (document.get_mut("definitions"), if merged { &["DeleteOptions"] } else { &[] }),
+        OpenApiVersion::V2 => (document.get_mut("definitions"), if merged { &["DeleteOptions"] } else { &[] }),
         // Since 1.36 a document lists only its own group (`filterScopedGVKs` of `k8s.io/apiserver/pkg/server/routes`).
-        Edition::V3 => (
+        OpenApiVersion::V3 => (
             document.get_mut("components").and_then(|c| c.get_mut("schemas")),
             if release.since(V1_36) { &[] } else { &["DeleteOptions", "WatchEvent"] },
         ),
@@ -51,10 +51,10 @@ fn list_every_group(types: &mut Map, kind: &str) {
         .collect();
 }
 
-fn recorded(edition: Edition, path: &str) -> Option<&'static Value> {
+fn recorded(openapi_version: OpenApiVersion, path: &str) -> Option<&'static Value> {
     static OWN: OnceLock<Value> = OnceLock::new();
     let all = OWN.get_or_init(|| json::read(include_bytes!("own.json")).unwrap_or_default());
-    all.get(if edition == Edition::V2 { "v2" } else { path })
+    all.get(if openapi_version == OpenApiVersion::V2 { "v2" } else { path })
 }
 
 #[cfg(test)]
@@ -64,9 +64,13 @@ mod tests {
     #[test]
     fn every_openapi_path_has_a_document() {
         for path in OWN_PATHS {
-            assert_eq!(recorded(Edition::V3, path).and_then(|d| d.str_at(&["openapi"])), Some("3.0.0"), "{path}");
+            assert_eq!(
+                recorded(OpenApiVersion::V3, path).and_then(|d| d.str_at(&["openapi"])),
+                Some("3.0.0"),
+                "{path}"
+            );
         }
-        assert_eq!(recorded(Edition::V2, "").and_then(|d| d.str_at(&["swagger"])), Some("2.0"));
-        assert_eq!(recorded(Edition::V3, "apis/example.com/v1"), None);
+        assert_eq!(recorded(OpenApiVersion::V2, "").and_then(|d| d.str_at(&["swagger"])), Some("2.0"));
+        assert_eq!(recorded(OpenApiVersion::V3, "apis/example.com/v1"), None);
     }
 }

@@ -4,7 +4,7 @@
 //! on the kind are references to shared parameters, except `dryRun` and `fieldValidation`, for compatibility with old
 //! versions of kubectl.
 
-use super::{Edition, META, SCALE, builtin, model_name};
+use super::{META, OpenApiVersion, SCALE, builtin, model_name};
 use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value, object};
 
@@ -130,9 +130,9 @@ const fn patch(answer: Model) -> Operation {
 }
 
 /// Builds `paths`.
-pub fn paths(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Map {
+pub fn paths(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Map {
     let spec = &crd.spec;
-    let writer = Writer { crd, version, edition };
+    let writer = Writer { crd, version, openapi_version };
     let mut out = Map::new();
     let mut root = format!("/apis/{}/{version}/{}", spec.group, spec.names.plural);
     if spec.namespaced() {
@@ -158,7 +158,7 @@ pub fn paths(crd: &CustomResourceDefinition, version: &str, edition: Edition) ->
 struct Writer<'a> {
     crd: &'a CustomResourceDefinition,
     version: &'a str,
-    edition: Edition,
+    openapi_version: OpenApiVersion,
 }
 
 impl Writer<'_> {
@@ -225,8 +225,8 @@ impl Writer<'_> {
         let mut parameters = self.parameters(options, operation.method == "patch");
         let required = operation.body != Some(Model::DeleteOptions);
         let list = |items: &[&str]| Value::Array(items.iter().map(|s| Value::from(*s)).collect());
-        match self.edition {
-            Edition::V2 => {
+        match self.openapi_version {
+            OpenApiVersion::V2 => {
                 if let Some(body) = operation.body {
                     parameters.insert(0, self.body_parameter(body, required));
                 }
@@ -234,7 +234,7 @@ impl Writer<'_> {
                 out.insert("produces".to_owned(), list(&JSON_AND_YAML));
                 out.insert("schemes".to_owned(), list(&["https"]));
             }
-            Edition::V3 => {
+            OpenApiVersion::V3 => {
                 if let Some(body) = operation.body {
                     let mut request = Map::from([("content".to_owned(), self.content(body, consumes))]);
                     if required {
@@ -254,9 +254,11 @@ impl Writer<'_> {
         let mut out = Map::from([("401".to_owned(), object([("description", "Unauthorized")]))]);
         for (code, description) in operation.codes {
             let mut response = Map::from([("description".to_owned(), Value::from(*description))]);
-            match self.edition {
-                Edition::V2 => response.insert("schema".to_owned(), self.reference(operation.answer)),
-                Edition::V3 => response.insert("content".to_owned(), self.content(operation.answer, &JSON_AND_YAML)),
+            match self.openapi_version {
+                OpenApiVersion::V2 => response.insert("schema".to_owned(), self.reference(operation.answer)),
+                OpenApiVersion::V3 => {
+                    response.insert("content".to_owned(), self.content(operation.answer, &JSON_AND_YAML))
+                }
             };
             out.insert(code.to_string(), Value::Object(response));
         }
@@ -277,7 +279,7 @@ impl Writer<'_> {
             Model::Patch => format!("{META}Patch"),
             Model::DeleteOptions => format!("{META}DeleteOptions"),
         };
-        self.edition.reference(&name)
+        self.openapi_version.reference(&name)
     }
 
     fn name_parameter(&self) -> Value {
@@ -288,9 +290,9 @@ impl Writer<'_> {
             ("required".to_owned(), Value::Bool(true)),
         ]);
         let type_ = [("type", Value::from("string")), ("uniqueItems", Value::Bool(true))];
-        match self.edition {
-            Edition::V2 => out.extend(type_.map(|(k, v)| (k.to_owned(), v))),
-            Edition::V3 => {
+        match self.openapi_version {
+            OpenApiVersion::V2 => out.extend(type_.map(|(k, v)| (k.to_owned(), v))),
+            OpenApiVersion::V3 => {
                 out.insert("schema".to_owned(), object(type_));
             }
         }
@@ -327,7 +329,7 @@ impl Writer<'_> {
             named.next().map(|(key, p)| (key.as_str(), p))
         });
         let Some((key, p)) = found else { return Value::Null };
-        if self.edition == Edition::V2 {
+        if self.openapi_version == OpenApiVersion::V2 {
             return if own.is_some() { p.clone() } else { shared_parameter(key) };
         }
         // OpenAPI v3 has the type in a nested `schema`.

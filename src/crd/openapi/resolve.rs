@@ -1,14 +1,14 @@
 //! The published schema of a kind with all references resolved (`k8s.io/apiserver/pkg/cel/openapi/resolver`,
 //! `PopulateRefs`).
 
-use super::{Edition, PREFIX_V3, definitions, model_name};
+use super::{OpenApiVersion, PREFIX_V3, definitions, model_name};
 use crate::crd::CustomResourceDefinition;
 use crate::value::{Map, Value, object};
 
 /// The OpenAPI v3 schema of a version's objects, with every reference replaced by the schema it refers to. A recursive
 /// reference becomes an object without properties.
 pub fn resolved(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let schemas = definitions(crd, version, Edition::V3);
+    let schemas = definitions(crd, version, OpenApiVersion::V3);
     let name = model_name(&crd.spec.group, version, &crd.spec.names.kind);
     let mut schema = schemas.get(&name).cloned().unwrap_or_default();
     populate(&schemas, &mut vec![name], &mut schema);

@@ -1,6 +1,6 @@
 //! The published schema of a kind (`controller/openapi/builder/builder.go`, `controller/openapi/v2/conversion.go`).
 
-use super::{Edition, META, builtin, model_name};
+use super::{META, OpenApiVersion, builtin, model_name};
 use crate::crd::validation::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::schema::{Items, Schema, SchemaOrBool};
@@ -12,21 +12,24 @@ const EMBEDDED_VERSION: &str = "apiVersion defines the versioned schema of this 
 const EMBEDDED_KIND: &str = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
 
 /// Builds the schema of the kind.
-pub fn object_schema(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Value {
+pub fn object_schema(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Value {
     let spec = &crd.spec;
     let published = spec.schema(version).filter(|s| is_published(s));
     let mut out = match published {
-        Some(s) if edition == Edition::V3 || !(s.preserves_unknown_fields() || spec.preserves_unknown_fields()) => {
+        Some(s)
+            if openapi_version == OpenApiVersion::V3
+                || !(s.preserves_unknown_fields() || spec.preserves_unknown_fields()) =>
+        {
             let mut s = Schema::clone(s);
             unfold(&mut s);
-            if edition == Edition::V2 {
+            if openapi_version == OpenApiVersion::V2 {
                 drop_unsupported(&mut s);
             }
             let mut out = write(&s);
-            add_embedded(&mut out, &s, edition);
+            add_embedded(&mut out, &s, openapi_version);
             let properties = out.entry("properties".to_owned()).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(properties) = properties {
-                let metadata = edition.described_reference(&format!("{META}ObjectMeta"), METADATA);
+                let metadata = openapi_version.described_reference(&format!("{META}ObjectMeta"), METADATA);
                 properties.insert("metadata".to_owned(), metadata);
                 add_type_meta(properties);
             }
@@ -39,12 +42,12 @@ pub fn object_schema(crd: &CustomResourceDefinition, version: &str, edition: Edi
 }
 
 /// Builds the schema of the kind's list.
-pub fn list_schema(crd: &CustomResourceDefinition, version: &str, edition: Edition) -> Value {
+pub fn list_schema(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Value {
     let spec = &crd.spec;
     let names = &spec.names;
     let items = object([
         ("type", Value::from("array")),
-        ("items", edition.reference(&model_name(&spec.group, version, &names.kind))),
+        ("items", openapi_version.reference(&model_name(&spec.group, version, &names.kind))),
         (
             "description",
             Value::from(format!(
@@ -55,7 +58,7 @@ pub fn list_schema(crd: &CustomResourceDefinition, version: &str, edition: Editi
     ]);
     let mut properties = Map::from([
         ("items".to_owned(), items),
-        ("metadata".to_owned(), edition.described_reference(&format!("{META}ListMeta"), LIST_METADATA)),
+        ("metadata".to_owned(), openapi_version.described_reference(&format!("{META}ListMeta"), LIST_METADATA)),
     ]);
     add_type_meta(&mut properties);
     let mut out = Map::from([
@@ -185,23 +188,23 @@ fn drop_null_items(members: &mut Map) {
 }
 
 /// Adds apiVersion, kind and metadata to embedded resources.
-fn add_embedded(out: &mut Map, s: &Schema, edition: Edition) {
+fn add_embedded(out: &mut Map, s: &Schema, openapi_version: OpenApiVersion) {
     if let Some(Value::Object(properties)) = out.get_mut("properties") {
         for (name, property) in properties {
             if let (Value::Object(out), Some(s)) = (property, s.properties.get(name)) {
-                add_embedded(out, s, edition);
+                add_embedded(out, s, openapi_version);
             }
         }
     }
     if let (Some(Value::Object(items)), Some(s)) = (out.get_mut("items"), s.items_schema()) {
-        add_embedded(items, s, edition);
+        add_embedded(items, s, openapi_version);
     }
     if let (Some(Value::Object(additional)), Some(s)) =
         (out.get_mut("additionalProperties"), s.additional_properties_schema())
     {
-        add_embedded(additional, s, edition);
+        add_embedded(additional, s, openapi_version);
     }
-    if !s.x_embedded_resource || s.preserves_unknown_fields() && edition == Edition::V2 {
+    if !s.x_embedded_resource || s.preserves_unknown_fields() && openapi_version == OpenApiVersion::V2 {
         return;
     }
     let properties = out.entry("properties".to_owned()).or_insert_with(|| Value::Object(Map::new()));
@@ -212,7 +215,7 @@ fn add_embedded(out: &mut Map, s: &Schema, edition: Edition) {
                 property.insert("description".to_owned(), Value::from(description));
             }
         }
-        let metadata = edition.described_reference(&format!("{META}ObjectMeta"), METADATA);
+        let metadata = openapi_version.described_reference(&format!("{META}ObjectMeta"), METADATA);
         properties.insert("metadata".to_owned(), metadata);
     }
     let required = out.entry("required".to_owned()).or_insert_with(|| Value::Array(Vec::new()));

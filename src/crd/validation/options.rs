@@ -34,7 +34,7 @@ pub struct Options {
     /// True if the webhook's CA bundle may be invalid.
     pub invalid_ca_bundle: bool,
     /// The expressions of the old CRD.
-    pub preexisting: Preexisting,
+    pub preexisting: PreexistingExpressions,
     /// The names of versions whose schema did not change.
     pub unchanged_versions: BTreeSet<String>,
     /// The versions that may exceed the maximum number of selectable fields; `""` stands for the spec.
@@ -43,7 +43,7 @@ pub struct Options {
 
 /// The expressions of the old CRD, which may use features that new expressions may not use yet.
 #[derive(Clone, Debug, Default)]
-pub struct Preexisting {
+pub struct PreexistingExpressions {
     pub rules: BTreeSet<String>,
     /// `messageExpression`
     pub message_expressions: BTreeSet<String>,
@@ -63,7 +63,7 @@ impl Options {
             atomic_sets: true,
             list_map_keys: true,
             invalid_ca_bundle: true,
-            preexisting: Preexisting::default(),
+            preexisting: PreexistingExpressions::default(),
             unchanged_versions: BTreeSet::new(),
             many_selectable_fields: BTreeSet::new(),
         }

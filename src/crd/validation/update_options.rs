@@ -3,7 +3,7 @@
 use super::conversion::{has_invalid_ca_bundle, is_accepted_review_version};
 use super::defaults::has_unpruned;
 use super::lists::{has_loose_keys, is_non_atomic_set};
-use super::options::{MAX_SELECTABLE_FIELDS, Options, Preexisting, TYPES, schemas};
+use super::options::{MAX_SELECTABLE_FIELDS, Options, PreexistingExpressions, TYPES, schemas};
 use super::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::release::{Release, V1_31, V1_35};
@@ -31,7 +31,7 @@ impl Options {
             list_map_keys: !has(has_loose_keys),
             // CA bundles are validated since 1.31.
             invalid_ca_bundle: !release.since(V1_31) || !immutable(old) || has_invalid_ca_bundle(spec),
-            preexisting: Preexisting::of(spec, release),
+            preexisting: PreexistingExpressions::of(spec, release),
             unchanged_versions: unchanged_versions(&new.spec, spec),
             // Since 1.35, an existing CRD may keep too many selectable fields.
             many_selectable_fields: if release.since(V1_35) {
@@ -47,7 +47,7 @@ fn immutable(old: &CustomResourceDefinition) -> bool {
     old.is_true("Established")
 }
 
-impl Preexisting {
+impl PreexistingExpressions {
     fn of(spec: &Spec, release: Release) -> Self {
         let mut found = Self::default();
         for schema in schemas(spec) {

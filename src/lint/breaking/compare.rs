@@ -1,6 +1,6 @@
 //! Compares two schemas of one version, node by node.
 
-use super::{Change, Kind, Softened};
+use super::{Change, Kind, Ratcheting};
 use crate::lint::{Step, schema_path, steps_below, value_path};
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Value, json};
@@ -25,20 +25,20 @@ struct Comparison<'c> {
 }
 
 impl Comparison<'_> {
-    fn tell(&mut self, kind: Kind, softened: Softened, keyword: &str, detail: String) {
+    fn tell(&mut self, kind: Kind, ratcheting: Ratcheting, keyword: &str, detail: String) {
         if self.found.len() >= MAX_DIFFERENCES {
             return;
         }
         let dot = if keyword.is_empty() { "" } else { "." };
         let place = format!("{}{}{dot}{keyword}", self.prefix, schema_path(&self.steps));
         let path = value_path(&self.steps);
-        self.found.push(Change { path, kind, detail, softened, versions: Vec::new(), place });
+        self.found.push(Change { path, kind, detail, ratcheting, versions: Vec::new(), place });
     }
 
     /// The path that must stay unchanged so that errors about this node are tolerated.
-    fn unchanged(&self) -> Softened {
+    fn unchanged(&self) -> Ratcheting {
         let steps = self.anchor.and_then(|depth| self.steps.get(..depth)).unwrap_or(&self.steps);
-        Softened::While(value_path(steps))
+        Ratcheting::While(value_path(steps))
     }
 
     fn node(&mut self, old: &Schema, new: &Schema, keep: (bool, bool)) {
@@ -83,12 +83,12 @@ impl Comparison<'_> {
             || after == "any"
             || (before == "string" && after == "int-or-string");
         if before != after && !wider {
-            let softened = self.unchanged();
-            self.tell(Kind::Type, softened, "type", format!("was {before}, is {after}"));
+            let ratcheting = self.unchanged();
+            self.tell(Kind::Type, ratcheting, "type", format!("was {before}, is {after}"));
         }
         if old.nullable && !new.nullable {
-            let softened = self.unchanged();
-            self.tell(Kind::Type, softened, "nullable", "null is no longer allowed".to_owned());
+            let ratcheting = self.unchanged();
+            self.tell(Kind::Type, ratcheting, "nullable", "null is no longer allowed".to_owned());
         }
     }
 
@@ -97,8 +97,8 @@ impl Comparison<'_> {
             if new.properties.get(name).is_some_and(|p| p.default.is_some()) {
                 continue;
             }
-            let softened = self.unchanged();
-            self.tell(Kind::Required, softened, "required", format!("{name} must be there"));
+            let ratcheting = self.unchanged();
+            self.tell(Kind::Required, ratcheting, "required", format!("{name} must be there"));
             self.rename_last(name);
         }
     }
@@ -125,8 +125,8 @@ impl Comparison<'_> {
         } else {
             format!("no longer allowed: {}", gone.join(", "))
         };
-        let softened = self.unchanged();
-        self.tell(Kind::Enum, softened, "enum", detail);
+        let ratcheting = self.unchanged();
+        self.tell(Kind::Enum, ratcheting, "enum", detail);
     }
 
     fn limits(&mut self, old: &Schema, new: &Schema) {
@@ -180,8 +180,8 @@ impl Comparison<'_> {
             Some(before) => format!("{keyword} was {before}, is {after}"),
             None => format!("{keyword} is {after} now"),
         };
-        let softened = self.unchanged();
-        self.tell(Kind::Tightened, softened, keyword, detail);
+        let ratcheting = self.unchanged();
+        self.tell(Kind::Tightened, ratcheting, keyword, detail);
     }
 
     fn junctors(&mut self, old: &Schema, new: &Schema) {
@@ -194,8 +194,8 @@ impl Comparison<'_> {
         ] {
             if !after.is_empty() && before != after {
                 let verb = if before.is_empty() { "is new" } else { "is another" };
-                let softened = self.unchanged();
-                self.tell(Kind::Tightened, softened, keyword, format!("{keyword} {verb}"));
+                let ratcheting = self.unchanged();
+                self.tell(Kind::Tightened, ratcheting, keyword, format!("{keyword} {verb}"));
             }
         }
     }
@@ -206,9 +206,9 @@ impl Comparison<'_> {
                 continue;
             }
             let transition = rule.rule.contains("oldSelf");
-            let softened = if transition { Softened::No } else { self.unchanged() };
+            let ratcheting = if transition { Ratcheting::No } else { self.unchanged() };
             let keyword = format!("x-kubernetes-validations[{index}].rule");
-            self.tell(Kind::Tightened, softened, &keyword, format!("new rule: {}", rule.rule.trim()));
+            self.tell(Kind::Tightened, ratcheting, &keyword, format!("new rule: {}", rule.rule.trim()));
         }
     }
 
@@ -220,7 +220,7 @@ impl Comparison<'_> {
             Some(after) if after != before => format!("was {}, is {}", text(before), text(after)),
             Some(_) => return,
         };
-        self.tell(Kind::Default, Softened::No, "default", detail);
+        self.tell(Kind::Default, Ratcheting::No, "default", detail);
     }
 
     fn list_types(&mut self, old: &Schema, new: &Schema) {
@@ -228,16 +228,16 @@ impl Comparison<'_> {
         let word = |type_: Option<&str>| type_.unwrap_or("atomic").to_owned();
         if word(before) != word(after) {
             let detail = format!("x-kubernetes-list-type was {}, is {}", word(before), word(after));
-            self.tell(Kind::ListType, Softened::Always, "x-kubernetes-list-type", detail);
+            self.tell(Kind::ListType, Ratcheting::Always, "x-kubernetes-list-type", detail);
         } else if old.x_list_map_keys != new.x_list_map_keys {
             let detail =
                 format!("keys were {}, are {}", old.x_list_map_keys.join(", "), new.x_list_map_keys.join(", "));
-            self.tell(Kind::ListType, Softened::No, "x-kubernetes-list-map-keys", detail);
+            self.tell(Kind::ListType, Ratcheting::No, "x-kubernetes-list-map-keys", detail);
         }
         let word = |type_: &Option<String>| type_.clone().unwrap_or_else(|| "granular".to_owned());
         if word(&old.x_map_type) != word(&new.x_map_type) {
             let detail = format!("x-kubernetes-map-type was {}, is {}", word(&old.x_map_type), word(&new.x_map_type));
-            self.tell(Kind::ListType, Softened::No, "x-kubernetes-map-type", detail);
+            self.tell(Kind::ListType, Ratcheting::No, "x-kubernetes-map-type", detail);
         }
     }
 
@@ -248,7 +248,7 @@ impl Comparison<'_> {
         }
         for name in old.properties.keys().filter(|name| !new.properties.contains_key(*name)) {
             if new.additional_properties.is_none() && is_object(new) {
-                self.tell(Kind::Removed, Softened::No, "", "is dropped from objects at their next write".to_owned());
+                self.tell(Kind::Removed, Ratcheting::No, "", "is dropped from objects at their next write".to_owned());
                 self.rename_last(name);
             }
         }
@@ -257,9 +257,9 @@ impl Comparison<'_> {
         }
         if old.additional_properties.is_some() && !is_false(old) && new.additional_properties.is_none() {
             let detail = "what is not named is dropped: additionalProperties are gone".to_owned();
-            self.tell(Kind::Removed, Softened::No, "", detail);
+            self.tell(Kind::Removed, Ratcheting::No, "", detail);
         } else if keep.0 && new.additional_properties.is_none() {
-            self.tell(Kind::Removed, Softened::No, "", "unknown fields are dropped now".to_owned());
+            self.tell(Kind::Removed, Ratcheting::No, "", "unknown fields are dropped now".to_owned());
         }
     }
 }

@@ -163,12 +163,12 @@ fn what_is_said_to_be_forgiven_is() {
         let (before, after) = (definition(old), definition(new));
         let spec = |crd: &Value| crd::decode(crd).unwrap().crd.spec;
         let found = changes(&spec(&before), &spec(&after));
-        let (softened, label, touched) = match said {
-            Said::No => (Softened::No, 422, None),
-            Said::While(path) => (Softened::While((*path).to_owned()), 200, Some(422)),
-            Said::Always => (Softened::Always, 200, Some(200)),
+        let (ratcheting, label, touched) = match said {
+            Said::No => (Ratcheting::No, 422, None),
+            Said::While(path) => (Ratcheting::While((*path).to_owned()), 200, Some(422)),
+            Said::Always => (Ratcheting::Always, 200, Some(200)),
         };
-        assert!(found.iter().any(|change| change.softened == softened), "{new}: {found:?}");
+        assert!(found.iter().any(|change| change.ratcheting == ratcheting), "{new}: {found:?}");
         assert_eq!(patched(&after, stored, r#"{"metadata":{"labels":{"a":"b"}}}"#), label, "{new}: an edit of a label");
         if let Some(code) = touched {
             assert_eq!(patched(&after, stored, &format!(r#"{{"spec":{other}}}"#)), code, "{new}: {other}");
@@ -205,7 +205,7 @@ fn every_narrower_limit_is_forgiven_where_it_is_said() {
         let found = changes(&spec(&before), &spec(&after));
         let [change] = found.as_slice() else { panic!("{keyword}: {found:?}") };
         let code = patched(&after, &format!(r#"{{"a":{stored}}}"#), r#"{"metadata":{"labels":{"a":"b"}}}"#);
-        let forgiven = change.softened == Softened::While("spec.a".to_owned());
+        let forgiven = change.ratcheting == Ratcheting::While("spec.a".to_owned());
         assert_eq!(forgiven, code == 200, "{keyword}: {} {change:?}", to_string(&after));
     }
 }

@@ -1,6 +1,6 @@
 //! What a binding refers to: its policy and the params.
 
-use crate::policies::model::{Binding, Family, ParamKind, Policy};
+use crate::policies::model::{Binding, ParamKind, Policy, PolicyKind};
 use crate::policies::request::Kind;
 use crate::release::Release;
 use crate::value::Value;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     /// The kinds of params of the policies.
-    policies: BTreeMap<(Family, String), Option<ParamKind>>,
+    policies: BTreeMap<(PolicyKind, String), Option<ParamKind>>,
     /// The group, kind, namespace and name of every other object.
     others: BTreeSet<(String, String, String, String)>,
 }
@@ -35,9 +35,9 @@ impl Objects {
         let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
         let api_version = text(&["apiVersion"]);
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        if group == crate::policies::GROUP && Family::has_kind(&kind) {
+        if group == crate::policies::GROUP && PolicyKind::has_kind(&kind) {
             if !kind.ends_with("Binding") {
-                self.policies.insert((Family::of_kind(&kind), name), Policy::read(object, release).param_kind);
+                self.policies.insert((PolicyKind::of_kind(&kind), name), Policy::read(object, release).param_kind);
             }
             return;
         }
@@ -50,10 +50,10 @@ impl Objects {
         if !kind.ends_with("Binding") {
             return Vec::new();
         }
-        let (family, binding) = (Family::of_kind(kind), Binding::read(object, release));
-        let policy = self.policies.get(&(family, binding.policy_name.clone()));
+        let (policy_kind, binding) = (PolicyKind::of_kind(kind), Binding::read(object, release));
+        let policy = self.policies.get(&(policy_kind, binding.policy_name.clone()));
         let Some(param_kind) = policy else {
-            let message = format!("there is no {} {:?} in the files", family.kind(), binding.policy_name);
+            let message = format!("there is no {} {:?} in the files", policy_kind.kind(), binding.policy_name);
             let help = Some("a binding without its policy has no effect");
             let named = !binding.policy_name.is_empty();
             return named
@@ -65,13 +65,13 @@ impl Objects {
         match (param_kind, &binding.param_ref) {
             (None, None) => Vec::new(),
             (None, Some(_)) => problem(
-                format!("paramRef is ignored: {} {:?} has no paramKind", family.kind(), binding.policy_name),
+                format!("paramRef is ignored: {} {:?} has no paramKind", policy_kind.kind(), binding.policy_name),
                 None,
             ),
             (Some(wanted), None) => problem(
                 format!(
                     "params is null in {} {:?}, which has the paramKind {}",
-                    family.kind(),
+                    policy_kind.kind(),
                     binding.policy_name,
                     wanted.kind
                 ),

@@ -1,7 +1,7 @@
 //! The HTML page of `lint`: for each CRD or policy the server's response, the cost of its expressions as bars, and its
 //! breaking changes.
 
-use super::{Page, Tone, badge, by_release, dedented, escaped, message, plural, problems};
+use super::{Colour, Page, badge, by_release, dedented, escaped, message, plural, problems};
 use crate::cel::eval::PER_CALL_LIMIT;
 use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::lint::bounds::Bound;
@@ -9,7 +9,7 @@ use crate::lint::breaking::Change;
 use crate::lint::costs::{ExpressionCost, SchemaCost};
 use crate::lint::policies;
 use crate::output::cost;
-use crate::output::excerpt::{Grade, Spot};
+use crate::output::excerpt::{MessageSeverity, SourceLocation};
 use crate::output::report::{Item, Verdict};
 use crate::release::ReleaseSet;
 use std::fmt::Write as _;
@@ -44,66 +44,69 @@ impl Counts {
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { fine, breaking, rejected, cannot_tell } = *counts;
     let total = plural(fine + breaking + rejected + cannot_tell, "object");
-    let (headline, tone) = match counts {
-        Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Tone::Bad),
-        Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Tone::Unsure),
-        Counts { cannot_tell: n @ 1.., .. } => (format!("No verdict for {n} of {total}"), Tone::Unsure),
-        _ => ("Nothing is wrong".to_owned(), Tone::Good),
+    let (headline, colour) = match counts {
+        Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Colour::Bad),
+        Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Colour::Unsure),
+        Counts { cannot_tell: n @ 1.., .. } => (format!("No verdict for {n} of {total}"), Colour::Unsure),
+        _ => ("Nothing is wrong".to_owned(), Colour::Good),
     };
     let shares = [
-        (fine, "fine", Tone::Good),
-        (rejected, "refused", Tone::Bad),
-        (breaking, "breaking", Tone::Unsure),
-        (cannot_tell, "cannot tell", Tone::Plain),
+        (fine, "fine", Colour::Good),
+        (rejected, "refused", Colour::Bad),
+        (breaking, "breaking", Colour::Unsure),
+        (cannot_tell, "cannot tell", Colour::Plain),
     ];
-    Page { command: "lint", releases, headline: &headline, tone, shares: &shares, facts: &[] }.head()
+    Page { command: "lint", releases, headline: &headline, colour, shares: &shares, facts: &[] }.head()
 }
 
 /// The section of a CRD.
 pub fn details(
     item: &Item,
-    costs: &[(SchemaCost, Vec<Spot>)],
-    breaking: &[(Change, Spot)],
-    expressions: &[(policies::ExpressionCost, Spot)],
+    costs: &[(SchemaCost, Vec<SourceLocation>)],
+    breaking: &[(Change, SourceLocation)],
+    expressions: &[(policies::ExpressionCost, SourceLocation)],
 ) -> String {
     let name = match (&*item.identity.kind, &*item.identity.name) {
         ("" | "CustomResourceDefinition", "") => "A CRD".to_owned(),
         ("" | "CustomResourceDefinition", name) => name.to_owned(),
         _ => item.called(),
     };
-    let tone =
-        if item.verdict == Verdict::Accepted && !breaking.is_empty() { Tone::Unsure } else { Tone::of(item.verdict) };
+    let colour = if item.verdict == Verdict::Accepted && !breaking.is_empty() {
+        Colour::Unsure
+    } else {
+        Colour::of(item.verdict)
+    };
     let breaks = if breaking.is_empty() {
         String::new()
     } else {
-        badge(&plural(breaking.len(), "breaking change"), Tone::Unsure)
+        badge(&plural(breaking.len(), "breaking change"), Colour::Unsure)
     };
     let mut text = format!(
         "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n{}",
-        tone.class(),
+        colour.class(),
         escaped(&name),
-        badge(item.verdict.words(), Tone::of(item.verdict)),
-        escaped(&item.spot.to_string()),
+        badge(item.verdict.words(), Colour::of(item.verdict)),
+        escaped(&item.location.to_string()),
         by_release(item),
     );
     text.push_str(&problems(item));
-    for (schema, spots) in costs {
+    for (schema, locations) in costs {
         let (versions, limit) = (escaped(&schema.versions.join(", ")), cost::count(EXPRESSION_COST_LIMIT));
         let _ = writeln!(
             text,
             "<h4>Rules of {versions}: share of the {limit} that one may cost</h4>\n<div class=\"bars\">"
         );
-        text.extend(schema.expressions.iter().zip(spots).map(|(cost, spot)| bar(cost, spot)));
+        text.extend(schema.expressions.iter().zip(locations).map(|(cost, location)| bar(cost, location)));
         text.push_str("</div>\n");
         text.push_str(&together(schema));
     }
     if !breaking.is_empty() {
         text.push_str("<h4>What breaks for stored objects</h4>\n");
     }
-    for (change, spot) in breaking {
-        let softened = change.softened.words();
+    for (change, location) in breaking {
+        let ratcheting = change.ratcheting.words();
         let words = format!("{}: {}", change.path, change.detail);
-        text.push_str(&message(Grade::Warning, &words, Some(spot), Some(&softened)));
+        text.push_str(&message(MessageSeverity::Warning, &words, Some(location), Some(&ratcheting)));
     }
     if !expressions.is_empty() {
         let limit = cost::count(PER_CALL_LIMIT);
@@ -111,7 +114,7 @@ pub fn details(
             text,
             "<h4>Expressions: share of the {limit} that one evaluation may cost</h4>\n<div class=\"bars\">"
         );
-        text.extend(expressions.iter().map(|(expression, spot)| expression_bar(expression, spot)));
+        text.extend(expressions.iter().map(|(expression, location)| expression_bar(expression, location)));
         text.push_str("</div>\n");
     }
     text.push_str("</section>\n");
@@ -119,16 +122,16 @@ pub fn details(
 }
 
 /// The cost of an expression of a policy.
-fn expression_bar(expression: &policies::ExpressionCost, spot: &Spot) -> String {
+fn expression_bar(expression: &policies::ExpressionCost, location: &SourceLocation) -> String {
     let words = format!("<code>{}</code>", escaped(&dedented(expression.text.trim())));
     match (expression.cost, expression.percent()) {
         (Some(cost), Some(share)) => {
-            track(&words, share, &[cost::count(cost), expression.field.clone(), spot.to_string()], &[])
+            track(&words, share, &[cost::count(cost), expression.field.clone(), location.to_string()], &[])
         }
         _ => format!(
             "<div class=\"bar\">{words}<p><b>no estimate</b><span>{}</span><span>{}</span></p></div>\n",
             escaped(&expression.field),
-            escaped(&spot.to_string())
+            escaped(&location.to_string())
         ),
     }
 }
@@ -142,20 +145,20 @@ fn together(schema: &SchemaCost) -> String {
 }
 
 /// The cost of an expression.
-fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
+fn bar(rule: &ExpressionCost, location: &SourceLocation) -> String {
     let kind = if rule.message { "messageExpression: " } else { "" };
     let words = format!("<code>{kind}{}</code>", escaped(&dedented(rule.text.trim())));
-    let place = [rule.path.clone(), spot.to_string()];
+    let place = [rule.path.clone(), location.to_string()];
     if let Some(error) = &rule.error {
-        let [path, spot] = place.map(|text| escaped(&text));
+        let [path, location] = place.map(|text| escaped(&text));
         let error = escaped(error);
         return format!(
-            "<div class=\"bar\">{words}<p><b>no estimate</b><span>{error}</span><span>{path}</span><span>{spot}</span></p></div>\n"
+            "<div class=\"bar\">{words}<p><b>no estimate</b><span>{error}</span><span>{path}</span><span>{location}</span></p></div>\n"
         );
     }
-    let [path, spot] = place;
+    let [path, location] = place;
     let product = format!("{} × {} = {}", cost::count(rule.each), cost::count(rule.times), cost::count(rule.total));
-    let mut facts = vec![product, path, spot];
+    let mut facts = vec![product, path, location];
     let estimates = rule.estimates();
     if estimates.len() > 1 {
         facts.extend(estimates.iter().map(|(total, releases)| match total {
@@ -168,15 +171,15 @@ fn bar(rule: &ExpressionCost, spot: &Spot) -> String {
 
 /// A bar for a share in percent, with a text, which is markup.
 fn track(words: &str, share: f64, facts: &[String], bounds: &[Bound]) -> String {
-    let tone = match share {
-        p if p > 100.0 => Tone::Bad,
-        p if p > 50.0 => Tone::Unsure,
-        _ => Tone::Good,
+    let colour = match share {
+        p if p > 100.0 => Colour::Bad,
+        p if p > 50.0 => Colour::Unsure,
+        _ => Colour::Good,
     };
     let facts: Vec<String> = facts.iter().map(|fact| format!("<span>{}</span>", escaped(fact))).collect();
     let mut text = format!(
         "<div class=\"bar {0}\">{words}<div class=\"track\"><i class=\"{0}\" style=\"width:{1:.2}%\"></i></div><p><b>{2}</b>{3}</p>",
-        tone.class(),
+        colour.class(),
         share.min(100.0),
         escaped(&cost::percent(share)),
         facts.concat(),

@@ -1,11 +1,11 @@
 //! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, then their
 //! details.
 
-use super::{Page, Tone, badge, escaped, message, number, plural, problems};
-use crate::output::excerpt::Grade;
+use super::{Colour, Page, badge, escaped, message, number, plural, problems};
+use crate::output::excerpt::MessageSeverity;
 use crate::output::rehearsal::{Counts, Entry};
 use crate::output::report::{Item, Verdict};
-use crate::rehearsal::{ColumnChange, Edit, Fate, Trouble};
+use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crate::release::ReleaseSet;
 use crate::value::json;
 use std::fmt::Write as _;
@@ -20,29 +20,30 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     let total = plural(counts.objects(), "object");
     let refused = said.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
-    let (headline, tone) = match (refused, broken) {
-        (true, _) => ("The server would refuse the new CRD".to_owned(), Tone::Bad),
-        (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Tone::Unsure),
-        (false, 0) => (format!("Nothing breaks in {total}"), Tone::Good),
-        (false, _) => (format!("The upgrade harms some of {total}"), Tone::Bad),
+    let (headline, colour) = match (refused, broken) {
+        (true, _) => ("The server would refuse the new CRD".to_owned(), Colour::Bad),
+        (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
+        (false, 0) => (format!("Nothing breaks in {total}"), Colour::Good),
+        (false, _) => (format!("The upgrade harms some of {total}"), Colour::Bad),
     };
     // An object may be counted several times.
-    let fates = [
-        (counts.untouched(), "untouched", Tone::Good),
-        (counts.losing(), "losing fields", Tone::Bad),
-        (counts.invalid(), "invalid", Tone::Bad),
-        (counts.blocked(), "blocked at the next write", Tone::Bad),
-        (counts.unreadable(), "unreadable", Tone::Bad),
-        (counts.appearing(), "with fields that appear", Tone::Unsure),
-        (counts.defaulted(), "with new defaults", Tone::Plain),
-        (counts.shown_otherwise(), "shown otherwise", Tone::Plain),
-        (counts.unknown(), "unknown", Tone::Unsure),
+    let outcomes = [
+        (counts.untouched(), "untouched", Colour::Good),
+        (counts.losing(), "losing fields", Colour::Bad),
+        (counts.invalid(), "invalid", Colour::Bad),
+        (counts.blocked(), "blocked at the next write", Colour::Bad),
+        (counts.unreadable(), "unreadable", Colour::Bad),
+        (counts.appearing(), "with fields that appear", Colour::Unsure),
+        (counts.defaulted(), "with new defaults", Colour::Plain),
+        (counts.shown_otherwise(), "shown otherwise", Colour::Plain),
+        (counts.unknown(), "unknown", Colour::Unsure),
     ];
-    let mut text = Page { command: "rehearse", releases, headline: &headline, tone, shares: &[], facts: &fates }.head();
-    let (class, verdict) = (Tone::of(said.verdict).class(), badge(said.verdict.words(), Tone::of(said.verdict)));
+    let mut text =
+        Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();
+    let (class, verdict) = (Colour::of(said.verdict).class(), badge(said.verdict.words(), Colour::of(said.verdict)));
     let name = escaped(&said.identity.name);
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");
-    let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&said.spot.to_string()));
+    let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&said.location.to_string()));
     text.push_str(&problems(said));
     if !columns.is_empty() {
         let lines: String = columns.iter().map(column).collect();
@@ -88,40 +89,40 @@ fn column(change: &ColumnChange) -> String {
     format!("<li class=\"{class}\"><b>{sign}</b>{} of {}: {}</li>", escaped(name), escaped(version), escaped(&words))
 }
 
-fn next_write(entry: &Entry) -> (String, Tone) {
-    match &entry.fate {
-        Ok(Fate { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
-            ("loses fields".to_owned(), Tone::Unsure)
+fn next_write(entry: &Entry) -> (String, Colour) {
+    match &entry.outcome {
+        Ok(ObjectOutcome { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
+            ("loses fields".to_owned(), Colour::Unsure)
         }
-        Ok(Fate { edit: Edit::Untried, .. }) => ("fine".to_owned(), Tone::Good),
-        Ok(Fate { edit: Edit::Passes, .. }) => ("invalid, still editable".to_owned(), Tone::Unsure),
-        Ok(Fate { edit: Edit::Blocked(_), .. }) => ("blocked".to_owned(), Tone::Bad),
-        Err(Trouble::Today(_)) => ("cannot tell".to_owned(), Tone::Unsure),
-        Err(Trouble::Tomorrow(_)) => ("unreadable".to_owned(), Tone::Bad),
+        Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine".to_owned(), Colour::Good),
+        Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable".to_owned(), Colour::Unsure),
+        Ok(ObjectOutcome { edit: Edit::Blocked(_), .. }) => ("blocked".to_owned(), Colour::Bad),
+        Err(RehearsalError::Today(_)) => ("cannot tell".to_owned(), Colour::Unsure),
+        Err(RehearsalError::Tomorrow(_)) => ("unreadable".to_owned(), Colour::Bad),
     }
 }
 
 /// The rank of an object on the page: invalid first, then uncertain, then the rest.
 pub fn rank(entry: &Entry) -> usize {
     match next_write(entry).1 {
-        Tone::Bad => 0,
-        Tone::Unsure => 1,
+        Colour::Bad => 0,
+        Colour::Unsure => 1,
         _ => 2,
     }
 }
 
 /// The row of the `n`th object.
 pub fn row(entry: &Entry, n: usize) -> String {
-    let (words, tone) = next_write(entry);
-    let counts = match &entry.fate {
-        Ok(fate) => {
-            let difference = &fate.difference;
+    let (words, colour) = next_write(entry);
+    let counts = match &entry.outcome {
+        Ok(outcome) => {
+            let difference = &outcome.difference;
             [
                 difference.lost.len(),
                 difference.appearing.len(),
                 difference.defaulted.len(),
                 difference.changed.len(),
-                fate.errors.len(),
+                outcome.errors.len(),
             ]
             .map(number)
             .concat()
@@ -130,68 +131,68 @@ pub fn row(entry: &Entry, n: usize) -> String {
     };
     format!(
         "<tr data-object=\"{n}\" data-verdict=\"{words}\"><td>{}</td><td class=\"name\"><a href=\"#o{n}\">{}</a></td>{counts}<td class=\"place\">{}</td></tr>\n",
-        badge(&words, tone),
+        badge(&words, colour),
         escaped(&entry.identity.full_name()),
-        escaped(&entry.spot.to_string()),
+        escaped(&entry.location.to_string()),
     )
 }
 
 /// The details of the `n`th object.
 pub fn details(entry: &Entry, n: usize) -> String {
-    let (words, tone) = next_write(entry);
+    let (words, colour) = next_write(entry);
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{words}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",
-        tone.class(),
+        colour.class(),
         escaped(&entry.identity.kind),
         escaped(&entry.identity.full_name()),
-        badge(&words, tone),
-        escaped(&entry.spot.to_string()),
+        badge(&words, colour),
+        escaped(&entry.location.to_string()),
     );
-    match &entry.fate {
-        Ok(fate) => text.push_str(&fated(entry, fate)),
-        Err(Trouble::Today(why) | Trouble::Tomorrow(why)) => {
-            text.push_str(&message(Grade::Error, why, None, None));
+    match &entry.outcome {
+        Ok(outcome) => text.push_str(&outcome_html(entry, outcome)),
+        Err(RehearsalError::Today(why) | RehearsalError::Tomorrow(why)) => {
+            text.push_str(&message(MessageSeverity::Error, why, None, None));
         }
     }
     text.push_str("</section>\n");
     text
 }
 
-fn fated(entry: &Entry, fate: &Fate) -> String {
+fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
     let mut lines = String::new();
     let mut line = |class: &str, sign: &str, words: String| {
         let _ = write!(lines, "<li class=\"{class}\"><b>{sign}</b>{}</li>", escaped(&words));
     };
-    for (path, value) in &fate.difference.lost {
+    for (path, value) in &outcome.difference.lost {
         line("lost", "−", format!("{path}: {}", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.appearing {
+    for (path, value) in &outcome.difference.appearing {
         line("changed", "+", format!("{path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
     }
-    for (path, value) in &fate.difference.defaulted {
+    for (path, value) in &outcome.difference.defaulted {
         line("added", "+", format!("{path}: {} (default)", json::to_string(value)));
     }
-    for (path, before, after) in &fate.difference.changed {
+    for (path, before, after) in &outcome.difference.changed {
         line("changed", "~", format!("{path}: {} becomes {}", json::to_string(before), json::to_string(after)));
     }
-    for (column, before, after) in &fate.cells {
+    for (column, before, after) in &outcome.cells {
         line("same", "", format!("column {column}: {before:?} becomes {after:?}"));
     }
     let mut text = String::new();
-    if let Some(version) = &fate.moved_to {
+    if let Some(version) = &outcome.moved_to {
         let words = format!("its version is not served any more: read as {version}");
-        text.push_str(&message(Grade::Warning, &words, None, None));
+        text.push_str(&message(MessageSeverity::Warning, &words, None, None));
     }
     if !lines.is_empty() {
         let _ = writeln!(text, "<ul class=\"paths\">{lines}</ul>");
     }
-    for (error, spot) in fate.errors.iter().zip(&entry.places) {
-        text.push_str(&message(Grade::Error, &error.to_string(), Some(spot), None));
+    for (error, location) in outcome.errors.iter().zip(&entry.places) {
+        text.push_str(&message(MessageSeverity::Error, &error.to_string(), Some(location), None));
     }
-    if let Edit::Blocked(errors) = &fate.edit {
+    if let Edit::Blocked(errors) = &outcome.edit {
         let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let words = format!("an edit of nothing but a label would be refused: {}", words.join(", "));
-        text.push_str(&message(Grade::Error, &words, None, None));
+        text.push_str(&message(MessageSeverity::Error, &words, None, None));
     }
     text
 }

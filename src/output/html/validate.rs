@@ -1,6 +1,6 @@
 //! The HTML page of `validate`: a table of the objects, then for each its errors, its changes and the stored object.
 
-use super::{Page, Tone, badge, by_release, diff, escaped, number, plural, problems};
+use super::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
 use crate::output::report::{Action, Item, Summary, Verdict};
 use crate::release::ReleaseSet;
 use crate::value::json;
@@ -13,12 +13,12 @@ pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "D
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
-    let (headline, tone) = match (rejected, cannot_tell) {
-        (0, 0) if total == 0 => ("There is no object".to_owned(), Tone::Plain),
-        (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Tone::Good),
-        (0, 0) => ("The server would accept everything".to_owned(), Tone::Good),
-        (0, n) => (format!("No verdict for {n} of {}", plural(total, "object")), Tone::Unsure),
-        (n, _) => (format!("{n} of {} would be rejected", plural(total, "object")), Tone::Bad),
+    let (headline, colour) = match (rejected, cannot_tell) {
+        (0, 0) if total == 0 => ("There is no object".to_owned(), Colour::Plain),
+        (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Colour::Good),
+        (0, 0) => ("The server would accept everything".to_owned(), Colour::Good),
+        (0, n) => (format!("No verdict for {n} of {}", plural(total, "object")), Colour::Unsure),
+        (n, _) => (format!("{n} of {} would be rejected", plural(total, "object")), Colour::Bad),
     };
     let shares = [
         (accepted, Verdict::Accepted),
@@ -27,9 +27,9 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
         (decode, Verdict::Decodes),
         (skipped, Verdict::Skipped),
     ]
-    .map(|(n, verdict)| (n, verdict.words(), Tone::of(verdict)));
-    let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Tone::Unsure)];
-    Page { command: "validate", releases, headline: &headline, tone, shares: &shares, facts: &facts }.head()
+    .map(|(n, verdict)| (n, verdict.words(), Colour::of(verdict)));
+    let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Colour::Unsure)];
+    Page { command: "validate", releases, headline: &headline, colour, shares: &shares, facts: &facts }.head()
 }
 
 /// The row of the `n`th item.
@@ -43,12 +43,12 @@ pub fn row(item: &Item, n: usize) -> String {
         "<tr data-object=\"{n}\" data-verdict=\"{}\"><td>{}</td><td class=\"extra\">{}</td><td class=\"name\">{name}</td>\
          <td class=\"extra\">{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
         item.verdict.words(),
-        badge(item.verdict.words(), Tone::of(item.verdict)),
+        badge(item.verdict.words(), Colour::of(item.verdict)),
         or_dash(&item.identity.kind),
         if answered { item.action.word() } else { "–" },
         count(item.pruned.len()),
         count(item.defaulted.len()),
-        escaped(&item.spot.to_string()),
+        escaped(&item.location.to_string()),
     )
 }
 
@@ -66,11 +66,11 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{}\">\n<h3>{} {}</h3>\n\
          <p class=\"place\">{}</p>\n",
-        Tone::of(item.verdict).class(),
+        Colour::of(item.verdict).class(),
         item.verdict.words(),
         escaped(if called.is_empty() { "An object" } else { &called }),
-        badge(item.verdict.words(), Tone::of(item.verdict)),
-        escaped(&item.spot.to_string()),
+        badge(item.verdict.words(), Colour::of(item.verdict)),
+        escaped(&item.location.to_string()),
     );
     text.push_str(&by_release(item));
     if let Some(answer) = item.answer.as_ref().filter(|_| item.verdict == Verdict::Rejected) {

@@ -1,9 +1,9 @@
 //! The effect of admission policies on an object.
 
 use super::Note;
-use super::json::{location, present};
-use crate::output::excerpt::Spot;
-use crate::policies::model::Family;
+use super::json::{location_object, present};
+use crate::output::excerpt::SourceLocation;
+use crate::policies::model::PolicyKind;
 use crate::value::{Map, Value};
 use crate::webhooks::model::configuration_kind;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct Admission {
     /// Changes, in the order of the policies.
     pub mutated: Vec<PolicyChange>,
     /// Parts of policies that were not evaluated.
-    pub undecided: Vec<Undecided>,
+    pub undecided: Vec<UndecidedPart>,
     /// The webhooks that would be called, or may be.
     pub webhooks: Vec<Webhook>,
 }
@@ -32,7 +32,7 @@ pub struct Admission {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Webhook {
     /// Whether it validates or mutates.
-    pub family: Family,
+    pub policy_kind: PolicyKind,
     /// The name of the configuration.
     pub configuration: String,
     /// The name of the webhook.
@@ -57,7 +57,7 @@ pub struct PolicyFailure {
     /// The message, without the names of policy and binding.
     pub message: String,
     /// The source location of the policy.
-    pub spot: Option<Spot>,
+    pub location: Option<SourceLocation>,
 }
 
 /// A policy that changes an object.
@@ -84,7 +84,7 @@ pub struct FieldChange {
 
 /// A part of a policy that was not evaluated because some input is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undecided {
+pub struct UndecidedPart {
     /// The policy.
     pub policy: String,
     /// The binding; empty if this concerns the policy with every binding.
@@ -100,7 +100,7 @@ pub struct Undecided {
 impl PolicyFailure {
     /// `validations[1] of ValidatingAdmissionPolicy "p" (policies.yaml:3): object.spec.replicas <= 5`
     pub fn origin(&self) -> String {
-        let place = self.spot.as_ref().map_or_else(String::new, |spot| format!(" ({spot})"));
+        let place = self.location.as_ref().map_or_else(String::new, |location| format!(" ({location})"));
         let policy = format!("policy {:?}{place}", self.policy);
         match self.validation {
             Some(index) => format!("validations[{index}] of {policy}: {}", self.expression.trim()),
@@ -138,7 +138,8 @@ impl Admission {
             policies.insert("auditAnnotations".to_owned(), annotations.into());
         }
         if !undecided.is_empty() {
-            policies.insert("undecided".to_owned(), undecided.iter().map(Undecided::value).collect::<Vec<_>>().into());
+            policies
+                .insert("undecided".to_owned(), undecided.iter().map(UndecidedPart::value).collect::<Vec<_>>().into());
         }
         if !policies.is_empty() {
             members.insert("policies".to_owned(), policies.into());
@@ -152,14 +153,14 @@ impl Admission {
 
 impl PolicyFailure {
     fn value(&self) -> Value {
-        let Self { policy, binding, validation, expression, message, spot } = self;
+        let Self { policy, binding, validation, expression, message, location } = self;
         let mut members =
             present(&[("policy", policy), ("binding", binding), ("expression", expression), ("message", message)]);
         if let Some(index) = validation {
             members.insert("validation".to_owned(), Value::Int(*index as i64));
         }
-        if let Some(spot) = spot {
-            members.insert("location".to_owned(), location(spot));
+        if let Some(location) = location {
+            members.insert("location".to_owned(), location_object(location));
         }
         members.into()
     }
@@ -187,12 +188,12 @@ pub fn counted(objects: usize) -> String {
 impl Webhook {
     /// The note that the webhook would be called for so many objects.
     pub fn note(&self, objects: usize) -> Note {
-        let Self { family, configuration, name, depends_on, help } = self;
-        let (kind, effect) = match family {
-            Family::Mutating => ("mutatingWebhook", "change or refuse"),
-            Family::Validating => ("validatingWebhook", "refuse"),
+        let Self { policy_kind, configuration, name, depends_on, help } = self;
+        let (kind, effect) = match policy_kind {
+            PolicyKind::Mutating => ("mutatingWebhook", "change or refuse"),
+            PolicyKind::Validating => ("validatingWebhook", "refuse"),
         };
-        let webhook = format!("webhook {name:?} of {} {configuration:?}", configuration_kind(*family));
+        let webhook = format!("webhook {name:?} of {} {configuration:?}", configuration_kind(*policy_kind));
         let them = if objects == 1 { "it" } else { "them" };
         let objects = counted(objects);
         let message = match depends_on {
@@ -206,9 +207,9 @@ impl Webhook {
     }
 
     fn value(&self) -> Value {
-        let Self { family, configuration, name, depends_on, help } = self;
+        let Self { policy_kind, configuration, name, depends_on, help } = self;
         let mut members = present(&[("configuration", configuration), ("name", name)]);
-        members.insert("kind".to_owned(), configuration_kind(*family).into());
+        members.insert("kind".to_owned(), configuration_kind(*policy_kind).into());
         for (key, text) in [("dependsOn", depends_on), ("help", help)] {
             members.extend(text.iter().map(|text| (key.to_owned(), Value::from(text.as_str()))));
         }
@@ -216,7 +217,7 @@ impl Webhook {
     }
 }
 
-impl Undecided {
+impl UndecidedPart {
     fn value(&self) -> Value {
         let Self { policy, binding, message, help, decides } = self;
         let mut members = present(&[("policy", policy), ("binding", binding), ("message", message), ("help", help)]);

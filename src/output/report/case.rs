@@ -2,7 +2,7 @@
 //! from this.
 
 use super::{Item, Problem, Verdict};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::release::ReleaseSet;
 
 /// One object, or one input without an object.
@@ -11,7 +11,7 @@ pub struct Case {
     /// `CronTab default/my-cron`, or the source location if the object cannot be identified.
     pub subject: String,
     /// The source location of the object.
-    pub spot: Spot,
+    pub location: SourceLocation,
     /// The outcome; it agrees with the exit code.
     pub outcome: Outcome,
     /// The findings.
@@ -45,7 +45,7 @@ pub struct Finding {
     /// A suggestion.
     pub help: Option<String>,
     /// The source location.
-    pub spot: Spot,
+    pub location: SourceLocation,
 }
 
 /// The severity of a finding.
@@ -74,7 +74,7 @@ impl Finding {
     /// The message and source location as text: `error: spec.x: Invalid value (a.yaml:3:4)`.
     pub fn line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        format!("{}: {}: {}{help}", self.spot, self.level.word(), self.message)
+        format!("{}: {}: {}{help}", self.location, self.level.word(), self.message)
     }
 }
 
@@ -98,7 +98,7 @@ impl Case {
             field: problem.field.clone(),
             message: of_releases(problem.releases.as_ref(), &problem.message),
             help: problem.help.clone(),
-            spot: problem.spot.clone().unwrap_or_else(|| item.spot.clone()),
+            location: problem.location.clone().unwrap_or_else(|| item.location.clone()),
         };
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
         let untold = item.releases_with(Verdict::CannotTell);
@@ -114,7 +114,7 @@ impl Case {
                 field: None,
                 message: of_releases(item.releases_with(item.verdict).as_ref(), said.unwrap_or(&item.reason)),
                 help: item.help.clone(),
-                spot: item.spot.clone(),
+                location: item.location.clone(),
             });
         }
         findings.extend(item.remarks.iter().map(|remark| Finding {
@@ -123,7 +123,7 @@ impl Case {
             field: None,
             message: remark.message(),
             help: None,
-            spot: item.spot.clone(),
+            location: item.location.clone(),
         }));
         let hidden = |problem: &Problem| Finding {
             message: of_releases(problem.releases.as_ref(), &format!("{}{}", super::HIDDEN_NOTE, problem.message)),
@@ -132,8 +132,8 @@ impl Case {
         findings.extend(item.hidden.iter().map(hidden));
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
         let subject = item.called();
-        let subject = if subject.is_empty() { item.spot.to_string() } else { subject };
-        Self { subject, spot: item.spot.clone(), outcome, findings }
+        let subject = if subject.is_empty() { item.location.to_string() } else { subject };
+        Self { subject, location: item.location.clone(), outcome, findings }
     }
 
     /// All findings as lines of text.
@@ -150,8 +150,9 @@ pub(super) mod tests {
 
     /// One case of each outcome, with texts that every format has to escape.
     pub fn cases() -> Vec<Case> {
-        let spot = |line, column| Spot { column, ..Spot::line(&Arc::from("dir/a b,c:d%.yaml"), line) };
-        let mut item = Item::new(spot(1, 0), Verdict::Accepted, "");
+        let location =
+            |line, column| SourceLocation { column, ..SourceLocation::line(&Arc::from("dir/a b,c:d%.yaml"), line) };
+        let mut item = Item::new(location(1, 0), Verdict::Accepted, "");
         item.identity = Identity {
             api_version: "toys.example.com/v1".to_owned(),
             kind: "Kite".to_owned(),
@@ -171,14 +172,14 @@ pub(super) mod tests {
             kind: "FieldValueInvalid".to_owned(),
             field: Some("spec.tail".to_owned()),
             message: "spec.tail: Invalid value: \"<a href='&\u{1}\r\n::error::\": no\n---\n...\nok 1".to_owned(),
-            spot: Some(spot(7, 3)),
+            location: Some(location(7, 3)),
             ..Problem::default()
         });
         let mut skipped = item.clone();
         skipped.verdict = Verdict::Skipped;
         "not a custom resource".clone_into(&mut skipped.reason);
         skipped.warnings.clear();
-        let mut unread = Item::new(Spot::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
+        let mut unread = Item::new(SourceLocation::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
         unread.help = Some("say it".to_owned());
         [item, rejected, skipped, unread].iter().map(Case::of).collect()
     }

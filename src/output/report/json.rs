@@ -1,7 +1,7 @@
 //! The JSON report, documented in `docs/output.md`. Items are written one per line as they arrive.
 
 use super::{Answer, Identity, Item, Note, Problem, ReleaseAnswer, Remark, Summary};
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::release::{Release, ReleaseSet};
 use crate::value::{Map, Value, json, object};
 
@@ -63,9 +63,9 @@ pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String 
 }
 
 /// The members for the source location and identity.
-pub fn identified(identity: &Identity, spot: &Spot) -> Map {
-    let mut members = Map::from([("location".to_owned(), location(spot))]);
-    if let Some(origin) = &spot.origin {
+pub fn identified(identity: &Identity, location: &SourceLocation) -> Map {
+    let mut members = Map::from([("location".to_owned(), location_object(location))]);
+    if let Some(origin) = &location.origin {
         members.insert("source".to_owned(), Value::from(&**origin));
     }
     for (key, text) in [
@@ -82,7 +82,7 @@ pub fn identified(identity: &Identity, spot: &Spot) -> Map {
 }
 
 fn members(item: &Item) -> Map {
-    let mut members = identified(&item.identity, &item.spot);
+    let mut members = identified(&item.identity, &item.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     for (key, text) in [("reason", item.reason.as_str()), ("help", item.help.as_deref().unwrap_or_default())] {
         if !text.is_empty() {
@@ -105,7 +105,7 @@ fn members(item: &Item) -> Map {
         put("hiddenErrors", item.hidden.iter().map(problem).collect::<Vec<_>>().into());
     }
     put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
-    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.spot.as_ref(), p.releases.as_ref()));
+    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.location.as_ref(), p.releases.as_ref()));
     put("pruned", pruned.collect::<Vec<_>>().into());
     let defaulted = item
         .defaulted
@@ -164,7 +164,7 @@ fn problem(problem: &Problem) -> Value {
     let field = problem.field.as_deref().unwrap_or_default();
     let help = problem.help.as_deref().unwrap_or_default();
     let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
-    located(&texts, problem.spot.as_ref(), problem.releases.as_ref())
+    located(&texts, problem.location.as_ref(), problem.releases.as_ref())
 }
 
 /// The members whose text is not empty.
@@ -174,10 +174,10 @@ pub(super) fn present(texts: &[(&str, &str)]) -> Map {
 }
 
 /// The texts that are not empty, the source location, and the releases that report it if several are simulated.
-fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&ReleaseSet>) -> Value {
+fn located(texts: &[(&str, &str)], location: Option<&SourceLocation>, reporting: Option<&ReleaseSet>) -> Value {
     let mut members = present(texts);
-    if let Some(spot) = spot {
-        members.insert("location".to_owned(), location(spot));
+    if let Some(location) = location {
+        members.insert("location".to_owned(), location_object(location));
     }
     if let Some(reporting) = reporting {
         members.insert("versions".to_owned(), releases(reporting.iter()));
@@ -186,9 +186,9 @@ fn located(texts: &[(&str, &str)], spot: Option<&Spot>, reporting: Option<&Relea
 }
 
 /// A source location.
-pub fn location(spot: &Spot) -> Value {
-    let mut members = Map::from([("source".to_owned(), Value::from(&*spot.source))]);
-    for (key, n) in [("line", spot.line), ("column", spot.column)] {
+pub fn location_object(location: &SourceLocation) -> Value {
+    let mut members = Map::from([("source".to_owned(), Value::from(&*location.source))]);
+    for (key, n) in [("line", location.line), ("column", location.column)] {
         if n > 0 {
             members.insert(key.to_owned(), Value::Int(n as i64));
         }
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn the_file_behind_an_item_is_its_source() {
-        let spot = Spot::line(&Arc::from("<stdin>"), 3).made_from(Some(&"chart/templates/x.yaml".into()));
-        let item = value(&Item::new(spot, Verdict::CannotTell, "no kind"));
+        let location = SourceLocation::line(&Arc::from("<stdin>"), 3).made_from(Some(&"chart/templates/x.yaml".into()));
+        let item = value(&Item::new(location, Verdict::CannotTell, "no kind"));
         assert_eq!(item.str_at(&["source"]), Some("chart/templates/x.yaml"));
         assert_eq!(item.str_at(&["location", "source"]), Some("<stdin>"));
     }
 
     #[test]
     fn a_report_is_one_json_document() {
-        let thing = Item::new(Spot::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
+        let thing = Item::new(SourceLocation::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
         let mut summary = Summary::default();
         summary.add(&thing);
         let text = head("ValidateReport")

@@ -60,7 +60,7 @@ fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
         let mut met: HashMap<Key, usize> = HashMap::new();
         for problem in list {
             let text = problem.detail.as_ref().unwrap_or(&problem.message).clone();
-            let place = problem.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column));
+            let place = problem.location.as_ref().map_or((0, 0), |location| (location.line, location.column));
             let mut key = (problem.kind.clone(), problem.field.clone(), text, place, 0);
             let count = met.entry(key.clone()).or_default();
             key.4 = *count;
@@ -96,7 +96,7 @@ fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::Spot;
+    use crate::output::excerpt::SourceLocation;
     use crate::output::report::Answer;
 
     fn release(minor: u16) -> Release {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn item(verdict: Verdict, errors: Vec<Problem>) -> Item {
-        let mut item = Item::new(Spot::default(), verdict, "");
+        let mut item = Item::new(SourceLocation::default(), verdict, "");
         item.errors = errors;
         item
     }

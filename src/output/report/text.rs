@@ -1,8 +1,8 @@
 //! The human-readable report: a table with one row per object, the details of each object, and a summary line.
 
 use super::{Answer, Item, Problem, Remark, Summary, Verdict};
-use crate::output::excerpt::{self, Grade, Spot};
-use crate::output::{Cell, Column, Columns, Look, Paint};
+use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
+use crate::output::{Cell, Column, Columns, Paint, TableStyle};
 use crate::release::{Release, ReleaseSet};
 
 /// The most reasons that are reported separately.
@@ -55,7 +55,7 @@ impl TextReport {
     }
 
     fn of(style: Style, releases: Vec<Release>) -> Self {
-        let look = Look { color: style.color, width: style.width };
+        let look = TableStyle { color: style.color, width: style.width };
         let verdicts: Vec<Column> = match releases.as_slice() {
             [] => vec![Column::always("VERDICT")],
             several => several.iter().copied().map(Column::of_release).collect(),
@@ -86,27 +86,34 @@ impl TextReport {
             text.push('\n');
         }
         for error in &item.errors {
-            text.push_str(&problem(Grade::Error, error, item, color));
+            text.push_str(&problem(MessageSeverity::Error, error, item, color));
         }
         if !item.hidden.is_empty() {
             text.push_str("after these, the server would also report:\n");
         }
         for error in &item.hidden {
-            text.push_str(&problem(Grade::Error, error, item, color));
+            text.push_str(&problem(MessageSeverity::Error, error, item, color));
         }
         let untold = item.releases_with(Verdict::CannotTell);
         if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
-            if item.spot.excerpt.is_some() || item.identity.kind.is_empty() {
+            if item.location.excerpt.is_some() || item.identity.kind.is_empty() {
                 let help = item.help.as_deref();
                 let untold = untold.as_ref();
-                text.push_str(&excerpt::render_of(Grade::Error, untold, &item.reason, &item.spot, help, color));
+                text.push_str(&excerpt::render_of(
+                    MessageSeverity::Error,
+                    untold,
+                    &item.reason,
+                    &item.location,
+                    help,
+                    color,
+                ));
             } else {
                 self.count(item);
             }
         }
         if !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) {
             for warning in &item.warnings {
-                text.push_str(&problem(Grade::Warning, warning, item, color));
+                text.push_str(&problem(MessageSeverity::Warning, warning, item, color));
             }
         }
         text
@@ -135,7 +142,14 @@ impl TextReport {
             };
             let untold = item.releases_with(Verdict::CannotTell);
             let help = item.help.as_deref();
-            excerpt::render_of(Grade::Error, untold.as_ref(), &message, &item.spot, help, self.style.color)
+            excerpt::render_of(
+                MessageSeverity::Error,
+                untold.as_ref(),
+                &message,
+                &item.location,
+                help,
+                self.style.color,
+            )
         });
         messages.collect::<Vec<_>>().join("\n")
     }
@@ -152,7 +166,7 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
     let verdict = |verdict: Verdict| Cell::painted(verdict.words(), paint(verdict));
     let count = |n: usize| Cell::from(if answered { n.to_string() } else { "-".to_owned() });
-    let place = Spot { column: 0, excerpt: None, ..item.spot.clone() }.to_string();
+    let place = SourceLocation { column: 0, excerpt: None, ..item.location.clone() }.to_string();
     let mut cells = vec![Cell::from(place), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
     match releases {
         [] => cells.push(verdict(item.verdict)),
@@ -212,9 +226,9 @@ fn named(item: &Item) -> String {
     if name.is_empty() { "An object".to_owned() } else { name }
 }
 
-fn problem(grade: Grade, problem: &Problem, item: &Item, color: bool) -> String {
-    let spot = problem.spot.as_ref().unwrap_or(&item.spot);
-    excerpt::render_of(grade, problem.releases.as_ref(), &problem.message, spot, problem.help.as_deref(), color)
+fn problem(severity: MessageSeverity, problem: &Problem, item: &Item, color: bool) -> String {
+    let location = problem.location.as_ref().unwrap_or(&item.location);
+    excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref(), color)
 }
 
 /// `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`
@@ -253,7 +267,7 @@ fn plural(n: usize, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::Spot;
+    use crate::output::excerpt::SourceLocation;
     use crate::output::report::Identity;
     use crate::text::Position;
     use std::sync::Arc;
@@ -262,7 +276,7 @@ mod tests {
         let source = Arc::from("a.yaml");
         let text = b"kind: CronTab\nspec: 1\n";
         let start = Position { line: 1, column: 1 };
-        let mut item = Item::new(Spot::line(&source, 1), Verdict::Rejected, "");
+        let mut item = Item::new(SourceLocation::line(&source, 1), Verdict::Rejected, "");
         item.identity = Identity {
             api_version: "stable.example.com/v1".to_owned(),
             kind: "CronTab".to_owned(),
@@ -274,7 +288,7 @@ mod tests {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
-            spot: Some(Spot::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
+            location: Some(SourceLocation::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
             ..Problem::default()
         });
         item
@@ -304,7 +318,7 @@ mod tests {
     #[test]
     fn quiet_leaves_out_what_is_fine() {
         let mut report = TextReport::new(Style { quiet: true, ..Style::default() });
-        assert_eq!(table(&mut report, &[Item::new(Spot::default(), Verdict::Accepted, "")]), "");
+        assert_eq!(table(&mut report, &[Item::new(SourceLocation::default(), Verdict::Accepted, "")]), "");
         assert!(table(&mut report, &[rejected()]).contains("rejected"));
     }
 

@@ -1,6 +1,6 @@
 //! Apply configurations: merges them into the object with the types of the published schema (`mutating/patch/smd.go`).
 
-use super::native::{self, Foreign, Step};
+use super::native::{self, NativeValue, Step};
 use crate::apply::path::PathElement;
 use crate::apply::typed::{
     errors_text,
@@ -92,7 +92,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
 }
 
 /// The error for a Go value without a JSON form where the schema requires a type.
-fn foreign_error(types: &Type, patch: &Value, foreign: &Foreign) -> Option<crate::apply::typed::TypeError> {
+fn foreign_error(types: &Type, patch: &Value, foreign: &NativeValue) -> Option<crate::apply::typed::TypeError> {
     let mut path = String::new();
     let (mut at, mut value) = (types, patch);
     for step in &foreign.path {

@@ -6,7 +6,7 @@ use crate::value::{Map, Value, quote};
 
 /// A Go value without a JSON form inside an apply configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign {
+pub struct NativeValue {
     /// The keys and indexes on the path to it.
     pub path: Vec<Step>,
     /// `%v` of the value.
@@ -31,14 +31,14 @@ pub enum Step {
 ///
 /// # Errors
 /// A map key that is not a string.
-pub fn object(message: &Message<'_>, foreign: &mut Vec<Foreign>) -> Result<Map, String> {
+pub fn object(message: &Message<'_>, foreign: &mut Vec<NativeValue>) -> Result<Map, String> {
     let mut path = Vec::new();
     members(message, &mut path, foreign)
 }
 
 type Path = Vec<Step>;
 
-fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Map, String> {
+fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Map, String> {
     let mut out = Map::new();
     for (name, value) in &message.fields {
         path.push(Step::Key(name.to_string()));
@@ -51,7 +51,7 @@ fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -
 }
 
 /// `convertField`
-fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
+fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
     match value {
         CelValue::Optional(Some(inner)) => field(inner, path, foreign),
         // The items of a list made by an expression become their Go values; other lists are converted recursively.
@@ -86,7 +86,7 @@ fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> R
 }
 
 /// `Value()` of a value: lists and maps made by an expression stay Go values.
-fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Result<Value, String> {
+fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
     let (shown, sharp, go_type) = match value {
         CelValue::Bool(b) => return Ok(Value::Bool(*b)),
         CelValue::Int(i) => return Ok(Value::Int(*i)),
@@ -134,7 +134,7 @@ fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<Foreign>) -> Res
         }
         other => (other.plain(), other.plain(), "*types.Err"),
     };
-    foreign.push(Foreign { path: path.clone(), shown, sharp, go_type });
+    foreign.push(NativeValue { path: path.clone(), shown, sharp, go_type });
     Ok(Value::Null)
 }
 

@@ -6,10 +6,10 @@ use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plug
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
-use crate::policies::model::Family;
+use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
 use crate::policies::request::{self, Kind, Request, User};
-use crate::policies::source::{Hook, Source};
+use crate::policies::source::{PolicyHook, Source};
 use crate::policies::validating;
 use crate::release::Gate;
 use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
@@ -30,7 +30,7 @@ pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 /// The policies and bindings of one family, and the inputs of their expressions.
 #[derive(Debug)]
 struct Policies {
-    family: Family,
+    policy_kind: PolicyKind,
     inputs: Inputs,
     cache: Mutex<Cache>,
 }
@@ -41,26 +41,26 @@ struct Cache {
     policies: BTreeMap<String, u64>,
     bindings: BTreeMap<String, u64>,
     source: Source,
-    hooks: Arc<[Hook]>,
+    hooks: Arc<[PolicyHook]>,
 }
 
 impl MutatingAdmissionPolicy {
     /// Creates the plugin.
     pub fn new(inputs: Inputs) -> Self {
-        Self(Policies::new(Family::Mutating, inputs))
+        Self(Policies::new(PolicyKind::Mutating, inputs))
     }
 }
 
 impl ValidatingAdmissionPolicy {
     /// Creates the plugin.
     pub fn new(inputs: Inputs) -> Self {
-        Self(Policies::new(Family::Validating, inputs))
+        Self(Policies::new(PolicyKind::Validating, inputs))
     }
 }
 
 impl Policies {
-    fn new(family: Family, inputs: Inputs) -> Self {
-        Self { family, inputs, cache: Mutex::default() }
+    fn new(policy_kind: PolicyKind, inputs: Inputs) -> Self {
+        Self { policy_kind, inputs, cache: Mutex::default() }
     }
 
     fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
@@ -69,19 +69,19 @@ impl Policies {
 
     /// The stored policies that have bindings; empty for a write of a policy or binding, which policies do not apply
     /// to.
-    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Hook]> {
+    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
         if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
     }
 
-    fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[Hook]> {
+    fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let Cache { policies: known_policies, bindings: known_bindings, source, hooks } = &mut *cache;
         let stored = |plural: &str| cluster.stored(GROUP, plural);
-        let mut changed = sync(known_policies, &stored(self.family.policies()), |name, object| match object {
+        let mut changed = sync(known_policies, &stored(self.policy_kind.policies()), |name, object| match object {
             Some(object) => source.put_policy(object, cluster.release()),
             None => source.remove_policy(name),
         });
-        changed |= sync(known_bindings, &stored(self.family.bindings()), |name, object| match object {
+        changed |= sync(known_bindings, &stored(self.policy_kind.bindings()), |name, object| match object {
             Some(object) => source.put_binding(object, cluster.release()),
             None => source.remove_binding(name),
         });

@@ -11,8 +11,8 @@ use super::policies::sync;
 use super::view::{Inputs, View};
 use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::policies::GROUP;
-use crate::policies::findings::Interception;
-use crate::policies::model::Family;
+use crate::policies::findings::WebhookMatch;
+use crate::policies::model::PolicyKind;
 use crate::server::http::status::Refusal;
 use crate::server::strategy::admission_kinds;
 use crate::value::Value;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The admission plugin for mutating or for validating webhooks.
 #[derive(Debug)]
 pub(in crate::server) struct AdmissionWebhooks {
-    family: Family,
+    policy_kind: PolicyKind,
     inputs: Inputs,
     cache: Mutex<Cache>,
 }
@@ -41,8 +41,8 @@ struct Cache {
 
 impl AdmissionWebhooks {
     /// Creates the plugin.
-    pub fn new(family: Family, inputs: Inputs) -> Self {
-        Self { family, inputs, cache: Mutex::default() }
+    pub fn new(policy_kind: PolicyKind, inputs: Inputs) -> Self {
+        Self { policy_kind, inputs, cache: Mutex::default() }
     }
 
     /// Returns the stored webhooks in the order of their configurations' names. No webhook is called for a write of an
@@ -54,9 +54,9 @@ impl AdmissionWebhooks {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let Cache { revisions, configurations: known, all } = &mut *cache;
         let changed =
-            sync(revisions, &cluster.stored(GROUP, configurations(self.family)), |name, object| match object {
+            sync(revisions, &cluster.stored(GROUP, configurations(self.policy_kind)), |name, object| match object {
                 Some(object) => {
-                    let webhooks = Webhook::read_all(object, self.family, cluster.release());
+                    let webhooks = Webhook::read_all(object, self.policy_kind, cluster.release());
                     known.insert(name.to_owned(), webhooks.into_iter().map(Arc::new).collect());
                 }
                 None => {
@@ -88,8 +88,8 @@ impl AdmissionWebhooks {
                 Decision::NotCalled => continue,
                 Decision::Unknown(missing) => Some(missing),
             };
-            report.policies.webhooks.push(Interception {
-                family: self.family,
+            report.policies.webhooks.push(WebhookMatch {
+                policy_kind: self.policy_kind,
                 configuration: webhook.configuration.clone(),
                 webhook: webhook.name.clone(),
                 missing,
@@ -131,7 +131,7 @@ impl Plugin for AdmissionWebhooks {
         report: &mut Report,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        if self.family != Family::Mutating {
+        if self.policy_kind != PolicyKind::Mutating {
             return Ok(Mutation::Unchanged);
         }
         if !cluster.calls.are_made() {
@@ -156,7 +156,7 @@ impl Plugin for AdmissionWebhooks {
         cluster: &Cluster<'_>,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        if self.family == Family::Mutating && !cluster.calls.are_made() {
+        if self.policy_kind == PolicyKind::Mutating && !cluster.calls.are_made() {
             self.note(attributes, Some(object), cluster, report)?;
         }
         Ok(())
@@ -170,7 +170,7 @@ impl Plugin for AdmissionWebhooks {
         report: &mut Report,
     ) -> Result<(), Refusal> {
         // Mutating webhooks are also called for deletions.
-        if self.family == Family::Mutating && attributes.operation != Operation::Delete {
+        if self.policy_kind == PolicyKind::Mutating && attributes.operation != Operation::Delete {
             return Ok(());
         }
         if !cluster.calls.are_made() {
@@ -180,12 +180,12 @@ impl Plugin for AdmissionWebhooks {
         if webhooks.is_empty() {
             return Ok(());
         }
-        match self.family {
-            Family::Mutating => {
+        match self.policy_kind {
+            PolicyKind::Mutating => {
                 let reinvocation = &mut Reinvocation::default();
                 self.mutate_by_calls(&webhooks, attributes, None, cluster, report, reinvocation)
             }
-            Family::Validating => self.dispatch(attributes, cluster).validate(&webhooks, object, report),
+            PolicyKind::Validating => self.dispatch(attributes, cluster).validate(&webhooks, object, report),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! (`kube-openapi/pkg/handler{,3}/handler.go`).
 
 use crate::crd::CustomResourceDefinition;
-use crate::crd::openapi::{self, Edition};
+use crate::crd::openapi::{self, OpenApiVersion};
 use crate::release::Release;
 use crate::server::http::context::Context;
 use crate::server::http::digest;
@@ -79,9 +79,9 @@ impl Published {
 }
 
 fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
-    let (edition, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
-        if path == V2 { (Edition::V2, openapi::v2) } else { (Edition::V3, openapi::v3) };
-    let own = openapi::own(edition, path, release, !of.is_empty());
+    let (openapi_version, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
+        if path == V2 { (OpenApiVersion::V2, openapi::v2) } else { (OpenApiVersion::V3, openapi::v3) };
+    let own = openapi::own(openapi_version, path, release, !of.is_empty());
     let mut document = openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
         let mut document = publish(&serving.crd, version);
         if serving.group.is_empty() {
@@ -89,7 +89,7 @@ fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
         }
         document
     })));
-    openapi::adapt(&mut document, edition, release);
+    openapi::adapt(&mut document, openapi_version, release);
     document
 }
 

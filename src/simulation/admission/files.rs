@@ -1,12 +1,12 @@
 //! The objects of `--policies`.
 
-use super::{Given, Objects, Reading};
+use super::{Objects, PolicyInput, Reading};
 use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::output::report::Item;
 use crate::policies::{self, rbac};
 use crate::simulation::builtin;
-use crate::simulation::identity::Places as _;
+use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object;
 use crate::value::Value;
 
@@ -25,9 +25,9 @@ pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(I
             Err(item) => show(*item),
             Ok((group, ..)) if group == crd::GROUP => objects.definitions.push(object),
             Ok((group, _, kind)) => {
-                let spot = object.finder().start();
+                let location = object.finder().start();
                 let value = object.take_value();
-                let mut given = Given { object: value, spot, source: Some(object) };
+                let mut given = PolicyInput { object: value, location, source: Some(object) };
                 if group == rbac::GROUP {
                     complete_namespace(&mut given.object, &kind, reading.namespace);
                 }
@@ -39,7 +39,7 @@ pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(I
 
 impl Objects {
     /// Adds an object of a group and kind; one in a file replaces one of the cluster when it is stored.
-    pub(super) fn add(&mut self, group: &str, kind: &str, mut given: Given) {
+    pub(super) fn add(&mut self, group: &str, kind: &str, mut given: PolicyInput) {
         match (group, kind) {
             ("", "Namespace") => self.namespaces.push(given),
             ("", "ConfigMap") => self.config_maps.push(given),
@@ -63,8 +63,8 @@ impl Objects {
 }
 
 /// Adds a policy or binding in place of one of its kind and name in the files, or in the cluster.
-fn replace(all: &mut Vec<Given>, given: Given) {
-    let key = |given: &Given| {
+fn replace(all: &mut Vec<PolicyInput>, given: PolicyInput) {
+    let key = |given: &PolicyInput| {
         let text = |path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
         (given.source.is_some(), text(&["kind"]), text(&["metadata", "name"]))
     };

@@ -1,10 +1,10 @@
 //! The policies of the cluster, and what they need: read once, before the objects or with the first object of a namespace.
 
-use super::{Admission, Given, Objects, Options, family};
-use crate::cluster::{Asked, Connection, Error, JSON, Resource};
-use crate::output::excerpt::Spot;
+use super::{Admission, Objects, Options, PolicyInput, policy_kind};
+use crate::cluster::{Connection, Error, JSON, PendingResponse, Resource};
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::Note;
-use crate::policies::model::{Binding, Family, Policy};
+use crate::policies::model::{Binding, Policy, PolicyKind};
 use crate::policies::request::Kind;
 use crate::policies::{self, rbac};
 use crate::release::Release;
@@ -89,12 +89,12 @@ fn items(list: Option<Value>) -> Vec<Value> {
 }
 
 /// An object of the cluster; items of lists do not say what they are.
-fn given(mut object: Value, api_version: &str, kind: &str) -> Given {
+fn given(mut object: Value, api_version: &str, kind: &str) -> PolicyInput {
     if let Some(members) = object.as_object_mut() {
         members.insert("apiVersion".to_owned(), api_version.into());
         members.insert("kind".to_owned(), kind.into());
     }
-    Given { object, spot: Spot::source(&"the cluster".into()), source: None }
+    PolicyInput { object, location: SourceLocation::source(&"the cluster".into()), source: None }
 }
 
 /// Params that a binding refers to.
@@ -140,19 +140,19 @@ impl std::fmt::Debug for LiveObjects {
 impl LiveObjects {
     /// Nothing is read yet.
     pub fn new(live: Arc<Live>, objects: &Objects, release: Release) -> Self {
-        let kinds: BTreeMap<(Family, String), Kind> = objects
+        let kinds: BTreeMap<(PolicyKind, String), Kind> = objects
             .policies
             .iter()
             .filter_map(|given| {
                 let policy = Policy::read(&given.object, release);
                 let kind = Kind::of_params(&policy.param_kind?);
-                Some(((family(&given.object), policy.name), kind))
+                Some(((policy_kind(&given.object), policy.name), kind))
             })
             .collect();
         let references = objects.bindings.iter().filter_map(|given| {
             let binding = Binding::read(&given.object, release);
             let reference = binding.param_ref?;
-            let kind = kinds.get(&(family(&given.object), binding.policy_name))?.clone();
+            let kind = kinds.get(&(policy_kind(&given.object), binding.policy_name))?.clone();
             let some = |text: String| Some(text).filter(|text| !text.is_empty());
             Some(Reference { kind, namespace: some(reference.namespace), name: some(reference.name) })
         });
@@ -189,7 +189,7 @@ impl LiveObjects {
             let path = Resource::namespaces().object_path(None, name);
             (name, connection.ask(&path, JSON))
         });
-        let asked: Vec<(&Reference, Resource, Asked)> = self
+        let asked: Vec<(&Reference, Resource, PendingResponse)> = self
             .references
             .iter()
             .filter_map(|reference| {

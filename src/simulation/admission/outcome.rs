@@ -2,13 +2,13 @@
 
 use super::{Admission, words};
 use crate::output::report::admission::{
-    Admission as Report, FieldChange, PolicyChange, PolicyFailure, Undecided, Webhook,
+    Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook,
 };
 use crate::output::report::{Item, Problem, Verdict};
 use crate::policies::denial::Origin;
-use crate::policies::findings::{Change, Findings, Interception};
-use crate::policies::knowledge::{Doubt, Missing};
-use crate::policies::model::Family;
+use crate::policies::findings::{Change, Findings, WebhookMatch};
+use crate::policies::knowledge::{Missing, UnevaluatedPart};
+use crate::policies::model::PolicyKind;
 use crate::rehearsal::Difference;
 
 /// Adds what policies found and changed, if there are policies.
@@ -21,7 +21,7 @@ pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Opt
 impl Admission {
     /// Adds what policies found and changed to the item of an object.
     pub fn report(&self, item: &mut Item, findings: Findings) {
-        let Findings { changes, denials, warnings, audits, annotations, doubts, webhooks } = findings;
+        let Findings { changes, denials, warnings, audits, annotations, unevaluated, webhooks } = findings;
         // An error says it already.
         for audit in audits.iter().filter(|audit| !denials.contains(audit)) {
             let message = format!(
@@ -38,19 +38,22 @@ impl Admission {
             let kind = item.answer.as_ref().map_or_else(String::new, |answer| answer.reason.clone());
             item.errors.push(self.problem(&kind, denial.cause(), denial, item));
         }
-        let open = |doubt: &&Doubt| {
-            let of_user = matches!(doubt.missing, Missing::User | Missing::Authorizer);
-            doubt.decides && (self.strict || !of_user)
+        let open = |unevaluated: &&UnevaluatedPart| {
+            let of_user = matches!(unevaluated.missing, Missing::User | Missing::Authorizer);
+            unevaluated.decides && (self.strict || !of_user)
         };
-        let undecided = doubts.iter().map(|doubt| Undecided { decides: open(&doubt), ..self.undecided(doubt) });
-        let undecided: Vec<Undecided> = undecided.collect();
-        let first_open = doubts.iter().find(open);
+        let undecided = unevaluated
+            .iter()
+            .map(|unevaluated| UndecidedPart { decides: open(&unevaluated), ..self.undecided(unevaluated) });
+        let undecided: Vec<UndecidedPart> = undecided.collect();
+        let first_open = unevaluated.iter().find(open);
         // A mutating policy could change what is refused.
-        let could_change = doubts.iter().filter(open).any(|doubt| doubt.family == Family::Mutating);
-        if let Some(doubt) = first_open
+        let could_change =
+            unevaluated.iter().filter(open).any(|unevaluated| unevaluated.policy_kind == PolicyKind::Mutating);
+        if let Some(unevaluated) = first_open
             && (item.verdict != Verdict::Rejected || could_change)
         {
-            let Undecided { message, help, .. } = self.undecided(doubt);
+            let UndecidedPart { message, help, .. } = self.undecided(unevaluated);
             (item.verdict, item.reason, item.help) = (Verdict::CannotTell, message, Some(help));
             (item.answer, item.object, item.table) = (None, None, None);
             item.errors.clear();
@@ -70,19 +73,19 @@ impl Admission {
 
     fn problem(&self, kind: &str, message: String, origin: &Origin, item: &Item) -> Problem {
         let help = Some(self.failure(origin).origin());
-        Problem { kind: kind.to_owned(), message, spot: Some(item.spot.clone()), help, ..Problem::default() }
+        Problem { kind: kind.to_owned(), message, location: Some(item.location.clone()), help, ..Problem::default() }
     }
 
     fn failure(&self, origin: &Origin) -> PolicyFailure {
-        let Origin { family, policy, binding, validation, expression, message } = origin.clone();
-        let spot = self.places.get(&(family, policy.clone())).cloned();
-        PolicyFailure { policy, binding, validation, expression, message, spot }
+        let Origin { policy_kind, policy, binding, validation, expression, message } = origin.clone();
+        let location = self.places.get(&(policy_kind, policy.clone())).cloned();
+        PolicyFailure { policy, binding, validation, expression, message, location }
     }
 
-    fn interception(&self, webhook: &Interception) -> Webhook {
-        let Interception { family, configuration, webhook, missing } = webhook;
+    fn interception(&self, webhook: &WebhookMatch) -> Webhook {
+        let WebhookMatch { policy_kind, configuration, webhook, missing } = webhook;
         Webhook {
-            family: *family,
+            policy_kind: *policy_kind,
             configuration: configuration.clone(),
             name: webhook.clone(),
             depends_on: missing.as_ref().map(words::missing),
@@ -90,13 +93,13 @@ impl Admission {
         }
     }
 
-    fn undecided(&self, doubt: &Doubt) -> Undecided {
-        Undecided {
-            policy: doubt.policy.clone(),
-            binding: doubt.binding.clone(),
-            message: words::message(doubt),
-            help: words::help(&doubt.missing, self.live.is_some()),
-            decides: doubt.decides,
+    fn undecided(&self, unevaluated: &UnevaluatedPart) -> UndecidedPart {
+        UndecidedPart {
+            policy: unevaluated.policy.clone(),
+            binding: unevaluated.binding.clone(),
+            message: words::message(unevaluated),
+            help: words::help(&unevaluated.missing, self.live.is_some()),
+            decides: unevaluated.decides,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Admission, Objects, Reading};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::RequestOptions;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note};
 use crate::release::Release;
 use crate::server::{Server, Timestamp};
@@ -28,7 +28,7 @@ impl Admission {
         let request_options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };
         let mut install = |crd: Value| {
             // One that is refused leaves its kind unknown, which is reported where a policy needs it.
-            let _ = known.install(&server, crd, &Spot::default(), None, request_options);
+            let _ = known.install(&server, crd, &SourceLocation::default(), None, request_options);
         };
         let own = admission.definitions().iter().map(|object| object.value().clone());
         own.chain(definitions).for_each(&mut install);

@@ -1,13 +1,14 @@
 //! Describes unknown inputs.
 
-use crate::policies::knowledge::{Doubt, Missing};
+use crate::policies::knowledge::{Missing, UnevaluatedPart};
 use crate::policies::request::Kind;
 
 /// An unknown input of a policy.
-pub fn message(doubt: &Doubt) -> String {
-    let kind = doubt.family.kind();
-    let with = if doubt.binding.is_empty() { String::new() } else { format!(" with binding {:?}", doubt.binding) };
-    format!("{kind} {:?}{with} depends on {}, which is not known", doubt.policy, missing(&doubt.missing))
+pub fn message(unevaluated: &UnevaluatedPart) -> String {
+    let kind = unevaluated.policy_kind.kind();
+    let with =
+        if unevaluated.binding.is_empty() { String::new() } else { format!(" with binding {:?}", unevaluated.binding) };
+    format!("{kind} {:?}{with} depends on {}, which is not known", unevaluated.policy, missing(&unevaluated.missing))
 }
 
 /// The description of the input.

@@ -1,7 +1,7 @@
 //! Changes of an accepted object that violate one constraint.
 
 use crate::examples::changes::{Change, Changes, changed, of_error, of_unions, schema_at};
-use crate::examples::generate::{self, Extent};
+use crate::examples::generate::{self, ExampleFields};
 use crate::examples::strings;
 use crate::examples::{Checker, Rejection};
 use crate::regexp::Regexp;
@@ -241,7 +241,7 @@ struct NearMissWrites {
 /// The change with every field of what it sets.
 fn full(root: &Schema, change: Change) -> Change {
     let set = change.value.as_ref().and(schema_at(root, &change.path));
-    let value = set.map(|(schema, _)| generate::value(schema, Extent::Full, 0));
+    let value = set.map(|(schema, _)| generate::value(schema, ExampleFields::Full, 0));
     Change { path: change.path, value: value.or(change.value) }
 }
 
@@ -287,8 +287,8 @@ fn values(schema: &Schema, value: &Value) -> Vec<Value> {
             if let (Some(most), Some(values)) = (size(schema.max_properties), schema.additional_properties_schema())
                 && most < MOST_ITEMS
             {
-                let more =
-                    (0..=most).map(|i| (strings::numbered("more", i), generate::value(values, Extent::Minimal, i)));
+                let more = (0..=most)
+                    .map(|i| (strings::numbered("more", i), generate::value(values, ExampleFields::Minimal, i)));
                 all.push(Value::Object(members.iter().map(owned).chain(more).take(most + 1).collect()));
             }
         }
@@ -350,7 +350,7 @@ fn lists(schema: &Schema, items: &[Value]) -> Vec<Value> {
     if let (Some(most), Some(item)) = (size(schema.max_items).filter(|most| *most < MOST_ITEMS), schema.items_schema())
     {
         for start in [items, &[]] {
-            let more = (start.len()..=most).map(|number| generate::value(item, Extent::Minimal, number));
+            let more = (start.len()..=most).map(|number| generate::value(item, ExampleFields::Minimal, number));
             all.push(start.iter().cloned().chain(more).collect::<Vec<_>>().into());
         }
     }
@@ -367,7 +367,8 @@ fn unions(node: &Node<'_>) -> Vec<Changes> {
     let none = names.iter().map(|name| Change { path: path(name), value: None }).collect();
     let set = |name: &&String| {
         let property = node.schema.property(name)?;
-        let value = node.value.get(name).cloned().unwrap_or_else(|| generate::value(property, Extent::Minimal, 0));
+        let value =
+            node.value.get(name).cloned().unwrap_or_else(|| generate::value(property, ExampleFields::Minimal, 0));
         Some(Change { path: path(name), value: Some(value) })
     };
     let all = names.iter().filter_map(set).collect();

@@ -14,15 +14,15 @@ pub fn case(case: &Case) -> String {
             Level::Note => "notice",
         };
         let mut properties = Vec::new();
-        let spot = &finding.spot;
+        let location = &finding.location;
         // GitHub cannot show a location in standard input.
-        if !spot.is_stdin() {
-            properties.push(format!("file={}", property(&spot.source.replace('\\', "/"))));
-            if spot.line > 0 {
-                properties.push(format!("line={}", spot.line));
+        if !location.is_stdin() {
+            properties.push(format!("file={}", property(&location.source.replace('\\', "/"))));
+            if location.line > 0 {
+                properties.push(format!("line={}", location.line));
             }
-            if spot.column > 0 {
-                properties.push(format!("col={}", spot.column));
+            if location.column > 0 {
+                properties.push(format!("col={}", location.column));
             }
         }
         properties.push(format!("title={}", property(&format!("{}: {}", case.subject, finding.rule))));

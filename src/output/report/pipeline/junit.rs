@@ -23,7 +23,7 @@ pub fn head(totals: &Totals) -> String {
 
 /// Formats a case.
 pub fn case(case: &Case) -> String {
-    let source = escaped(&case.spot.source);
+    let source = escaped(&case.location.source);
     let mut text = format!("    <testcase name=\"{}\" classname=\"{source}\"", escaped(&case.subject));
     let first = case.findings.first();
     // The remaining lines are in the text of the element.

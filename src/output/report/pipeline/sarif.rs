@@ -1,7 +1,7 @@
 //! SARIF 2.1.0 for code scanning: one result per finding.
 
 use super::Totals;
-use crate::output::excerpt::Spot;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::case::{Case, Finding};
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
@@ -74,7 +74,8 @@ fn result(case: &Case, finding: &Finding) -> Value {
         _ => case.subject.clone(),
     };
     let logical = object([("fullyQualifiedName", Value::from(name))]);
-    let location = object([("physicalLocation", physical(&finding.spot)), ("logicalLocations", vec![logical].into())]);
+    let location =
+        object([("physicalLocation", physical(&finding.location)), ("logicalLocations", vec![logical].into())]);
     let mut message = format!("{}: {}", case.subject, finding.message);
     if let Some(help) = &finding.help {
         let _ = write!(message, "\nhelp: {help}");
@@ -87,15 +88,15 @@ fn result(case: &Case, finding: &Finding) -> Value {
     ])
 }
 
-fn physical(spot: &Spot) -> Value {
-    let artifact = object([("uri", Value::from(uri(spot)))]);
+fn physical(location: &SourceLocation) -> Value {
+    let artifact = object([("uri", Value::from(uri(location)))]);
     let mut members = Map::from([("artifactLocation".to_owned(), artifact)]);
-    if spot.line > 0 {
-        let mut region = Map::from([("startLine".to_owned(), Value::Int(spot.line as i64))]);
-        if spot.column > 0 {
-            region.insert("startColumn".to_owned(), Value::Int(spot.column as i64));
-            if let Some(part) = spot.excerpt.as_ref().and_then(|e| e.line.get(e.part.clone())) {
-                let end = spot.column + part.chars().count();
+    if location.line > 0 {
+        let mut region = Map::from([("startLine".to_owned(), Value::Int(location.line as i64))]);
+        if location.column > 0 {
+            region.insert("startColumn".to_owned(), Value::Int(location.column as i64));
+            if let Some(part) = location.excerpt.as_ref().and_then(|e| e.line.get(e.part.clone())) {
+                let end = location.column + part.chars().count();
                 region.insert("endColumn".to_owned(), Value::Int(end as i64));
             }
         }
@@ -105,11 +106,11 @@ fn physical(spot: &Spot) -> Value {
 }
 
 /// The path as a URI reference; a relative path stays relative.
-fn uri(spot: &Spot) -> String {
-    if spot.is_stdin() {
+fn uri(location: &SourceLocation) -> String {
+    if location.is_stdin() {
         return "stdin".to_owned();
     }
-    let path = spot.source.replace('\\', "/");
+    let path = location.source.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
     let mut out = String::new();
     if path.starts_with('/') {
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_path_is_a_reference() {
-        let uri = |path: &str| uri(&Spot::source(&Arc::from(path)));
+        let uri = |path: &str| uri(&SourceLocation::source(&Arc::from(path)));
         assert_eq!(uri("./a/ü.yaml"), "a/%C3%BC.yaml");
         assert_eq!(uri("/tmp/a b.yaml"), "file:///tmp/a%20b.yaml");
         assert_eq!(uri("C:\\x\\a.yaml"), "file:///C:/x/a.yaml");

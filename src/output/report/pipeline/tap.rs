@@ -22,7 +22,7 @@ pub fn case(case: &Case, number: usize) -> String {
         let _ = write!(text, " # SKIP {}", escaped(why));
     }
     text.push('\n');
-    let place = [("source", Value::from(&*case.spot.source)), ("line", Value::Int(case.spot.line as i64))];
+    let place = [("source", Value::from(&*case.location.source)), ("line", Value::Int(case.location.line as i64))];
     let mut diagnostics: Map = place.map(|(key, value)| (key.to_owned(), value)).into();
     if !case.findings.is_empty() {
         diagnostics.insert("findings".to_owned(), case.findings.iter().map(finding).collect::<Vec<_>>().into());
@@ -45,7 +45,7 @@ fn finding(finding: &Finding) -> Value {
     ];
     let mut members: Map =
         texts.iter().filter_map(|(key, text)| Some(((*key).to_owned(), Value::from((*text)?)))).collect();
-    members.insert("at".to_owned(), finding.spot.to_string().into());
+    members.insert("at".to_owned(), finding.location.to_string().into());
     members.into()
 }
 

@@ -3,7 +3,7 @@
 use super::patch;
 use crate::policies::denial::Refused;
 use crate::policies::matching::Matched;
-use crate::policies::model::{FailurePolicy, Family};
+use crate::policies::model::{FailurePolicy, PolicyKind};
 use crate::policies::request::{Cluster as _, Request};
 use crate::server::admission::policies::{refusal, request_of};
 use crate::server::admission::view::View;
@@ -225,7 +225,7 @@ impl<'d> Dispatch<'d> {
         };
         let Reviewed { uid, call, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
         let answered = call::object(&call, &outcome).map_err(|why| format!("failed to call webhook: {why}"));
-        let mutating = webhook.family == Family::Mutating;
+        let mutating = webhook.policy_kind == PolicyKind::Mutating;
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))
     }
 

@@ -23,15 +23,15 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
 }
 
 /// A server with one webhook; `webhook` contains its fields except the name.
-fn server(family: &str, webhook: &str) -> Server {
+fn server(policy_kind: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
     let server = Server::new(Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","labels":{"env":"test"}}}"#;
     assert_eq!(send(&server, Method::Post, "/api/v1/namespaces", namespace).code, 201);
-    let path = format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations", family.to_lowercase());
+    let path = format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations", policy_kind.to_lowercase());
     let configuration = format!(
-        r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"{family}WebhookConfiguration","metadata":{{"name":"c"}},
+        r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"{policy_kind}WebhookConfiguration","metadata":{{"name":"c"}},
         "webhooks":[{{"name":"w.example.com","clientConfig":{{"url":"https://localhost/"}},"sideEffects":"None",
         "admissionReviewVersions":["v1"],{webhook}}}]}}"#
     );
@@ -60,14 +60,14 @@ fn called(response: &Response) -> usize {
 
 #[test]
 fn rules_name_operations_resources_and_subresources() {
-    for family in ["Validating", "Mutating"] {
-        let server = server(family, &rules("*", "v1", "kites"));
+    for policy_kind in ["Validating", "Mutating"] {
+        let server = server(policy_kind, &rules("*", "v1", "kites"));
         let a = format!("{V1}/a");
         assert_eq!(called(&send(&server, Method::Post, V1, &kite("v1", "a", ""))), 1);
         assert_eq!(called(&send(&server, Method::Patch, &a, r#"{"spec":{"replicas":3}}"#)), 1);
         assert_eq!(called(&send(&server, Method::Patch, &format!("{a}/status"), r#"{"status":{"replicas":3}}"#)), 0);
         assert_eq!(called(&send(&server, Method::Patch, &format!("{a}/scale"), r#"{"spec":{"replicas":4}}"#)), 0);
-        assert_eq!(called(&send(&server, Method::Delete, &a, "")), 1, "{family}");
+        assert_eq!(called(&send(&server, Method::Delete, &a, "")), 1, "{policy_kind}");
         assert_eq!(called(&send(&server, Method::Get, V1, "")), 0);
     }
     let server = server("Validating", &rules("UPDATE", "*", "*/scale"));
@@ -78,10 +78,10 @@ fn rules_name_operations_resources_and_subresources() {
 #[test]
 fn an_object_that_is_invalid_reaches_mutating_webhooks_only() {
     let invalid = kite("v1", "a", "").replace(r#""replicas":2"#, r#""replicas":20"#);
-    for (family, expected) in [("Validating", 0), ("Mutating", 1)] {
-        let response = send(&server(family, &rules("*", "v1", "kites")), Method::Post, V1, &invalid);
+    for (policy_kind, expected) in [("Validating", 0), ("Mutating", 1)] {
+        let response = send(&server(policy_kind, &rules("*", "v1", "kites")), Method::Post, V1, &invalid);
         let called = response.trace.policies.map_or(0, |findings| findings.webhooks.len());
-        assert_eq!((response.code, called), (422, expected), "{family}");
+        assert_eq!((response.code, called), (422, expected), "{policy_kind}");
     }
 }
 
@@ -149,11 +149,12 @@ fn match_conditions_decide() {
 #[test]
 fn definitions_reach_webhooks_and_configurations_do_not() {
     let all = r#""rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]"#;
-    for family in ["Validating", "Mutating"] {
-        let server = server(family, all);
+    for policy_kind in ["Validating", "Mutating"] {
+        let server = server(policy_kind, all);
         let other = CRD.replace("kites", "bikes").replace("Kite", "Bike");
-        assert_eq!(called(&send(&server, Method::Post, CRDS, &other)), 1, "{family}");
-        let path = format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/c", family.to_lowercase());
+        assert_eq!(called(&send(&server, Method::Post, CRDS, &other)), 1, "{policy_kind}");
+        let path =
+            format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/c", policy_kind.to_lowercase());
         assert_eq!(called(&send(&server, Method::Delete, &path, "")), 0);
     }
 }

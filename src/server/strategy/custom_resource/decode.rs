@@ -14,7 +14,7 @@ use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
 /// The reason why a body cannot be decoded.
-enum Fault {
+enum DecodeFailure {
     /// Parsing failed: the decoder's error message, and the kind and version if they were already known.
     Unreadable(String, Option<(String, String)>),
     /// Strict validation failed.
@@ -36,16 +36,20 @@ pub(super) fn request_object(
             let missing = || body::missing_kind(&request.body, input, options.field_validation);
             decode(ctx, serving, version, document.value, document.strict, &missing, options)
         }
-        Err(Unreadable::Late(text)) => Err(Fault::Unreadable(text, Some((serving.kind.clone(), version.name.clone())))),
-        Err(Unreadable::Early(text)) => Err(Fault::Unreadable(text, None)),
+        Err(Unreadable::Late(text)) => {
+            Err(DecodeFailure::Unreadable(text, Some((serving.kind.clone(), version.name.clone()))))
+        }
+        Err(Unreadable::Early(text)) => Err(DecodeFailure::Unreadable(text, None)),
     };
     decoded.map_err(|fault| match fault {
-        Fault::Unreadable(text, Some((kind, v))) | Fault::Strict(text, (kind, v)) => Refusal::bad_request(format!(
-            "{kind} in version {} cannot be handled as a {}: {text}",
-            quote::go_quote(&v),
-            serving.kind
-        )),
-        Fault::Unreadable(text, None) => {
+        DecodeFailure::Unreadable(text, Some((kind, v))) | DecodeFailure::Strict(text, (kind, v)) => {
+            Refusal::bad_request(format!(
+                "{kind} in version {} cannot be handled as a {}: {text}",
+                quote::go_quote(&v),
+                serving.kind
+            ))
+        }
+        DecodeFailure::Unreadable(text, None) => {
             let summary = body::bytes(&request.body).map(|b| body::summary(&b)).unwrap_or_default();
             Refusal::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): {text} ({summary})",
@@ -64,7 +68,7 @@ fn decode(
     mut strict: Vec<String>,
     missing_kind: &dyn Fn() -> String,
     options: &WriteOptions,
-) -> Result<Value, Fault> {
+) -> Result<Value, DecodeFailure> {
     let value = body::or_empty(value);
     let kind = value.str_at(&["kind"]).unwrap_or_default().to_owned();
     let api_version = value.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
@@ -75,11 +79,11 @@ fn decode(
             let v = if version_name.is_empty() { version.name.clone() } else { version_name };
             (serving.kind.clone(), v)
         });
-        return Err(Fault::Unreadable(missing_kind(), known));
+        return Err(DecodeFailure::Unreadable(missing_kind(), known));
     }
     let stages = serving.stages_for(&api_version, version);
     let decoded = pipeline::decode(stages, value, Source::Request)
-        .map_err(|e| Fault::Unreadable(e.0, Some((kind.clone(), version_name.clone()))))?;
+        .map_err(|e| DecodeFailure::Unreadable(e.0, Some((kind.clone(), version_name.clone()))))?;
     let mut object = decoded.object;
     let defaulted = pipeline::default(stages, &mut object);
     ctx.trace.defaulted = defaulted.into_iter().map(|d| Defaulted { path: d.path, value: d.value }).collect();
@@ -89,7 +93,7 @@ fn decode(
     ctx.trace.pruned = decoded.unknown;
     match ctx.strict_errors(&strict, options) {
         Ok(()) => Ok(object),
-        Err(text) => Err(Fault::Strict(text, (kind, version_name))),
+        Err(text) => Err(DecodeFailure::Strict(text, (kind, version_name))),
     }
 }
 
@@ -117,11 +121,13 @@ pub(super) fn patched_object(
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(&patched);
     let missing = || format!("Object 'Kind' is missing in '{echo}'");
-    let typed = body::interpret(&patched).map_err(|text| Fault::Unreadable(text, None));
+    let typed = body::interpret(&patched).map_err(|text| DecodeFailure::Unreadable(text, None));
     let result = typed.and_then(|()| decode(ctx, serving, version, patched, strict, &missing, options));
     let object = match result {
         Ok(object) => object,
-        Err(Fault::Unreadable(text, _) | Fault::Strict(text, _)) => return Err(patch::refuse(&echo, text)),
+        Err(DecodeFailure::Unreadable(text, _) | DecodeFailure::Strict(text, _)) => {
+            return Err(patch::refuse(&echo, text));
+        }
     };
     if object.str_at(&["apiVersion"]).is_none_or(|version| version.is_empty() || version.ends_with('/')) {
         return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
