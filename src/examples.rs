@@ -12,7 +12,6 @@ pub use checker::{Checker, Rejection};
 pub use generate::ExampleFields;
 
 use crate::value::{Map, Value, object};
-use std::fmt;
 
 /// An object, and the server's answer to its create.
 #[derive(Clone, Debug)]
@@ -24,28 +23,21 @@ pub struct Example {
 }
 
 /// Why there is no example.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExampleError {
     /// The CRD cannot be decoded.
+    #[error("the CRD cannot be read: {0}")]
     Unreadable(String),
     /// The server rejects the CRD.
+    #[error("the server rejects the CRD: {0}")]
     Rejected(String),
-    /// The CRD does not serve this version; `None`: it serves no version.
-    NoVersion(Option<String>),
+    /// The CRD serves no version.
+    #[error("the CRD serves no version")]
+    NoVersions,
+    /// The CRD does not serve this version.
+    #[error("the CRD does not serve version {0}")]
+    NoVersion(String),
 }
-
-impl fmt::Display for ExampleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(why) => write!(f, "the CRD cannot be read: {why}"),
-            Self::Rejected(message) => write!(f, "the server rejects the CRD: {message}"),
-            Self::NoVersion(None) => f.write_str("the CRD serves no version"),
-            Self::NoVersion(Some(version)) => write!(f, "the CRD does not serve version {version}"),
-        }
-    }
-}
-
-impl std::error::Error for ExampleError {}
 
 /// An example of the version that `checker` serves.
 pub fn example(checker: &Checker, fields: ExampleFields) -> Example {

@@ -13,7 +13,7 @@ use crate::field::ErrorList;
 use crate::kubectl;
 use crate::release::{Release, ReleaseSet};
 use crate::server::http::address;
-use crate::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crate::value::{Value, object};
 use std::sync::Arc;
 
@@ -100,18 +100,40 @@ pub struct Stage {
     served_tomorrow: Vec<String>,
 }
 
+/// The reason why an update of a CRD cannot be rehearsed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The CRDs have different names.
+    #[error("the new CRD is {new}, the old one {old}")]
+    Names {
+        /// The name of the old CRD.
+        old: String,
+        /// The name of the new CRD.
+        new: String,
+    },
+    /// The old CRD cannot be stored.
+    #[error("the old CRD cannot be read: {0}")]
+    Old(SeedError),
+    /// The new CRD cannot be stored.
+    #[error(transparent)]
+    New(SeedError),
+    /// The server does not return the old CRD; the server's message.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
 impl Plan {
     /// The update of the CRD `old`, if there is one, to `new`.
     ///
     /// # Errors
     /// If the two CRDs are not versions of one another.
-    pub fn new(old: Option<Value>, mut new: Value, releases: Releases, now: Timestamp) -> Result<Self, String> {
+    pub fn new(old: Option<Value>, mut new: Value, releases: Releases, now: Timestamp) -> Result<Self, PlanError> {
         let text = |crd: &Value, path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let name = text(&new, &["metadata", "name"]);
         if let Some(old) = &old
             && text(old, &["metadata", "name"]) != name
         {
-            return Err(format!("the new CRD is {name}, the old one {}", text(old, &["metadata", "name"])));
+            return Err(PlanError::Names { old: text(old, &["metadata", "name"]), new: name });
         }
         kubectl::request::remove_cluster_state(&mut new);
         let (_, answer) = update(old.as_ref(), &new, releases, now)?;
@@ -147,11 +169,14 @@ impl Plan {
     }
 
     /// A stage. If the server rejects the new CRD, the stage serves it nevertheless.
-    pub fn stage(&self) -> Result<Stage, String> {
+    ///
+    /// # Errors
+    /// One of the CRDs cannot be stored.
+    pub fn stage(&self) -> Result<Stage, PlanError> {
         let today = match &self.old {
             Some(old) => {
                 let server = Server::new(self.releases.today, 0).without_managed_fields();
-                server.seed_definition(old, self.now)?;
+                server.seed_definition(old, self.now).map_err(PlanError::Old)?;
                 Some(server)
             }
             None => None,
@@ -159,7 +184,7 @@ impl Plan {
         let (mut tomorrow, answer) = update(self.old.as_ref(), &self.new, self.releases, self.now)?;
         if !matches!(answer.code, 200 | 201) {
             tomorrow = Server::new(self.releases.tomorrow, 0).without_managed_fields();
-            tomorrow.seed_definition(&self.new, self.now)?;
+            tomorrow.seed_definition(&self.new, self.now).map_err(PlanError::New)?;
         }
         Ok(Stage {
             served_today: self.old.as_ref().map(served).unwrap_or_default(),
@@ -188,14 +213,16 @@ impl Plan {
         let (before, kept, version_today) = match &stage.today {
             Some(today) => {
                 let version = pick(&stage.served_today);
-                today.seed(&self.name, namespace, stored).map_err(RehearsalError::Today)?;
+                let seeded = today.seed(&self.name, namespace, stored);
+                seeded.map_err(|error| RehearsalError::Today(error.to_string()))?;
                 let kept = today.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
                 let path = self.path(&version, namespace, name);
                 (Some(read(today, &path, self.now).map_err(RehearsalError::Today)?), kept, version)
             }
             None => (None, stored, version.clone()),
         };
-        stage.tomorrow.seed(&self.name, namespace, kept.clone()).map_err(RehearsalError::Tomorrow)?;
+        let seeded = stage.tomorrow.seed(&self.name, namespace, kept.clone());
+        seeded.map_err(|error| RehearsalError::Tomorrow(error.to_string()))?;
         let version_tomorrow = pick(&stage.served_tomorrow);
         let path = self.path(&version_tomorrow, namespace, name);
         let after = read(&stage.tomorrow, &path, self.now).map_err(RehearsalError::Tomorrow)?;
@@ -237,16 +264,21 @@ impl Plan {
 }
 
 /// A server on which `new` replaced `old`, and its response.
-fn update(old: Option<&Value>, new: &Value, releases: Releases, now: Timestamp) -> Result<(Server, Response), String> {
+fn update(
+    old: Option<&Value>,
+    new: &Value,
+    releases: Releases,
+    now: Timestamp,
+) -> Result<(Server, Response), PlanError> {
     let server = Server::new(releases.tomorrow, 0).without_managed_fields();
     let Some(old) = old else {
         let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));
     };
-    server.seed_definition(old, now).map_err(|why| format!("the old CRD cannot be read: {why}"))?;
+    server.seed_definition(old, now).map_err(PlanError::Old)?;
     let name = new.str_at(&["metadata", "name"]).unwrap_or_default();
     let path = address::object(address::DEFINITIONS, name);
-    let stored = read(&server, &path, now)?;
+    let stored = read(&server, &path, now).map_err(PlanError::Unreadable)?;
     let mut new = new.clone();
     let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
     if let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) {

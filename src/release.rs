@@ -192,18 +192,16 @@ impl FromStr for Release {
     }
 }
 
-/// The error for a version that is not supported.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownRelease(String);
-
-impl fmt::Display for UnknownRelease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<String> = Release::known().map(|release| release.to_string()).collect();
-        write!(f, "no Kubernetes version {:?} to simulate; use one of {}", self.0, known.join(", "))
-    }
+/// The supported versions, as text.
+fn known_versions() -> String {
+    let known: Vec<String> = Release::known().map(|release| release.to_string()).collect();
+    known.join(", ")
 }
 
-impl std::error::Error for UnknownRelease {}
+/// The error for a version that is not supported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no Kubernetes version {0:?} to simulate; use one of {known}", known = known_versions())]
+pub struct UnknownRelease(String);
 
 /// A feature gate of the API server that affects custom resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,9 +267,13 @@ const GATES: [GateSpec; 4] = [
 ];
 
 /// The error for a feature gate that cannot be set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
     /// The release has no such gate, or the gate does not affect custom resources.
+    #[error(
+        "Kubernetes {release} has no feature gate {name:?} for custom resources; use one of {}",
+        known.join(", ")
+    )]
     Unknown {
         /// The name of the gate.
         name: String,
@@ -281,6 +283,7 @@ pub enum GateError {
         known: Vec<&'static str>,
     },
     /// The release has locked the gate.
+    #[error("cannot set feature gate {name} to false, feature is locked to true in Kubernetes {release}")]
     Locked {
         /// The name of the gate.
         name: &'static str,
@@ -288,23 +291,6 @@ pub enum GateError {
         release: Release,
     },
 }
-
-impl fmt::Display for GateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name, release, known } => write!(
-                f,
-                "Kubernetes {release} has no feature gate {name:?} for custom resources; use one of {}",
-                known.join(", ")
-            ),
-            Self::Locked { name, release } => {
-                write!(f, "cannot set feature gate {name} to false, feature is locked to true in Kubernetes {release}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for GateError {}
 
 #[cfg(test)]
 mod tests {

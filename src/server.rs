@@ -24,6 +24,7 @@ pub use calls::{Call, Calls, Outcome};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
+pub use seed::SeedError;
 pub use strategy::namespace::Namespaces;
 
 use self::http::context::Context;

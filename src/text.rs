@@ -58,7 +58,8 @@ impl fmt::Display for Position {
 }
 
 /// An error while decoding a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     /// The message of kubectl and the server, including their line numbers, which are not always correct.
     pub message: String,
@@ -71,14 +72,6 @@ impl Error {
         Self { message: message.into(), position }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The syntax of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 
 use super::raw::Raw;
 use crate::value::{Value, json};
-use std::fmt;
 
 /// An operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +20,8 @@ pub struct Operation {
 }
 
 /// The error of an operation that cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct PatchError {
     message: String,
     failed_test: bool,
@@ -37,14 +37,6 @@ impl PatchError {
         self.failed_test
     }
 }
-
-impl fmt::Display for PatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for PatchError {}
 
 /// The state of a patch while it is applied.
 #[derive(Clone, Debug, Default)]

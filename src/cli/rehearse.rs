@@ -104,7 +104,8 @@ fn rehearse(
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
     };
     let (releases, note) = releases(args, &live);
-    let plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|why| place(&why, None))?;
+    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
+        .map_err(|error| place(&error.to_string(), None))?;
     let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
     let mut said = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
@@ -112,7 +113,7 @@ fn rehearse(
     said.object = None;
     let mut show = Show::new(args.output, look, out, messages);
     show.definition(&said, &plan)?;
-    let first = plan.stage().map_err(|why| place(&why, None))?;
+    let first = plan.stage().map_err(|error| place(&error.to_string(), None))?;
     let work = RehearsalTasks { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
@@ -261,7 +262,7 @@ impl RehearsalTasks<'_> {
                 self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
                 outcome
             }
-            Err(why) => Err(RehearsalError::Today(why)),
+            Err(error) => Err(RehearsalError::Today(error.to_string())),
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let places = errors.iter().map(|error| finder.field(&error.field)).collect();

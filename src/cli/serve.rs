@@ -87,7 +87,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         ..Options::default()
     };
     if let Some(path) = &args.state {
-        let (state, orphans) = State::open(path, &server, now).map_err(one)?;
+        let (state, orphans) = State::open(path, &server, now).map_err(|error| one(error.to_string()))?;
         for orphan in orphans {
             eprintln!("warning: {}: {orphan} is left out: its CRD is not there", path.display());
         }

@@ -65,7 +65,8 @@ impl Checker {
         let wanted = version.or_else(|| crd.storage_version().filter(is_served));
         let mut served = crd.spec.versions.iter().filter(|one| one.served);
         let found = served.find(|one| wanted.is_none_or(|wanted| one.name == wanted));
-        let version = &found.ok_or_else(|| ExampleError::NoVersion(wanted.map(str::to_owned)))?.name;
+        let missing = || wanted.map_or(ExampleError::NoVersions, |wanted| ExampleError::NoVersion(wanted.to_owned()));
+        let version = &found.ok_or_else(missing)?.name;
         let schema = crd.spec.schema(version).cloned().unwrap_or_default();
         let namespace = crd.spec.namespaced().then_some("default");
         Ok(Self {

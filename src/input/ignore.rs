@@ -17,16 +17,9 @@ impl Default for Ignore {
 }
 
 /// Why a pattern is invalid.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; patterns have the syntax of .gitignore, such as 'charts/*/templates/'")]
 pub struct PatternError(ignore::Error);
-
-impl std::fmt::Display for PatternError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; patterns have the syntax of .gitignore, such as 'charts/*/templates/'", self.0)
-    }
-}
-
-impl std::error::Error for PatternError {}
 
 impl Ignore {
     /// Parses patterns; a later one overrides an earlier one.

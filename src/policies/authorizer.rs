@@ -2,7 +2,6 @@
 
 use crate::cel::value::{Access, Attributes, Authorizer, Decision, User, Verdict};
 use crate::value::Value;
-use std::fmt;
 
 /// A list of rules: the first one that matches decides; without a match there is no opinion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,16 +26,9 @@ struct Rule {
 }
 
 /// Why a list of rules is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct RulesError(String);
-
-impl fmt::Display for RulesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RulesError {}
 
 impl Rules {
     /// Everything is allowed.

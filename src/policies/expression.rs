@@ -1,26 +1,17 @@
 //! Compiling one expression (`compiler.CompileCELExpression`, `admission/plugin/cel/compile.go`).
 
 use crate::cel::{ast::CheckedAst, env::Env, eval::Program, types::Type};
-use std::fmt;
 
 /// Why an expression does not compile, in the server's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
     /// A wrong expression (`ErrorTypeInvalid`).
+    #[error("{0}")]
     Invalid(String),
     /// A correct expression that cannot be run (`ErrorTypeInternal`).
+    #[error("{0}")]
     Internal(String),
 }
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(text) | Self::Internal(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for CompileError {}
 
 /// Compiles an expression whose type must be one of `types`; no types allow any.
 ///

@@ -95,11 +95,13 @@ impl FromStr for ReleaseSet {
 }
 
 /// A text that selects no releases.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReleaseSetError {
     /// A version that cannot be simulated.
-    Unknown(UnknownRelease),
+    #[error(transparent)]
+    Unknown(#[from] UnknownRelease),
     /// A range from a newer release to an older one.
+    #[error("a range goes from the older version to the newer one: {last}..{first}")]
     Backwards {
         /// The first release as written, newer than `last`.
         first: Release,
@@ -107,25 +109,6 @@ pub enum ReleaseSetError {
         last: Release,
     },
 }
-
-impl From<UnknownRelease> for ReleaseSetError {
-    fn from(unknown: UnknownRelease) -> Self {
-        Self::Unknown(unknown)
-    }
-}
-
-impl fmt::Display for ReleaseSetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(unknown) => unknown.fmt(f),
-            Self::Backwards { first, last } => {
-                write!(f, "a range goes from the older version to the newer one: {last}..{first}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReleaseSetError {}
 
 #[cfg(test)]
 mod tests {

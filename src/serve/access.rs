@@ -8,35 +8,22 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use std::net::IpAddr;
 
 /// Why a request is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     /// The request has more than one `Host` header.
+    #[error("too many Host headers: send one")]
     ManyHosts,
     /// The `Host` is not allowed.
+    #[error(
+        "the request is for the host {0:?}, and kubectl crdx serve answers only for localhost and loopback addresses, so that no web page can reach it: use the URL that serve printed, or start it with --allowed-host {0}"
+    )]
     Host(String),
     /// A browser sent the request on behalf of another site. Its origin is usually known.
+    #[error(
+        "a web page of another site{} sent this request, and kubectl crdx serve does not answer those: send it from a program, or allow the page's host with --allowed-host",
+        .0.as_ref().map_or_else(String::new, |origin| format!(" ({origin})"))
+    )]
     CrossSite(Option<String>),
-}
-
-impl std::error::Error for Refused {}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::ManyHosts => f.write_str("too many Host headers: send one"),
-            Self::Host(host) => write!(
-                f,
-                "the request is for the host {host:?}, and kubectl crdx serve answers only for localhost and loopback addresses, so that no web page can reach it: use the URL that serve printed, or start it with --allowed-host {host}"
-            ),
-            Self::CrossSite(origin) => {
-                let page = origin.as_ref().map_or_else(String::new, |origin| format!(" ({origin})"));
-                write!(
-                    f,
-                    "a web page of another site{page} sent this request, and kubectl crdx serve does not answer those: send it from a program, or allow the page's host with --allowed-host"
-                )
-            }
-        }
-    }
 }
 
 /// The allowed host names, besides loopback addresses and `localhost`.

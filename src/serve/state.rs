@@ -12,7 +12,7 @@
 mod line;
 
 use crate::server::{Commit, Journal, Server, Timestamp};
-use line::Index;
+use line::{Index, LineError};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -45,33 +45,62 @@ struct Log {
     fresh: bool,
 }
 
+/// The reason why a state file cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// Another process uses it.
+    #[error("{} is in use: end the other serve, or take another file", .0.display())]
+    InUse(PathBuf),
+    /// It is a file of another kind.
+    #[error("{} is not a state file of kubectl crdx: choose another name", .0.display())]
+    OtherFormat(PathBuf),
+    /// One of its lines cannot be restored.
+    #[error("{}: {error}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The error of the line.
+        error: LineError,
+    },
+    /// The operating system refuses an operation.
+    #[error("cannot {operation} {}: {error}", path.display())]
+    Io {
+        /// The operation.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+}
+
 impl State {
     /// Opens or creates the file, restores its objects into `server` and persists commits from now on. Also returns
     /// what could not be restored.
     ///
     /// # Errors
     /// If the file is not a state file, is corrupt or is in use.
-    pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), String> {
-        let told = |what: &str, e: &io::Error| format!("{what} {}: {e}", path.display());
+    pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), StateError> {
+        let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
         let lock = beside(path, "lock");
         let open = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
-        let lock = open.map_err(|e| told("cannot lock", &e))?;
+        let lock = open.map_err(failed("lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(format!("{} is in use: end the other serve, or take another file", path.display()));
+                return Err(StateError::InUse(path.to_owned()));
             }
-            Err(TryLockError::Error(e)) => return Err(told("cannot lock", &e)),
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
         }
-        let log = read(path).map_err(|e| told("cannot read", &e))?;
-        let tail = read(&beside(path, "tail")).map_err(|e| told("cannot read the tail of", &e))?;
+        let log = read(path).map_err(failed("read"))?;
+        let tail = read(&beside(path, "tail")).map_err(failed("read the tail of"))?;
         let index = index(path, &log.text, &tail.text)?;
-        let kept = index.kept().map_err(|e| format!("{}: {e}", path.display()))?;
+        let kept = index.kept().map_err(|error| StateError::Line { path: path.to_owned(), error })?;
         if log.torn || log.text.is_empty() || !tail.text.is_empty() || !index.is_clean() {
-            replace(path, &index).map_err(|e| told("cannot write", &e))?;
+            replace(path, &index).map_err(failed("write"))?;
         }
-        let file = append(path).map_err(|e| told("cannot write", &e))?;
-        let bytes = file.metadata().map_err(|e| told("cannot read", &e))?.len();
+        let file = append(path).map_err(failed("write"))?;
+        let bytes = file.metadata().map_err(failed("read"))?.len();
         let state = Arc::new(Self {
             path: path.to_owned(),
             log: Mutex::new(Log { file, bytes, enough: (bytes * 2).max(SHORT), fresh: false }),
@@ -179,14 +208,15 @@ impl Journal for State {
     }
 }
 
-fn index<'a>(path: &Path, text: &'a str, tail: &'a str) -> Result<Index<'a>, String> {
+fn index<'a>(path: &Path, text: &'a str, tail: &'a str) -> Result<Index<'a>, StateError> {
     let mut index = Index::default();
     let body = match text.strip_prefix(HEADER) {
         Some(body) => body,
         None if text.is_empty() => "",
-        None => return Err(format!("{} is not a state file of kubectl crdx: choose another name", path.display())),
+        None => return Err(StateError::OtherFormat(path.to_owned())),
     };
-    index.read(body, 2).and_then(|()| index.read(tail, 1)).map_err(|e| format!("{}: {e}", path.display()))?;
+    let read = index.read(body, 2).and_then(|()| index.read(tail, 1));
+    read.map_err(|error| StateError::Line { path: path.to_owned(), error })?;
     Ok(index)
 }
 
@@ -400,13 +430,13 @@ mod tests {
         for other in ["kind: Config", "kind: Config\n", "{}\n{}\n"] {
             fs::write(&path, other).unwrap();
             let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
-            assert!(error.contains("is not a state file of kubectl crdx"), "{error}");
+            assert!(matches!(error, StateError::OtherFormat(_)), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), other);
         }
         fs::remove_file(&path).unwrap();
         let (_server, _state) = open(&path);
         let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
-        assert!(error.contains("is in use"), "{error}");
+        assert!(matches!(error, StateError::InUse(_)), "{error}");
     }
 
     #[cfg(target_os = "linux")]

@@ -13,17 +13,34 @@ use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::sync::{Arc, PoisonError};
 
+/// The reason why an object or a CRD cannot be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// The server serves no such CRD.
+    #[error("there is no CRD {0}")]
+    NoDefinition(String),
+    /// The object has no name.
+    #[error("a stored object has a name")]
+    NoName,
+    /// The CRD does not have the version of the object.
+    #[error("its CRD has no version {0}")]
+    NoVersion(String),
+    /// The server could not decode it; the server's message.
+    #[error("{0}")]
+    NotDecoded(String),
+}
+
 impl Server {
     /// Stores `object` as a custom resource of the CRD named `definition` (`plural.group`), replacing any existing
     /// object. Its resourceVersion is kept; if it has none, a new one is assigned.
     ///
     /// # Errors
-    /// Returns a text that says why the object could not have been stored.
-    pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), String> {
-        let serving = self.serving_of(definition).ok_or_else(|| format!("there is no CRD {definition}"))?;
+    /// The object could not have been stored.
+    pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), SeedError> {
+        let serving = self.serving_of(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
         let name = metadata::text(&object, "name").to_owned();
         if name.is_empty() {
-            return Err("a stored object has a name".to_owned());
+            return Err(SeedError::NoName);
         }
         let namespace = if serving.namespaced { namespace } else { "" };
         let raw = stored_form(&serving, namespace, object)?;
@@ -58,9 +75,9 @@ impl Server {
     /// Stores a CRD, with its status if it has one, and serves it.
     ///
     /// # Errors
-    /// Returns a text if the CRD cannot be decoded.
-    pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), String> {
-        let mut crd = crd::decode(definition)?.crd;
+    /// The CRD cannot be decoded.
+    pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), SeedError> {
+        let mut crd = crd::decode(definition).map_err(SeedError::NotDecoded)?.crd;
         if crd.status.stored_versions.is_empty() {
             let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
             crd.status.stored_versions = storage.collect();
@@ -87,15 +104,16 @@ impl Server {
 }
 
 /// Converts the object to the storage version, as etcd would store it.
-fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, String> {
+fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, SeedError> {
     integral_floats(&mut object);
     metadata::set_text(&mut object, "namespace", namespace);
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
     let own: Option<&Arc<Version>> = serving.version_of(&api_version);
-    let own = own.ok_or_else(|| format!("its CRD has no version {api_version}"))?;
+    let own = own.ok_or(SeedError::NoVersion(api_version))?;
     let storage = serving.storage().unwrap_or(own);
     // Decoding fails for an object that the server could not read back.
-    let read = serving.decode_stored(&object, storage, &Calls::default()).map_err(|refusal| refusal.message)?;
+    let read = serving.decode_stored(&object, storage, &Calls::default());
+    let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
     Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
 }
 
@@ -150,7 +168,7 @@ mod tests {
     fn invalid_stored_objects_are_refused() {
         let server = Server::new(Release::NEWEST, 0);
         server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
-        let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err();
+        let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err().to_string();
         assert_eq!(
             seed(r#"{"apiVersion":"toys.example.com/v2","kind":"Kite","metadata":{"name":"k"}}"#),
             "its CRD has no version toys.example.com/v2"

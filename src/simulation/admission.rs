@@ -387,7 +387,9 @@ impl PolicyInput {
         let definition = format!("{}.{}", resource.plural, resource.group);
         let place = namespace.unwrap_or_default();
         let Some(source) = &self.source else {
-            return server.seed(&definition, place, self.object.clone()).map_err(|why| self.unusable(&why));
+            return server
+                .seed(&definition, place, self.object.clone())
+                .map_err(|error| self.unusable(&error.to_string()));
         };
         let name = self.object.str_at(&["metadata", "name"]).unwrap_or_default();
         let mut object = self.object.clone();

@@ -13,16 +13,9 @@ pub struct KindPattern {
 }
 
 /// A text that does not name a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write it as KIND or KIND.GROUP, such as Deployment or Issuer.cert-manager.io")]
 pub struct NoKind;
-
-impl std::fmt::Display for NoKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("write it as KIND or KIND.GROUP, such as Deployment or Issuer.cert-manager.io")
-    }
-}
-
-impl std::error::Error for NoKind {}
 
 impl FromStr for KindPattern {
     type Err = NoKind;

@@ -11,7 +11,6 @@ use crate::examples::{Checker, ExampleError, ExampleFields, example};
 use crate::release::Release;
 use crate::value::Value;
 use near_miss::Finder;
-use std::fmt;
 use std::sync::Arc;
 
 /// The suite.
@@ -26,26 +25,15 @@ pub struct FirstSuite {
 }
 
 /// Why there is no suite.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FirstSuiteError {
     /// The server does not serve the CRD.
+    #[error(transparent)]
     Crd(ExampleError),
     /// The server accepts no example whose name it generates, as suites require; the message of the server.
+    #[error("found no example with a generated name that the server accepts: {0}")]
     NoExample(String),
 }
-
-impl fmt::Display for FirstSuiteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Crd(error) => error.fmt(f),
-            Self::NoExample(message) => {
-                write!(f, "found no example with a generated name that the server accepts: {message}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for FirstSuiteError {}
 
 /// An object that the server accepts.
 struct Base {
@@ -76,7 +64,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
     let variant = Variant { source: crd_file.into(), definition: Arc::new(definition.clone()) };
     let reduced = variant.reduced(&served.version).unwrap_or_else(|| definition.clone());
     let checker = Checker::new(&reduced, Some(&served.version), release).map_err(FirstSuiteError::Crd)?;
-    let no_version = || FirstSuiteError::Crd(ExampleError::NoVersion(Some(served.version.clone())));
+    let no_version = || FirstSuiteError::Crd(ExampleError::NoVersion(served.version.clone()));
     let coverage = Coverage::new(&reduced, &served.version, release).ok_or_else(no_version)?;
     let (mut bases, mut rejection) = (Vec::new(), String::new());
     for (name, fields) in [("the minimal example", ExampleFields::Minimal), ("the full example", ExampleFields::Full)] {

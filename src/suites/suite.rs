@@ -8,7 +8,6 @@ use crate::release::ReleaseSet;
 use crate::text::spans::{Cache, Spans};
 use crate::text::{Position, Syntax, yaml};
 use crate::value::Value;
-use std::fmt;
 use std::sync::Arc;
 
 /// The cases of one file.
@@ -128,21 +127,14 @@ pub struct Case {
 }
 
 /// Why a suite cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct SuiteError {
     /// The place in the file, if it is known.
     pub position: Option<Position>,
     /// The text.
     pub message: String,
 }
-
-impl fmt::Display for SuiteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SuiteError {}
 
 impl Suite {
     /// Reads the text of a suite.

@@ -9,7 +9,6 @@ use super::suite::{Action, Case, Suite};
 use crate::field::FieldError;
 use crate::value::Value;
 use edit::Editor;
-use std::fmt;
 
 /// The longest error that is expected as a whole.
 const LONGEST_ERROR: usize = 300;
@@ -28,30 +27,21 @@ pub enum Edit {
 }
 
 /// Why a case that fails is not updated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUpdated {
     /// The failure does not say what to expect instead.
+    #[error("its failure is not about what it expects")]
     NoAnswer,
     /// The case is a document of a folder.
+    #[error("it is a document of a folder")]
     Document,
     /// Servers or CRDs answer differently.
+    #[error("its outcome differs between CRDs or Kubernetes versions")]
     Disagreement,
     /// The case is not written in block style, one field a line.
+    #[error("it is not written in block style, one field a line")]
     Style,
 }
-
-impl fmt::Display for NotUpdated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoAnswer => "its failure is not about what it expects",
-            Self::Document => "it is a document of a folder",
-            Self::Disagreement => "its outcome differs between CRDs or Kubernetes versions",
-            Self::Style => "it is not written in block style, one field a line",
-        })
-    }
-}
-
-impl std::error::Error for NotUpdated {}
 
 /// The edits that make a case expect its outcome; none if it passes.
 ///

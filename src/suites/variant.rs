@@ -93,20 +93,31 @@ impl Variant {
     }
 }
 
+/// The reason why the version to test is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VersionError {
+    /// The suite names none, and the CRD has several.
+    #[error("the CRD has several versions: name one of them with `version` in the suite")]
+    Several,
+    /// There is no CRD.
+    #[error("there is no CRD")]
+    NoCrd,
+}
+
 /// The version that a suite tests: its own, or the only one of all variants (`getSuiteSpecTestVersion`).
 ///
 /// # Errors
 /// When the variants have several versions and the suite names none.
-pub fn version(suite: &Suite, variants: &[&Variant]) -> Result<String, String> {
+pub fn version(suite: &Suite, variants: &[&Variant]) -> Result<String, VersionError> {
     if let Some(version) = &suite.version {
         return Ok(version.clone());
     }
     let mut version = None;
     for variant in variants {
         let found = variant.only_version().filter(|only| version.as_ref().is_none_or(|seen| seen == only));
-        version = Some(found.ok_or("the CRD has several versions: name one of them with `version` in the suite")?);
+        version = Some(found.ok_or(VersionError::Several)?);
     }
-    version.ok_or_else(|| "there is no CRD".to_owned())
+    version.ok_or(VersionError::NoCrd)
 }
 
 #[cfg(test)]

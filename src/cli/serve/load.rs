@@ -87,10 +87,22 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn handle(&self, request: &Request) -> Result<Response, String> {
+    fn handle(&self, request: &Request) -> Result<Response, LoadError> {
         let Some(webhooks) = self.webhooks else { return Ok(self.server.handle(request)) };
-        webhooks.handle(self.server, request).map_err(|error| format!("webhooks cannot be called: {error}"))
+        Ok(webhooks.handle(self.server, request)?)
     }
+}
+
+/// The reason why an object is not loaded.
+#[derive(Debug, thiserror::Error)]
+enum LoadError {
+    /// The server's message.
+    #[error("{0}")]
+    Rejected(String),
+    #[error("no CRD defines {kind} of {group}: load it, too")]
+    NoDefinition { kind: String, group: String },
+    #[error("webhooks cannot be called: {0}")]
+    Webhooks(#[from] io::Error),
 }
 
 /// Applies documents: CRDs at once, other objects once all CRDs exist.
@@ -152,7 +164,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn object(&self, object: Value, plurals: &Plurals, place: &str) -> Result<(), String> {
+    fn object(&self, object: Value, plurals: &Plurals, place: &str) -> Result<(), LoadError> {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let (group, version) = group_version::split(api_version);
@@ -161,7 +173,7 @@ impl Load<'_> {
                 eprintln!("warning: {place}: {kind} is built into Kubernetes and not served here: left out");
                 return Ok(());
             }
-            return Err(format!("no CRD defines {kind} of {group}: load it, too"));
+            return Err(LoadError::NoDefinition { kind: kind.to_owned(), group: group.to_owned() });
         };
         let own = object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
         let namespace = own.or(self.args.cluster.namespace.as_deref()).unwrap_or("default").to_owned();
@@ -175,11 +187,12 @@ fn unkept(error: &io::Error) -> String {
 }
 
 /// A CRD as v1: one of v1beta1 is converted, because current servers refuse it.
-fn definition(crd: Value) -> Result<Value, String> {
+fn definition(crd: Value) -> Result<Value, LoadError> {
     if crd.str_at(&["apiVersion"]) != Some("apiextensions.k8s.io/v1beta1") {
         return Ok(crd);
     }
-    Ok(convert::convert(&crd::decode(&crd)?.crd).crd)
+    let decoded = crd::decode(&crd).map_err(LoadError::Rejected)?;
+    Ok(convert::convert(&decoded.crd).crd)
 }
 
 /// Creates an object, or applies it if it exists.
@@ -188,7 +201,7 @@ fn apply(
     collection: &str,
     mut object: Value,
     request_options: RequestOptions,
-) -> Result<(), String> {
+) -> Result<(), LoadError> {
     request::remove_server_metadata(&mut object);
     let response = target.handle(&request::create(collection, object.clone(), request_options))?;
     if response.code != 409 {
@@ -208,8 +221,8 @@ fn apply(
     accepted(&target.handle(&apply)?)
 }
 
-fn accepted(response: &Response) -> Result<(), String> {
-    if response.code < 300 { Ok(()) } else { Err(response.body.message().to_owned()) }
+fn accepted(response: &Response) -> Result<(), LoadError> {
+    if response.code < 300 { Ok(()) } else { Err(LoadError::Rejected(response.body.message().to_owned())) }
 }
 
 /// The plural of each kind and whether it is namespaced, by group and kind.
@@ -254,7 +267,7 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
     })
     .map_err(|e| e.text())?;
     for crd in &crds {
-        server.seed_definition(crd, now)?;
+        server.seed_definition(crd, now).map_err(|error| error.to_string())?;
     }
     let mut objects = 0;
     for crd in &crds {

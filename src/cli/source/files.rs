@@ -11,7 +11,7 @@ use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::release::Release;
-use crate::server::{Request, ResponseBody, Server};
+use crate::server::{Request, ResponseBody, SeedError, Server};
 use crate::simulation::builtin;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
@@ -83,6 +83,15 @@ struct Pending {
     line: usize,
 }
 
+/// The reason why an object of a file is not stored.
+#[derive(Debug, thiserror::Error)]
+enum NotStored {
+    #[error("there is no CRD for {kind} of {api_version}: give it with --crds")]
+    NoDefinition { kind: String, api_version: String },
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+}
+
 impl Files {
     /// Reads objects and CRDs for a server of `release`. Objects without a namespace get `namespace`. Problems are
     /// passed to `report`.
@@ -144,14 +153,14 @@ impl Files {
         resources: &[Arc<Resource>],
         object: Value,
         namespace: &str,
-    ) -> Result<Result<(), String>, Error> {
+    ) -> Result<Result<(), NotStored>, Error> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(&api_version);
         let of_kind = |r: &&Arc<Resource>| r.group == group && r.kind == kind;
         let found = resources.iter().filter(of_kind).find(|r| r.version == version);
         let Some(resource) = found.or_else(|| resources.iter().find(of_kind)).cloned() else {
-            return Ok(Err(format!("there is no CRD for {kind} of {api_version}: give it with --crds")));
+            return Ok(Err(NotStored::NoDefinition { kind, api_version }));
         };
         let own = text(&["metadata", "namespace"]);
         let namespace = match (resource.namespaced, own.is_empty()) {
@@ -162,8 +171,8 @@ impl Files {
         let name = text(&["metadata", "name"]);
         let versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         let definition = super::definition_name(&resource);
-        if let Err(why) = self.server.seed(&definition, &namespace, object) {
-            return Ok(Err(why));
+        if let Err(error) = self.server.seed(&definition, &namespace, object) {
+            return Ok(Err(error.into()));
         }
         let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
         self.server.withdraw(&definition, &namespace, &name);
@@ -228,7 +237,7 @@ impl Files {
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)
-                .map_err(|why| Error { message: why, ..Error::default() })?;
+                .map_err(|why| Error { message: why.to_string(), ..Error::default() })?;
         }
         let answer = ask();
         for (key, _) in keys {

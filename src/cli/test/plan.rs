@@ -142,8 +142,8 @@ fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crat
         return Ok(one.installable());
     }
     let all: Vec<&Variant> = variants.iter().collect();
-    let version =
-        variant::version(suite, &all).map_err(|message| failure("version", message, "add `version` to the suite"))?;
+    let version = variant::version(suite, &all)
+        .map_err(|error| failure("version", error.to_string(), "add `version` to the suite"))?;
     one.reduced(&version).ok_or_else(|| {
         let message = format!("the CRD {} has no version {version}", one.name());
         failure("version", message, "correct `version` in the suite")

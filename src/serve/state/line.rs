@@ -2,7 +2,7 @@
 //! `{"revision":…}` for a resourceVersion whose object is gone.
 
 use crate::server::{Commit, DEFINITIONS, RestoredObject};
-use crate::text::json;
+use crate::text::{self, json};
 use crate::value::{Value, json::to_string};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -27,6 +27,24 @@ pub(super) struct Index<'a> {
     stale: usize,
 }
 
+/// A line of a state file that cannot be restored.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum LineError {
+    /// It is not a commit.
+    #[error("line {0} is not one of ours: put back a copy of the file, or take that line out")]
+    NotACommit(usize),
+    /// Its object is not JSON.
+    #[error("{definition} {key} is not JSON ({error}): put back a copy of the file, or take its line out")]
+    NotJson {
+        /// The name of the CRD.
+        definition: String,
+        /// The key of the object.
+        key: String,
+        /// The error of the JSON reader.
+        error: text::Error,
+    },
+}
+
 #[derive(Debug)]
 struct Line<'a> {
     whole: &'a str,
@@ -36,13 +54,9 @@ struct Line<'a> {
 
 impl<'a> Index<'a> {
     /// Adds lines; `number` is the number of the first.
-    pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), String> {
+    pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), LineError> {
         for (at, line) in text.lines().enumerate() {
-            let broken = || {
-                let number = number + at;
-                format!("line {number} is not one of ours: put back a copy of the file, or take that line out")
-            };
-            self.add(line).ok_or_else(broken)?;
+            self.add(line).ok_or(LineError::NotACommit(number + at))?;
         }
         Ok(())
     }
@@ -94,12 +108,14 @@ impl<'a> Index<'a> {
     ///
     /// # Errors
     /// Names the line that cannot be read.
-    pub fn kept(&self) -> Result<Vec<RestoredObject>, String> {
+    pub fn kept(&self) -> Result<Vec<RestoredObject>, LineError> {
         let mut kept = Vec::new();
         for (definition, objects) in &self.live {
             for (key, line) in objects {
-                let object = json::read(line.object.as_bytes()).map_err(|e| {
-                    format!("{definition} {key} is not JSON ({e}): put back a copy of the file, or take its line out")
+                let object = json::read(line.object.as_bytes()).map_err(|error| LineError::NotJson {
+                    definition: definition.clone(),
+                    key: key.clone(),
+                    error,
                 })?;
                 let (definition, key) = (definition.clone(), key.clone());
                 kept.push(RestoredObject { definition, key, revision: line.revision, object });
@@ -165,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_is_told() {
+    fn a_line_that_is_not_a_commit_is_an_error() {
         let good = line("a.b", "x", 3, Some("{}"));
         for bad in ["nonsense", "{}", "{\"revision\":-1}", "{\"revision\":1,\"object\":{}}", "{\"a\":1"] {
             let error = Index::default().read(&format!("{good}{bad}\n"), 2).unwrap_err();
-            assert!(error.starts_with("line 3 is not one of ours: "), "{bad}: {error}");
+            assert_eq!(error, LineError::NotACommit(3), "{bad}");
         }
     }
 }
