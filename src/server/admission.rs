@@ -105,12 +105,12 @@ pub(super) trait Plugin: Debug + Send + Sync {
     }
 }
 
-/// What is kept of the first round of mutating plugins for the second one.
+/// State that is kept from the first round of mutating plugins for the second one.
 #[derive(Debug, Default)]
 pub(super) struct Reinvocation {
-    /// That of policies, which says whether this is the second round and whether one is needed.
+    /// The state of policies: whether this is the second round, and whether one is needed.
     pub policies: mutating::Reinvocation,
-    /// That of webhooks.
+    /// The state of webhooks.
     pub webhooks: webhooks::Reinvoked,
 }
 

@@ -1,9 +1,10 @@
-//! The calls of webhooks that a request depends on.
+//! The webhook calls that a request depends on.
 //!
-//! The server calls nobody. Where a request needs the answer of a webhook, it is given up and the caller gets the call
-//! ([`crate::server::Reply::Pending`]). Once the caller knows the answer, it sends the same request again with the same
-//! [`Calls`]: everything is done anew, and what was asked before is answered from here. An object that another request
-//! changed meanwhile makes another call, so that no answer is used for anything but what it was given for.
+//! The server makes no network calls. If a request needs the answer of a webhook, the attempt ends without effect and
+//! the caller receives the call ([`crate::server::Reply::Pending`]). Once the caller has the answer, it sends the same
+//! request again with the same [`Calls`]: the server processes it from the beginning and takes known answers from here.
+//! If another request changed the object meanwhile, the call differs and is made again, so an answer is only used for
+//! the review it was given for.
 
 use crate::crd::WebhookClientConfig;
 use crate::server::Server;
@@ -13,14 +14,14 @@ pub use crate::webhooks::call::{Call, Outcome, url};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the webhooks of one request answered so far. By default webhooks are not called: those of admission are reported,
-/// and versions convert as without one.
+/// The webhook answers that one request has received so far. By default webhooks are not called: admission webhooks are
+/// reported, and versions are converted without a webhook.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(Option<Arc<Mutex<Progress>>>);
 
 #[derive(Debug)]
 struct Progress {
-    /// Where the UIDs and names of every attempt begin.
+    /// The seed of the UIDs and names of every attempt.
     seed: u64,
     drawn: Random,
     /// The UIDs of reviews.
@@ -43,12 +44,12 @@ pub(in crate::server) struct Reviewed {
     pub uid: String,
     /// The call.
     pub call: Call,
-    /// What came of it.
+    /// The result of the call.
     pub outcome: Outcome,
 }
 
 impl Server {
-    /// The calls of a new request, which are made.
+    /// Creates the calls of a new request, with webhooks enabled.
     pub fn calls(&self) -> Calls {
         let seed = self.random.number();
         let (drawn, uids) = (Random::new(seed), Random::new(!seed));
@@ -61,7 +62,7 @@ impl Calls {
         self.0.as_ref().map(|progress| progress.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Records what came of a call.
+    /// Records the result of a call.
     pub fn answer(&self, call: &Call, outcome: Outcome) {
         if let Some(mut progress) = self.progress()
             && let Some(made) = progress.made.get_mut(&call.key)
@@ -70,12 +71,12 @@ impl Calls {
         }
     }
 
-    /// Whether webhooks are called.
+    /// Returns true if webhooks are called.
     pub(in crate::server) fn are_made(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Begins another attempt.
+    /// Begins another attempt, which generates the same UIDs and names.
     pub(in crate::server) fn restart(&self) {
         if let Some(mut progress) = self.progress() {
             progress.drawn = Random::new(progress.seed);
@@ -83,20 +84,20 @@ impl Calls {
         }
     }
 
-    /// A UID that is the same in every attempt; `None` where there is only one.
+    /// A UID that is the same in every attempt; `None` if webhooks are not called.
     pub(in crate::server) fn uid(&self) -> Option<String> {
         self.progress().map(|progress| progress.drawn.uid())
     }
 
-    /// A generated name that is the same in every attempt; `None` where there is only one.
+    /// A generated name that is the same in every attempt; `None` if webhooks are not called.
     pub(in crate::server) fn name(&self, prefix: &str) -> Option<String> {
         self.progress().map(|progress| progress.drawn.name(prefix))
     }
 
-    /// The answer to a review, which `review` makes for a UID.
+    /// Returns the answer to a review; `review` creates the review with a given UID.
     ///
     /// # Errors
-    /// [`Refusal::waiting`] if it is not known yet.
+    /// Returns [`Refusal::waiting`] if the answer is not known yet.
     pub(in crate::server) fn ask(
         &self,
         target: &Arc<WebhookClientConfig>,
@@ -122,25 +123,25 @@ impl Calls {
         Err(Refusal::waiting())
     }
 
-    /// Whether this attempt needs answers that are not known yet: it has no effect then.
+    /// Returns true if this attempt needs answers that are not known yet; such an attempt has no effect.
     pub(in crate::server) fn is_waiting(&self) -> bool {
         self.progress().is_some_and(|progress| !progress.waiting.is_empty())
     }
 
-    /// Gives up an attempt that needs answers.
+    /// Ends an attempt that needs answers.
     ///
     /// # Errors
-    /// [`Refusal::waiting`]
+    /// Returns [`Refusal::waiting`] if [`Calls::is_waiting`].
     pub(in crate::server) fn check(&self) -> Result<(), Refusal> {
         if self.is_waiting() { Err(Refusal::waiting()) } else { Ok(()) }
     }
 
-    /// The calls that this attempt needs.
+    /// Removes and returns the calls that this attempt needs.
     pub(in crate::server) fn take_waiting(&self) -> Vec<Call> {
         self.progress().map(|mut progress| std::mem::take(&mut progress.waiting)).unwrap_or_default()
     }
 
-    /// Forgets the answers, when a watch goes on to another event.
+    /// Removes all answers; a watch does so after each event.
     pub(in crate::server) fn forget(&self) {
         if let Some(mut progress) = self.progress() {
             progress.made.clear();

@@ -6,9 +6,9 @@ use crate::value::group_version;
 use crate::value::{Value, json, quote};
 use std::sync::Arc;
 
-/// The port of a service that names none.
+/// The default port of a service.
 const HTTPS: i32 = 443;
-/// The most characters of a response that an error shows (`maxUnstructuredResponseTextBytes`).
+/// The maximum number of characters of a response in an error (`maxUnstructuredResponseTextBytes`).
 const SHOWN: usize = 2048;
 
 /// A POST of JSON to a webhook.
@@ -16,7 +16,7 @@ const SHOWN: usize = 2048;
 pub struct Call {
     /// The address of the webhook.
     pub target: Arc<WebhookClientConfig>,
-    /// How long the answer may take.
+    /// The timeout of the call, in seconds.
     pub timeout_seconds: u64,
     /// The review.
     pub body: String,
@@ -31,16 +31,16 @@ pub enum Outcome {
     Answered {
         /// The HTTP status.
         code: u16,
-        /// Whether its content type is that of a text.
+        /// True if the content type is textual.
         is_text: bool,
         /// The body.
         body: Vec<u8>,
     },
-    /// None: what Go says about it after the method and the URL.
+    /// No response: the error that Go reports after the method and the URL.
     Failed(String),
 }
 
-/// The URL of a call; a service has the name that it has in a cluster.
+/// The URL of a call; the host of a service is its DNS name in the cluster.
 pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
     let (base, path) = match (&target.service, &target.url) {
         (Some(service), _) => {
@@ -60,10 +60,10 @@ pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
     format!("{base}/{}?timeout={timeout_seconds}s", parts.join("/"))
 }
 
-/// The object in the response of a webhook.
+/// Returns the object in the response of a webhook.
 ///
 /// # Errors
-/// The text of client-go if there is none.
+/// Returns client-go's message if there is none.
 pub fn object(call: &Call, outcome: &Outcome) -> Result<Value, String> {
     let (code, is_text, body) = match outcome {
         Outcome::Failed(why) => {
@@ -81,7 +81,7 @@ pub fn object(call: &Call, outcome: &Outcome) -> Result<Value, String> {
     read(body).map_err(|why| format!("couldn't get version/kind; json parse error: {why}"))
 }
 
-/// Reads JSON; text that does not look like it is YAML.
+/// Reads JSON, or YAML if the text does not begin with `{`.
 fn read(body: &[u8]) -> Result<Value, String> {
     const TYPE: &str =
         r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
@@ -96,10 +96,10 @@ fn read(body: &[u8]) -> Result<Value, String> {
     }
 }
 
-/// Checks that a response is a review of this kind in one of its versions, or leaves that open.
+/// Checks that a response is a review of this kind and version; a response without kind or apiVersion is accepted.
 ///
 /// # Errors
-/// The server's text for another object.
+/// Returns the server's message for another object.
 pub fn check_type(review: &Value, group: &str, kind: &str, version: &str) -> Result<(), String> {
     let text = |key: &str| review.str_at(&[key]).unwrap_or_default();
     let (got_kind, got_version) = (text("kind"), text("apiVersion"));
@@ -113,7 +113,7 @@ pub fn check_type(review: &Value, group: &str, kind: &str, version: &str) -> Res
         }
         _ => {
             let (got_kind, got_version) = (quote::go_quote(got_kind), quote::go_quote(got_version));
-            // The scheme has the name of the place in client-go where it is made.
+            // The name of a scheme is the line in client-go that creates it.
             let scheme = "\"pkg/runtime/scheme.go:111\"";
             Err(format!("no kind {got_kind} is registered for version {got_version} in scheme {scheme}"))
         }
@@ -130,8 +130,8 @@ fn status_message(status: &Value) -> String {
     status.str_at(&["message"]).unwrap_or_default().to_owned()
 }
 
-/// The text for a status that is not a success: that of a `Status` in the body (`Result.Error`), or one for the code
-/// (`NewGenericServerResponse`).
+/// The message for a status that is not a success: the message of a `Status` in the body (`Result.Error`), or a message
+/// for the code (`NewGenericServerResponse`).
 fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
     if let Ok(status) = text::json::read(body)
         && (status.str_at(&["kind"]), status.str_at(&["apiVersion"])) == (Some("Status"), Some("v1"))
@@ -165,7 +165,7 @@ fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
     }
 }
 
-/// A review as the body of a call.
+/// Encodes a review as the body of a call.
 pub fn body(review: &Value) -> String {
     json::to_string(review)
 }

@@ -11,20 +11,20 @@ use crate::value::{Map, Value, object, print, quote};
 use std::sync::Arc;
 
 const GROUP: &str = "apiextensions.k8s.io";
-/// The client's timeout, since a conversion webhook names none.
+/// The client's timeout: conversion webhooks have no `timeoutSeconds`.
 pub const TIMEOUT_SECONDS: u64 = 30;
 
-/// The conversion webhook of a definition.
+/// The conversion webhook of a CRD.
 #[derive(Clone, Debug)]
 pub struct Converter {
-    /// Its address.
+    /// The address of the webhook.
     pub target: Arc<WebhookClientConfig>,
     versions: Vec<String>,
     release: Release,
 }
 
 impl Converter {
-    /// The webhook of a definition; `None` if its objects are converted without one.
+    /// Returns the conversion webhook of a CRD; `None` if its objects are converted without one.
     pub fn of(crd: &CustomResourceDefinition, release: Release) -> Option<Self> {
         let conversion = crd.spec.conversion.as_ref().filter(|conversion| conversion.strategy == "Webhook")?;
         let target = Arc::new(conversion.client_config.clone()?);
@@ -36,10 +36,10 @@ impl Converter {
         known.ok_or_else(|| "no supported conversion review versions".to_owned())
     }
 
-    /// The review that asks for `object` in another version.
+    /// Builds the review that requests `original` in another version.
     ///
     /// # Errors
-    /// The server's text if the webhook accepts no known version of `ConversionReview`.
+    /// Returns the server's message if the webhook accepts no known version of `ConversionReview`.
     pub fn review(&self, original: &Value, desired: &str, uid: &str) -> Result<Value, String> {
         let request = object([
             ("uid", Value::from(uid)),
@@ -59,10 +59,11 @@ impl Converter {
         ]))
     }
 
-    /// The converted object: that of the webhook with the metadata of the original, except labels and annotations.
+    /// Returns the converted object: the webhook's object with the metadata of the original, except labels and
+    /// annotations.
     ///
     /// # Errors
-    /// The server's text for a call that failed or an answer that is not valid.
+    /// Returns the server's message for a failed call or an invalid answer.
     pub fn converted(
         &self,
         original: &Value,
@@ -82,7 +83,7 @@ impl Converter {
         let text = |object: &Value, path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         match &converted {
             Value::Object(_) => {}
-            // Go keeps nothing of a null.
+            // `RawExtension` ignores `null` and stays empty.
             Value::Null => return Err("unexpected end of JSON input".to_owned()),
             other => {
                 let kind = go_kind(other);
@@ -116,14 +117,14 @@ impl Converter {
     }
 }
 
-/// Whether an object has nothing but its type: it is not sent.
+/// Returns true if the object has only `apiVersion` and `kind`; such an object is not sent.
 pub fn is_empty(object: &Value) -> bool {
     object
         .as_object()
         .is_some_and(|members| members.len() == 2 && members.contains_key("kind") && members.contains_key("apiVersion"))
 }
 
-/// Storage gives an object its revision after it was converted.
+/// Removes `resourceVersion`, which storage sets only after conversion.
 fn without_revision(original: &Value) -> Value {
     let mut sent = original.clone();
     if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -132,7 +133,7 @@ fn without_revision(original: &Value) -> Value {
     sent
 }
 
-/// `GroupVersion.String`, with which an empty group has no slash.
+/// `GroupVersion.String`, which omits the slash if the group is empty.
 fn group_version_text(api_version: &str) -> String {
     let (group, version) = group_version::split(api_version);
     group_version::api_version(group, version)
@@ -165,7 +166,7 @@ fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, St
     Ok(response.get("convertedObjects").and_then(Value::as_array).unwrap_or_default().to_vec())
 }
 
-/// The types of the fields that are read.
+/// Checks the types of the fields that are read.
 fn check_fields(response: &Value) -> Result<(), String> {
     let wrong = |key: &str, value: &Value, wanted: &str| {
         let kind = go_kind(value);
@@ -217,10 +218,10 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
     Ok(())
 }
 
-/// The most bytes of all annotations.
+/// The maximum number of bytes of all annotations.
 const MOST_ANNOTATIONS: usize = 256 * 1024;
 
-/// Labels and annotations that the webhook changed must be valid.
+/// Checks that labels or annotations that the webhook changed are valid.
 fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
     let metadata = FieldPath::new("metadata");
     let mut errors = Vec::new();
@@ -234,7 +235,7 @@ fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
             errors.extend(names::label_value(value, release).into_iter().map(|c| FieldError::invalid(&path, value, c)));
         }
     } else {
-        // The server writes it without the s.
+        // The API server omits the "s".
         let path = metadata.child("annotation");
         for key in members.keys() {
             let complaints = names::qualified_name(&key.to_lowercase(), release);

@@ -1,4 +1,4 @@
-//! Whether a webhook is called for a request (`generic/webhook.go` `ShouldCallHook`).
+//! Decides if a webhook is called for a request (`generic/webhook.go` `ShouldCallHook`).
 
 use super::model::Webhook;
 use crate::policies::denial::Refused;
@@ -9,18 +9,18 @@ use crate::policies::request::{Cluster, Request};
 use crate::policies::validating::unknown_to;
 use crate::value::Value;
 
-/// Whether a webhook is called.
+/// The decision to call a webhook or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is called with the object in this version.
+    /// The webhook is called with the object in this version.
     Called(Matched),
-    /// It is not called.
+    /// The webhook is not called.
     NotCalled,
-    /// It depends on something that is not known.
+    /// The decision depends on something that is not known.
     Unknown(Missing),
 }
 
-/// Why a request is refused before a webhook is called.
+/// The reason why a request is refused before a webhook is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The server's own errors.
@@ -31,9 +31,8 @@ pub enum Failure {
 
 /// Decides whether a webhook is called for a request that writes `object`.
 ///
-/// # Errors
-/// A namespace that does not exist, a selector that cannot be used, an object that cannot be converted, or match conditions
-/// that fail under the failure policy `Fail`.
+/// Returns a [`Failure`] for a namespace that does not exist, an invalid selector, an object that cannot be converted,
+/// or match conditions that fail under the failure policy `Fail`.
 pub fn decide(
     webhook: &Webhook,
     request: &Request<'_>,
@@ -53,7 +52,7 @@ pub fn decide(
     conditions(webhook, request, object, cluster, &matched)
 }
 
-/// The error of a selector: one that is invalid, or else the namespace does not exist.
+/// The error of a selector: an invalid selector, or else a namespace that does not exist.
 fn selector_error(webhook: &Webhook, request: &Request<'_>) -> Refused {
     let selectors = [&webhook.criteria.namespace_selector, &webhook.criteria.object_selector];
     match selectors.into_iter().find_map(|selector| selector.check().err()) {

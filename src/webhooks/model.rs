@@ -1,7 +1,7 @@
 //! The webhooks of a `ValidatingWebhookConfiguration` or `MutatingWebhookConfiguration`
 //! (`k8s.io/api/admissionregistration/v1`).
 //!
-//! A missing field has the server's default, so that configurations that no server stored can be read, too.
+//! A missing field has the server's default, so configurations that were never stored by a server can be read, too.
 
 use crate::crd::{WebhookClientConfig, webhook_client_config as client_config};
 use crate::policies::compile::{Expression, conditions};
@@ -10,7 +10,7 @@ use crate::release::Release;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The kind of the configurations of a family.
+/// Returns the kind of the configurations of mutating or validating webhooks.
 pub fn configuration_kind(policy_kind: PolicyKind) -> &'static str {
     match policy_kind {
         PolicyKind::Validating => "ValidatingWebhookConfiguration",
@@ -18,7 +18,7 @@ pub fn configuration_kind(policy_kind: PolicyKind) -> &'static str {
     }
 }
 
-/// The resource of the configurations of a family.
+/// Returns the resource of the configurations of mutating or validating webhooks.
 pub fn configurations(policy_kind: PolicyKind) -> &'static str {
     match policy_kind {
         PolicyKind::Validating => "validatingwebhookconfigurations",
@@ -29,7 +29,7 @@ pub fn configurations(policy_kind: PolicyKind) -> &'static str {
 /// A webhook.
 #[derive(Debug)]
 pub struct Webhook {
-    /// Whether it validates or mutates.
+    /// The kind of webhook: validating or mutating.
     pub policy_kind: PolicyKind,
     /// `metadata.name` of its configuration.
     pub configuration: String,
@@ -49,7 +49,7 @@ pub struct Webhook {
     pub side_effects: Option<String>,
     /// `admissionReviewVersions`
     pub review_versions: Vec<String>,
-    /// `reinvocationPolicy` is `IfNeeded`.
+    /// True if `reinvocationPolicy` is `IfNeeded`.
     pub reinvoked_if_needed: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Webhook {
 const TIMEOUT_SECONDS: u64 = 10;
 
 impl Webhook {
-    /// The webhooks of a configuration, in order.
+    /// Reads the webhooks of a configuration, in order.
     pub fn read_all(configuration: &Value, policy_kind: PolicyKind, release: Release) -> Vec<Self> {
         let name = configuration.str_at(&["metadata", "name"]).unwrap_or_default();
         let webhooks = configuration.get("webhooks").and_then(Value::as_array).unwrap_or_default();

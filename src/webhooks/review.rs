@@ -1,4 +1,4 @@
-//! `AdmissionReview`: what is sent to an admission webhook and what it answers (`request/admissionreview.go`).
+//! `AdmissionReview`: the request to an admission webhook and its answer (`request/admissionreview.go`).
 
 use super::call::{check_type, type_text};
 use crate::policies::matching::Matched;
@@ -10,10 +10,10 @@ const GROUP: &str = "admission.k8s.io";
 /// The versions of `AdmissionReview` that the server supports.
 const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
-/// The version of `AdmissionReview` to send: the first one that is known.
+/// Returns the version of `AdmissionReview` to send: the first accepted version that is known.
 ///
 /// # Errors
-/// The server's text if the webhook accepts none of them.
+/// Returns the server's message if the webhook accepts no known version.
 pub fn version(accepted: &[String]) -> Result<&'static str, String> {
     let known = accepted.iter().find_map(|version| VERSIONS.into_iter().find(|known| known == version));
     known.ok_or_else(|| {
@@ -22,7 +22,7 @@ pub fn version(accepted: &[String]) -> Result<&'static str, String> {
     })
 }
 
-/// The review of a request; `object` and `old_object` are in the version that the webhook matched.
+/// Builds the review of a request; `object` and `old_object` are in the version that the webhook matched.
 pub fn review(
     version: &str,
     uid: &str,
@@ -61,7 +61,7 @@ pub struct Answer {
 /// Reads the answer to a review of this version and uid (`VerifyAdmissionResponse`).
 ///
 /// # Errors
-/// The server's text for an answer that is not valid.
+/// Returns the server's message for an invalid answer.
 pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, String> {
     let invalid = |why: String| format!("received invalid webhook response: {why}");
     check_type(review, GROUP, "AdmissionReview", version).map_err(|why| format!("failed to call webhook: {why}"))?;

@@ -28,7 +28,7 @@ impl Operation {
     }
 }
 
-/// A group, version and resource (plural).
+/// A group, a version and a resource (plural).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct GroupVersionResource<'a> {
     /// The group, empty for the core group.

@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError};
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Cluster<'a> {
     server: &'a Server,
-    /// What webhooks answered.
+    /// The answers of the webhooks called for this request.
     pub calls: &'a Calls,
     /// The time of the request.
     #[expect(dead_code, reason = "policies may ask for it")]
@@ -54,7 +54,7 @@ impl Resource {
         self.version.merge_type_ref().clone()
     }
 
-    /// Returns true if the version has the subresource `name`; an empty name stands for the object itself.
+    /// Returns true if the version has the subresource `name`; an empty name means the object itself.
     pub fn has_subresource(&self, name: &str) -> bool {
         match name {
             "" => true,
@@ -93,7 +93,7 @@ impl<'a> Cluster<'a> {
         Self { server, calls, now }
     }
 
-    /// The rule that decides which namespaces exist; `None` if the server does not model namespaces and accepts every
+    /// How the server decides which namespaces exist; `None` if it does not model namespaces and accepts every
     /// namespace.
     pub fn namespaces(&self) -> Option<Namespaces> {
         self.server.namespaces

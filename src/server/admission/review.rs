@@ -136,12 +136,12 @@ impl Review<'_> {
         if report.policies != Findings::default() {
             ctx.trace.policies.get_or_insert_default().append(report.policies);
         }
-        // A plugin may go on where it could not read an object.
+        // A plugin may ignore an object that it cannot read: end the attempt here if the read waits for a webhook.
         ctx.calls.check()?;
         result
     }
 
-    /// The namespace and the name for the attributes.
+    /// Returns the namespace and the name for the attributes.
     fn address(&self, ctx: &Context<'_>, object: Option<&Value>) -> (String, String) {
         let mut name = ctx.target.name.clone();
         if let (Operation::Create, true, Some(object)) = (self.operation, name.is_empty(), object) {

@@ -102,7 +102,7 @@ impl AdmissionWebhooks {
         Dispatch::new(attributes, cluster, View { cluster, inputs: &self.inputs })
     }
 
-    /// Calls the mutating webhooks, of which there is at least one.
+    /// Calls the mutating webhooks; `webhooks` is not empty.
     fn mutate_by_calls(
         &self,
         webhooks: &[Arc<Webhook>],

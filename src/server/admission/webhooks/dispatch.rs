@@ -23,13 +23,13 @@ use std::sync::Arc;
 pub(in crate::server) struct Reinvoked {
     /// The object after the last round.
     output: Option<Value>,
-    /// Those that were called and may be called again.
+    /// Webhooks that were called and may be called again.
     invoked: BTreeSet<Key>,
-    /// Those to call again.
+    /// Webhooks to call in the second round.
     again: BTreeSet<Key>,
 }
 
-/// A configuration and one of its webhooks.
+/// The names of a configuration and of one of its webhooks.
 type Key = (String, String);
 
 impl Reinvoked {
@@ -40,15 +40,15 @@ impl Reinvoked {
 
 /// The round of a mutating webhook.
 pub(super) struct Round<'r> {
-    /// Whether it is the second one.
+    /// True in the second round.
     pub running: bool,
     /// Set if another round is needed.
     pub requested: &'r mut bool,
-    /// What is kept between the rounds.
+    /// State that is kept between the rounds.
     pub reinvoked: &'r mut Reinvoked,
 }
 
-/// A request on its way through the webhooks of one kind.
+/// Calls the mutating or the validating webhooks for one request.
 pub(super) struct Dispatch<'d> {
     attributes: &'d Attributes<'d>,
     request: Request<'d>,
@@ -56,22 +56,22 @@ pub(super) struct Dispatch<'d> {
     view: View<'d>,
 }
 
-/// What came of a call: an answer, or why the webhook could not be called.
+/// The answer to a call, or the reason why the webhook could not be called.
 type Called = Result<Answer, String>;
 
 impl<'d> Dispatch<'d> {
-    /// The request with these attributes.
+    /// Prepares the calls for the request with these attributes.
     pub fn new(attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>, view: View<'d>) -> Self {
         Self { attributes, request: request_of(attributes), cluster, view }
     }
 
-    /// Whether a webhook is called for the object, and with which version of it.
+    /// Decides whether a webhook is called for the object, and with which version of it.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns the refusal of the request.
     pub fn decide(&self, webhook: &Webhook, object: Option<&Value>) -> Result<Decision, Refusal> {
         let decision = decide(webhook, &self.request, object, &self.view);
-        // The object may be converted by a webhook.
+        // A webhook may have to convert the object first.
         self.cluster.calls.check()?;
         decision.map_err(|failure| match failure {
             Failure::Server(refused) => refusal(self.attributes, refused),
@@ -83,10 +83,10 @@ impl<'d> Dispatch<'d> {
         })
     }
 
-    /// Lets mutating webhooks change the object, one after the other; `None` for a deletion.
+    /// Lets mutating webhooks change the object, one after the other; `object` is `None` for a deletion.
     ///
     /// # Errors
-    /// The refusal of the request.
+    /// Returns the refusal of the request.
     pub fn mutate(
         &self,
         webhooks: &[Arc<Webhook>],
@@ -155,10 +155,10 @@ impl<'d> Dispatch<'d> {
         Ok(())
     }
 
-    /// Lets validating webhooks decide, all at the same time; `None` for a deletion.
+    /// Calls all matching validating webhooks; `object` is `None` for a deletion.
     ///
     /// # Errors
-    /// The first refusal in the order of the webhooks; the server's is the one that comes first.
+    /// Returns the first refusal in the order of the webhooks. The API server returns the refusal that arrives first.
     pub fn validate(
         &self,
         webhooks: &[Arc<Webhook>],
@@ -199,10 +199,10 @@ impl<'d> Dispatch<'d> {
         converted.map(Some).map_err(|why| refusal(self.attributes, Refused::Internal(why)))
     }
 
-    /// Asks a webhook.
+    /// Calls a webhook.
     ///
     /// # Errors
-    /// The refusal of a dry run that the webhook does not support, or [`Refusal::waiting`].
+    /// Returns the refusal of a dry run that the webhook does not support, or [`Refusal::waiting`].
     fn call(&self, webhook: &Webhook, matched: &Matched, object: Option<&Value>) -> Result<Called, Refusal> {
         if self.attributes.dry_run {
             match webhook.side_effects.as_deref() {
@@ -229,7 +229,7 @@ impl<'d> Dispatch<'d> {
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))
     }
 
-    /// The object as the answer of a mutating webhook changes it; `None` without a patch.
+    /// Returns the object with the patch of a mutating webhook applied; `None` without a patch.
     fn changed(
         &self,
         webhook: &Webhook,
@@ -268,13 +268,13 @@ impl<'d> Dispatch<'d> {
     }
 }
 
-/// An object that a webhook changed, before and after its defaults are set.
+/// An object that a webhook changed, before and after defaulting.
 struct Changed {
     bare: Value,
     defaulted: Value,
 }
 
-/// A webhook that could not be called: its failure policy decides.
+/// Applies the failure policy of a webhook that could not be called.
 fn failed(webhook: &Webhook, why: &str) -> Result<(), Refusal> {
     if webhook.failure_policy == FailurePolicy::Ignore {
         return Ok(());

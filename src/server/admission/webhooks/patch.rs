@@ -6,7 +6,7 @@ use crate::text;
 use crate::value::json::go_kind;
 use crate::value::{Value, json};
 
-/// The most bytes that the copies of one patch may add.
+/// The maximum number of bytes that the `copy` operations of one patch may add.
 const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// A decoded patch.
@@ -19,7 +19,7 @@ impl Patch {
     /// Reads a patch (`jsonpatch.DecodePatch`).
     ///
     /// # Errors
-    /// The text of Go's decoder.
+    /// Returns the message of Go's decoder.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let operations = match text::json::read(bytes).map_err(|error| error.message)? {
             Value::Null => Vec::new(),
@@ -39,15 +39,16 @@ impl Patch {
         Ok(Self { operations, raw })
     }
 
-    /// Whether it has no operations.
+    /// Returns true if the patch has no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// The patched object.
+    /// Returns the patched object.
     ///
     /// # Errors
-    /// The library's text for an operation that does not apply, or the server's for a result that is no object.
+    /// Returns the message of the jsonpatch library if an operation does not apply, or the server's message if the
+    /// result is not an object.
     pub fn apply(&self, object: &Value) -> Result<Value, String> {
         let mut document = object.clone();
         let mut applied = json_patch::Patch::with_copy_limit(COPY_LIMIT);
