@@ -13,9 +13,9 @@
 //!
 //! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
-//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges [`state`]
-//! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may nest 10,000 levels deep
-//! and the code recurses into them. Such a thread ends when there is no more work.
+//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`]
+//! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be
+//! nested 10,000 levels deep and the code recurses into them. An idle thread ends.
 
 mod access;
 mod clock;
@@ -44,7 +44,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Runtime;
 pub use webhooks::{Service as WebhookService, Webhooks};
 
-/// The most requests handled at the same time.
+/// The maximum number of requests handled at the same time.
 const THREADS: usize = 64;
 
 /// Options of [`start`].
@@ -54,15 +54,16 @@ pub struct Options {
     pub address: IpAddr,
     /// The port to listen on; 0 picks a free one.
     pub port: u16,
-    /// Host names that are answered besides `localhost` and loopback addresses.
+    /// Host names that are allowed in addition to `localhost` and loopback addresses.
     pub allowed_hosts: Vec<String>,
-    /// Whether to refuse every request that would change something.
+    /// True to refuse every request that would change an object.
     pub read_only: bool,
-    /// The file that records every exchange, one JSON object per line.
+    /// The file in which every exchange is recorded, one JSON object per line.
     pub record: Option<File>,
     /// The file that persists the store. Without it, all objects are lost when the process ends.
     pub state: Option<Arc<State>>,
-    /// How webhooks are reached. Without it none is called: admission ignores them, and versions convert as without one.
+    /// The webhooks that the server can call. Without it, admission ignores webhooks, and versions are converted
+    /// without them.
     pub webhooks: Option<Webhooks>,
 }
 
@@ -88,7 +89,7 @@ pub struct Running {
     runtime: Option<Runtime>,
 }
 
-/// What a connection needs to handle requests.
+/// The state shared by all connections.
 #[derive(Debug)]
 struct Service {
     server: Arc<Server>,
@@ -105,7 +106,7 @@ struct Service {
 /// Serves `server` in the background.
 ///
 /// # Errors
-/// If the address is not a loopback address, or the port is taken.
+/// Returns an error if the address is not a loopback address or the port is in use.
 pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     if !options.address.is_loopback() {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
@@ -181,7 +182,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Does not wait: this value may be dropped where blocking is not allowed.
+            // Do not wait: this value may be dropped where blocking is not allowed.
             runtime.shutdown_background();
         }
         if let Some(state) = &self.service.state {
@@ -190,7 +191,7 @@ impl Drop for Running {
     }
 }
 
-/// A seed for [`Server::new`] that differs between runs, made of the clock and the process ID.
+/// A seed for [`Server::new`] that differs between runs, computed from the clock and the process ID.
 pub fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.as_nanos() as u64) ^ (u64::from(std::process::id()) << 32)

@@ -1,4 +1,4 @@
-//! The changes of an object that may remove, or cause, an error at a field.
+//! Changes to an object that may remove or cause an error at a field.
 
 use super::generate::{self, ExampleFields};
 use super::strings;
@@ -8,13 +8,13 @@ use crate::rules::node::step;
 use crate::schema::Schema;
 use crate::value::{Map, Value};
 
-/// The most levels below a node that its rules change.
+/// The maximum number of levels below a node that the rules of the node change.
 const LEVELS: usize = 3;
 
 /// Sets a value (`Some`) or removes it (`None`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The names and indices of its path.
+    /// The property names and list indices of the path.
     pub path: Vec<String>,
     /// The new value.
     pub value: Option<Value>,
@@ -23,7 +23,7 @@ pub struct Change {
 /// Changes that are made together.
 pub type Changes = Vec<Change>;
 
-/// The object with all changes made.
+/// Returns the object with all changes applied.
 pub fn changed(object: &Value, changes: &[Change]) -> Value {
     let mut object = object.clone();
     for change in changes {
@@ -64,7 +64,7 @@ fn apply(at: &mut Value, path: &[String], value: Option<Value>) {
     }
 }
 
-/// The schema of a path, and whether its parent requires it.
+/// Returns the schema at a path, and true if its parent requires the field.
 pub fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s Schema, bool)> {
     path.iter().try_fold((schema, true), |(schema, _), name| {
         let required = schema.required.contains(name);
@@ -73,7 +73,7 @@ pub fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s Schema,
     })
 }
 
-/// The changes for an error at `path`: of the node itself, then of the nodes above it, then without it.
+/// Returns the changes for an error at `path`: first of the node itself, then of its ancestors, then the removals.
 pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> {
     let mut all = Vec::new();
     let mut removals = Vec::new();
@@ -103,7 +103,7 @@ fn minimal(schema: &Schema) -> Value {
     generate::value(schema, ExampleFields::Minimal, 0)
 }
 
-/// Rules of the object itself may name its name, which no schema has to list.
+/// Adds changes of `metadata.name`, which rules of the object may use although the schema does not declare it.
 fn name(words: &Vocabulary, all: &mut Vec<Changes>) {
     if words.names.contains("metadata") {
         let path = || vec!["metadata".to_owned(), "name".to_owned()];
@@ -122,7 +122,7 @@ impl Collector<'_> {
         self.all.push(vec![Change { path: path.to_vec(), value }]);
     }
 
-    /// The changes of one node, and of members that the rules name.
+    /// Adds the changes of one node and of the fields that its rules use.
     fn node(&mut self, schema: &Schema, value: &Value, path: &[String], levels: usize) {
         if !schema.enum_.is_empty() {
             for one in schema.enum_.iter().filter(|one| *one != value) {
@@ -236,7 +236,8 @@ fn below(path: &[String], name: &str) -> Vec<String> {
     path.iter().cloned().chain([name.to_owned()]).collect()
 }
 
-/// The texts to try: constants of the rules, texts that they match as patterns, variations of both, and common ones.
+/// Returns the texts to try: constants of the rules, texts that match those constants as patterns, variations of both,
+/// and common texts.
 fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in &words.texts {
@@ -259,7 +260,7 @@ fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {
     all
 }
 
-/// The changes that make unions choose each of their branches.
+/// Returns changes that make each union accept each of its branches.
 pub fn of_unions(schema: &Schema, value: &Value) -> Vec<Changes> {
     let mut all = Vec::new();
     unions(schema, value, &mut Vec::new(), &mut all);
@@ -318,7 +319,7 @@ fn branches(schema: &Schema, union: &[Schema], members: &Map, path: &[String], a
     }
 }
 
-/// The schema of a property with the bounds that a branch adds; `None` if it adds none.
+/// Returns the schema of a property with the bounds that a branch adds; `None` if it adds none.
 fn narrowed(property: Option<&Schema>, branch: &Schema) -> Option<Schema> {
     let mut narrow = property.cloned().unwrap_or_default();
     narrow.default = None;

@@ -1,4 +1,4 @@
-//! A server with one CRD that answers whether it would accept an object.
+//! A server with one CRD that checks objects by dry run.
 
 use super::ExampleError;
 use crate::crd;
@@ -14,7 +14,7 @@ use crate::server::{Method, Request, Response, ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Why the server rejects an object.
+/// The reason why the server rejects an object.
 #[derive(Clone, Debug)]
 pub struct Rejection {
     /// The message.
@@ -23,16 +23,16 @@ pub struct Rejection {
     pub errors: ErrorList,
 }
 
-/// The options of requests: nothing is stored, and unknown fields are errors.
+/// The query of requests: nothing is stored, and unknown fields are errors.
 const STRICT_DRY_RUN: &str = "dryRun=All&fieldValidation=Strict";
 
-/// An update: the object that is sent, the object that it replaces, and the answer.
+/// An update: the object that is sent, the existing object, and the server's answer.
 pub type Update = (Value, Arc<Value>, Result<Arc<Value>, Rejection>);
 
-/// A server with one CRD, and the version of it whose objects are checked.
+/// A server with one CRD that checks objects of one version.
 #[derive(Debug)]
 pub struct Checker {
-    /// The version, `v1` for example.
+    /// The version, for example `v1`.
     pub version: String,
     /// `apiVersion` of the objects.
     pub api_version: String,
@@ -47,10 +47,10 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Installs the CRD. By default the version is the one in which objects are stored.
+    /// Installs the CRD. The default version is the storage version.
     ///
     /// # Errors
-    /// When the server rejects the CRD, or the CRD does not serve the version.
+    /// Returns an error if the server rejects the CRD, or the CRD does not serve the version.
     pub fn new(definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
         let crd = crd::decode(definition).map_err(ExampleError::Unreadable)?.crd;
         let server = Server::new(release, 0).without_managed_fields();
@@ -81,22 +81,23 @@ impl Checker {
         })
     }
 
-    /// Why the server rejects the create of an object; `None` if it accepts it. Unknown fields are rejected.
+    /// Returns the reason why the server rejects the create of an object; `None` if it accepts it. Unknown fields are
+    /// rejected.
     pub fn create(&self, object: &Value) -> Option<Rejection> {
         self.send(object).err()
     }
 
-    /// The server's answer to the create of an object: the object as it would be stored. Nothing is stored.
+    /// Creates an object by dry run and returns it as it would be stored.
     ///
     /// # Errors
-    /// Why the server rejects it.
+    /// Returns the reason why the server rejects the object.
     pub fn send(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
         let path = format!("{}?{STRICT_DRY_RUN}", self.collection);
         answered(self.server.handle(&Request::new(Method::Post, &path, object.clone())))
     }
 
-    /// What the server answers to the update of an object: what is sent, the object that it replaces, and the answer. `None`
-    /// if the server rejects the create of `initial`.
+    /// Creates `initial`, updates it to `updated` by dry run, and deletes it again. `None` if the server rejects
+    /// `initial`.
     pub fn update(&self, initial: &Value, updated: &Value) -> Option<Update> {
         let created = self.server.handle(&Request::new(Method::Post, &self.collection, initial.clone()));
         let old = answered(created).ok()?;
@@ -113,7 +114,7 @@ impl Checker {
         Some((sent, old, answer))
     }
 
-    /// The errors of a rejection without the one that reports rules as not evaluated.
+    /// Returns the errors of a rejection except the last one if it only reports that rules were not evaluated.
     pub fn own_errors<'r>(&self, rejection: &'r Rejection) -> &'r [FieldError] {
         match rejection.errors.split_last() {
             Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
@@ -121,7 +122,7 @@ impl Checker {
         }
     }
 
-    /// Whether the object violates the schema itself, so that the server runs no rules.
+    /// Returns true if the object violates the schema itself, so that the server does not evaluate rules.
     pub fn violates_schema(&self, object: &Value) -> bool {
         !validate(object, &self.compiled, &ROOT, self.release).is_empty()
     }

@@ -1,26 +1,27 @@
-//! An object from a schema: required fields or all of them, with defaults, enums, formats, patterns and bounds honoured.
+//! Generates an object from a schema, with required or all fields; defaults, enums, formats, patterns and bounds are
+//! respected.
 
 use super::strings;
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Map, Value, object as json_object};
 
-/// The most values of one object; beyond it, only required fields are generated.
+/// The maximum number of values of one object; beyond it, only required fields are generated.
 const MOST_VALUES: usize = 20_000;
-/// The most items or members of one list or map.
+/// The maximum number of items or members of one list or map.
 const MOST_ITEMS: usize = 64;
-/// The deepest level that is generated.
+/// The maximum depth of generated values.
 const DEEPEST: usize = 200;
 
-/// Which fields an object gets.
+/// The fields that an object has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExampleFields {
-    /// Those that are required.
+    /// Required fields only.
     Minimal,
-    /// All of them.
+    /// All fields.
     Full,
 }
 
-/// An object of a version's schema, without apiVersion, kind and metadata.
+/// Generates an object of a version's schema, without apiVersion, kind and metadata.
 pub fn object(schema: &Schema, fields: ExampleFields) -> Value {
     let mut made = value(schema, fields, 0);
     if made.as_object().is_none() {
@@ -30,7 +31,7 @@ pub fn object(schema: &Schema, fields: ExampleFields) -> Value {
         for name in ["apiVersion", "kind", "metadata"] {
             members.remove(name);
         }
-        // Controllers write it.
+        // Controllers write the status.
         if !schema.required.iter().any(|name| name == "status") {
             members.remove("status");
         }
@@ -41,7 +42,8 @@ pub fn object(schema: &Schema, fields: ExampleFields) -> Value {
     made
 }
 
-/// The `number`th value (from 0) of a schema; the values of different numbers differ where the schema allows it.
+/// Generates the `number`th value (from 0) of a schema; different numbers give different values where the schema allows
+/// it.
 pub fn value(schema: &Schema, fields: ExampleFields, number: usize) -> Value {
     Generator { fields, left: MOST_VALUES }.value(schema, 0, number)
 }
@@ -52,7 +54,7 @@ struct Generator {
 }
 
 impl Generator {
-    /// Whether optional fields are generated.
+    /// Returns true if optional fields are generated.
     fn is_full(&self) -> bool {
         self.fields == ExampleFields::Full && self.left > 0
     }
@@ -150,7 +152,7 @@ impl Generator {
     }
 }
 
-/// `made` with the values of `default` where it has some.
+/// Returns `made` with the members of `default` added or replaced.
 fn overlaid(mut made: Value, default: &Value) -> Value {
     if let (Value::Object(members), Value::Object(defaults)) = (&mut made, default) {
         for (name, value) in defaults {
@@ -160,7 +162,7 @@ fn overlaid(mut made: Value, default: &Value) -> Value {
     made
 }
 
-/// The branch of a union that gives a value without a type its type.
+/// Returns the first branch with a type, for a union whose schema has none.
 fn typed_branch(schema: &Schema) -> Option<&Schema> {
     schema.any_of.iter().chain(&schema.one_of).chain(&schema.all_of).find(|branch| !branch.type_.is_empty())
 }
@@ -169,7 +171,7 @@ fn size(limit: Option<i64>, none: usize) -> usize {
     limit.map_or(none, |limit| usize::try_from(limit).unwrap_or(0))
 }
 
-/// Whether a number is within the bounds of a schema.
+/// Returns true if a number is within the bounds of a schema.
 pub fn is_within(schema: &Schema, x: f64) -> bool {
     schema.minimum.is_none_or(|least| if schema.exclusive_minimum { x > least } else { x >= least })
         && schema.maximum.is_none_or(|most| if schema.exclusive_maximum { x < most } else { x <= most })

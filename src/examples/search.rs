@@ -1,5 +1,5 @@
-//! Changes an object step by step until it is accepted. The object with the fewest errors is changed next; as soon as a
-//! change makes an object better, the search goes on from there.
+//! Changes an object step by step until the server accepts it. The object with the fewest errors is changed next; as
+//! soon as a change reduces the errors, the search continues from the new object.
 
 use super::changes::{Changes, changed, of_error, of_unions};
 use super::{Checker, Rejection};
@@ -8,24 +8,24 @@ use crate::value::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
-/// The most objects that the server checks.
+/// The maximum number of objects that the server checks.
 const BUDGET: usize = 600;
-/// The most changes of one object.
+/// The maximum number of changes to one object.
 const MOST_CHANGES: usize = 400;
 /// The weight of an error of the schema relative to one of a rule: the server runs no rules while there are schema
 /// errors.
 const SCHEMA_ERROR: usize = 1000;
 
-/// An object that was checked.
+/// An object that the server rejected.
 struct Checked {
     object: Value,
     rejection: Rejection,
     score: usize,
-    /// The changes that are not made yet; `None` if they are not determined.
+    /// The changes that have not been tried; `None` before they are computed.
     changes: Option<VecDeque<Changes>>,
 }
 
-/// The object that the server accepts, or the best that was found and why the server rejects it.
+/// Returns the object that the server accepts, or the best object found and the reason why the server rejects it.
 pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
     let mut seen = HashSet::new();
     let Some(rejection) = checker.create(&start) else { return (start, None) };
@@ -72,7 +72,7 @@ fn score_of(checker: &Checker, object: &Value, rejection: &Rejection) -> usize {
     weight + rejection.errors.len().max(1)
 }
 
-/// The changes that may remove an error of the object: one for each error in turn.
+/// Returns the changes that may remove an error of the object, alternating between the errors.
 fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecDeque<Changes> {
     let mut paths = Vec::new();
     let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
@@ -82,7 +82,7 @@ fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecD
         if paths.contains(&path) {
             continue;
         }
-        // The errors of unions are reported without their path.
+        // Errors of unions are reported at the root.
         let unions = if is_root { of_unions(&checker.schema, object) } else { Vec::new() };
         of_errors.push(unions.into_iter().chain(of_error(&checker.schema, object, &path)).collect());
         paths.push(path);

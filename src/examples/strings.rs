@@ -1,9 +1,9 @@
-//! Texts that formats, patterns and bounds accept, and texts that rules often accept.
+//! Texts that satisfy formats, patterns and lengths, and texts that rules often accept.
 
 use crate::regexp::Regexp;
 use crate::schema::{Schema, format};
 
-/// A text of each format.
+/// A valid text for each format.
 const FORMATS: &[(&str, &str)] = &[
     ("bsonobjectid", "507f1f77bcf86cd799439011"),
     ("uri", "https://example.com"),
@@ -49,15 +49,15 @@ pub const COMMON: &[&str] = &[
     "example.com/example@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 ];
 
-/// The longest text that is generated.
+/// The maximum length of a generated text.
 const LONGEST: usize = 4096;
 
-/// `text` followed by a number, from the second one on.
+/// Returns `text`, with a number appended from the second one on.
 pub fn numbered(text: &str, number: usize) -> String {
     if number == 0 { text.to_owned() } else { format!("{text}{}", number + 1) }
 }
 
-/// The `number`th text (from 0) that a schema of strings accepts, or the nearest one that is found.
+/// Returns the `number`th text (from 0) that a string schema accepts, or the nearest one found.
 pub fn text(schema: &Schema, number: usize) -> String {
     let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(LONGEST);
     let most = usize::try_from(schema.max_length.unwrap_or(i64::MAX)).unwrap_or(0);
@@ -87,7 +87,7 @@ pub fn text(schema: &Schema, number: usize) -> String {
     chosen.cloned().unwrap_or_else(|| "example".chars().take(most).collect())
 }
 
-/// As [`numbered`], with the number in front: the end may say what the text is.
+/// As [`numbered`], with the number in front: the suffix may be significant.
 fn numbered_before(text: &str, number: usize) -> String {
     if number == 0 { text.to_owned() } else { format!("{}{text}", number + 1) }
 }

@@ -1,4 +1,4 @@
-//! The names and constants of the CEL rules of a schema node, which are the values that changes try first.
+//! The names and constants in the CEL rules of a schema node; changes try these values first.
 
 use crate::cel::ast::{Expr, ExprKind, Literal};
 use crate::cel::syntax::{MacroSet, ParseOptions, parse};
@@ -6,22 +6,22 @@ use crate::rules::escape::unescape;
 use crate::schema::Schema;
 use std::collections::BTreeSet;
 
-/// The largest size of a list or text that is tried because a rule names it.
+/// The maximum length of a list or text that is tried because a rule contains the number.
 const LONGEST: i64 = 130;
 
-/// The fields and literals in the rules of a node.
+/// The names and literals in the rules of a node.
 #[derive(Default)]
 pub struct Vocabulary {
-    /// The fields that they select, and their variables.
+    /// The variables of the rules and the fields that they select.
     pub names: BTreeSet<String>,
-    /// Their string constants, in order.
+    /// The string constants, in order.
     pub texts: Vec<String>,
-    /// Their integer constants.
+    /// The integer constants.
     pub numbers: BTreeSet<i64>,
 }
 
 impl Vocabulary {
-    /// The words of the rules of a node.
+    /// Collects the names and literals in the rules of a node.
     pub fn of(schema: &Schema) -> Self {
         let mut words = Self::default();
         for rule in &schema.x_validations {
@@ -32,7 +32,7 @@ impl Vocabulary {
         words
     }
 
-    /// The sizes of lists and texts to try: their integer constants and the numbers after them.
+    /// Returns the lengths of lists and texts to try: the integer constants, and each plus one.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         let lengths = self.numbers.iter().flat_map(|n| [*n, n.saturating_add(1)]);
         lengths.filter(|n| (1..=LONGEST).contains(n)).filter_map(|n| usize::try_from(n).ok())

@@ -3,7 +3,7 @@
 use crate::server::Timestamp;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time now.
+/// Returns the current time.
 pub(super) fn now() -> Timestamp {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp { seconds: now.as_secs() as i64, nanos: now.subsec_nanos() }

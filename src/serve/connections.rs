@@ -1,7 +1,7 @@
 //! Limits the number of connections and the time each may take to send its headers.
 //!
-//! An idle connection is closed after [`PATIENCE`], as Go's server does (`IdleTimeout` in
-//! `k8s.io/apiserver/pkg/server/secure_serving.go`). A client that sends its headers slowly has the same time.
+//! An idle connection is closed after [`PATIENCE`], as by Go's server (`IdleTimeout` in
+//! `k8s.io/apiserver/pkg/server/secure_serving.go`). The same limit applies to a client that sends its headers slowly.
 
 use super::escape::Escaping;
 use super::{Service, http};
@@ -15,12 +15,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The time limit for a request and its headers.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The most connections, if the limit of open files allows them.
+/// The maximum number of connections, if the limit of open files allows them.
 const MAX_FILES: u64 = 32_768;
 /// Open files reserved for purposes other than connections.
 const RESERVE: u64 = 64;
 
-/// Accepts connections as long as the runtime lives. Connections above the limit wait in the system's queue.
+/// Accepts connections until the runtime ends. Connections above the limit wait in the system's queue.
 pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
     let places = Arc::new(Semaphore::new(most()));
     loop {
@@ -29,14 +29,14 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
             Ok((stream, _)) => {
                 tokio::spawn(converse(stream, Arc::clone(&service), place));
             }
-            // No file descriptor is free, or the client has already gone.
+            // No file descriptor is free, or the client has already disconnected.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
 async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemaphorePermit) {
-    // Otherwise a small response may wait for the client's acknowledgement.
+    // With Nagle's algorithm, a small response may wait for the client's acknowledgement.
     let _ = stream.set_nodelay(true);
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);
@@ -50,7 +50,7 @@ async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemapho
     let _ = connection.await;
 }
 
-/// The limit of connections, after raising this process's limit of open files as far as the system allows.
+/// Returns the limit of connections, after raising this process's limit of open files as far as the system allows.
 fn most() -> usize {
     #[cfg(unix)]
     let files = {

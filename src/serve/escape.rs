@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The bytes of a header line that are kept: enough for the headers that decide the framing.
+/// The maximum number of bytes kept of a header line: enough for the headers that determine the framing.
 const KEPT: usize = 128;
 
 /// A connection whose request targets are escaped as they are read.
@@ -73,7 +73,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Escaping<S> {
     }
 }
 
-/// The part of the message that the next byte belongs to.
+/// The part of the message to which the next byte belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// The method of a request line, or empty lines before it.
@@ -112,12 +112,12 @@ struct Framing {
     part: Part,
     announced: Announced,
     chunked: bool,
-    /// The start of the current line, as far as it decides the framing.
+    /// The beginning of the current line, as far as it affects the framing.
     line: Vec<u8>,
 }
 
 impl Framing {
-    /// Parses `bytes`. Returns the replacement if a target has to be escaped.
+    /// Parses `bytes`. Returns the replacement if a target must be escaped.
     fn escape(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut changed: Option<Vec<u8>> = None;
         let mut at = 0;
@@ -154,7 +154,7 @@ impl Framing {
     fn advance(&mut self, byte: u8) {
         match (self.part, byte) {
             (Part::Method, b' ') => {
-                // The bytes after a CONNECT are not HTTP.
+                // The bytes after a CONNECT request are not HTTP.
                 self.part = if self.line == b"CONNECT" { Part::Unknown } else { Part::Target };
                 self.line.clear();
             }
@@ -207,7 +207,7 @@ impl Framing {
         };
     }
 
-    /// The body announced after this header line; `None` if that is ambiguous.
+    /// Returns the body announced so far, including this header line; `None` if it is ambiguous.
     fn header(&self, line: &[u8]) -> Option<Announced> {
         let colon = line.iter().position(|b| *b == b':')?;
         let (name, value) = line.split_at_checked(colon)?;
@@ -228,20 +228,20 @@ impl Framing {
     }
 }
 
-/// The size at the beginning of a chunk's size line.
+/// Returns the size at the beginning of a chunk's size line.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let end = line.iter().position(|b| *b == b';').unwrap_or(line.len());
     number(line.get(..end)?.trim_ascii(), 16)
 }
 
-/// Parses a number of digits only.
+/// Parses a number that consists of digits only.
 fn number(text: &[u8], radix: u32) -> Option<u64> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.chars().all(|c| c.is_digit(radix)))?;
     u64::from_str_radix(text, radix).ok()
 }
 
-/// Whether a character must be escaped for hyper. Control characters are left to be refused, as Go refuses them. hyper
-/// reads `#` as the start of a fragment; Go reads it as part of the target.
+/// Returns true if a character must be escaped for hyper. Control characters are not escaped, because Go refuses them,
+/// too. hyper reads `#` as the start of a fragment; Go reads it as part of the target.
 fn must_be_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'#' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x80..)
 }
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use std::task::Waker;
 
-    /// `text`, read in pieces of `size` bytes.
+    /// Reads `text` in pieces of `size` bytes.
     fn read(text: &[u8], size: usize) -> String {
         let mut escaping = Escaping::new(text);
         let mut context = Context::from_waker(Waker::noop());

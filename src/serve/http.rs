@@ -21,16 +21,16 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// A response to be sent.
+/// An HTTP response.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// The time limit for a body, as for any request to the real server (`--request-timeout`).
+/// The time limit for receiving a body, as for any request to the real server (`--request-timeout`).
 const PATIENCE: Duration = Duration::from_mins(1);
-/// A body longer than this needs a permit, because only a few may be in memory at the same time.
+/// A longer body needs a permit, because only a limited number may be in memory at the same time.
 const SMALL: usize = 64 << 10;
-/// The part of an oversized body that is still read from the client.
+/// The number of bytes of an oversized body that are read and dropped.
 const DROPPED: usize = 16 << 20;
-/// The most long bodies in memory at the same time; this bounds the memory that requests can use.
+/// The maximum number of long bodies in memory at the same time, which bounds the memory that requests can use.
 const READING: usize = 128;
 const WORKING: usize = 8;
 
@@ -94,8 +94,8 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
     }
 }
 
-/// Handles a request on threads with large stacks, and calls the webhooks that it needs in between. `None` if a thread
-/// panicked.
+/// Handles a request on threads with large stacks, and calls the webhooks that it needs between attempts. Returns
+/// `None` if a thread panicked.
 async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + PATIENCE;
@@ -120,7 +120,7 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
     Some(write(server::Response::timeout()))
 }
 
-/// The result of an attempt to handle a request.
+/// The result of one attempt to handle a request.
 enum Handled {
     Answer(Answer),
     Pending(Vec<Call>),
@@ -138,7 +138,7 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
     if service.server.has_work_for_controllers() {
         service.controllers.notify_one();
     }
-    // Checked after the request: it may have stored or read something that could not be persisted.
+    // Check after the request is handled: it may have stored or read something that could not be persisted.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
         let message = format!("{failure}: make room and start again; what was answered before is kept");
         return Handled::Answer(refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message));
@@ -149,16 +149,16 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
     Handled::Answer(write(response))
 }
 
-/// Acquires a permit for a long body, if one is needed. The semaphore is never closed.
+/// Acquires a permit for a long body if one is needed. The semaphore is never closed.
 async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
     if needed { Arc::clone(places).acquire_owned().await.ok() } else { None }
 }
 
-/// Reads a body, or as much of it as shows that it is too long.
+/// Reads a body, or the first part of it that shows that it is too long.
 async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
     let mut place = permit(&intake.reading, expected > SMALL).await;
-    // An announced length alone costs no memory.
+    // Do not allocate memory for an announced length alone.
     let mut bytes = Vec::with_capacity(expected.min(SMALL));
     let mut dropped = 0;
     while let Some(frame) = body.frame().await {
@@ -168,7 +168,8 @@ async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper
         }
         let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
         bytes.extend_from_slice(data.get(..room).unwrap_or_default());
-        // A client whose connection is cut while it sends cannot read the reason.
+        // If the connection is closed while the client sends, the client cannot read the response: read and drop the
+        // rest.
         dropped += data.len() - room;
         if dropped > DROPPED {
             break;
@@ -178,7 +179,7 @@ async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper
     Ok(bytes)
 }
 
-/// The first header with this name, as Go's `Header.Get` returns it.
+/// Returns the first header with this name, as Go's `Header.Get` does.
 fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
@@ -226,7 +227,7 @@ fn write(answer: server::Response) -> Answer {
     response
 }
 
-/// Streams a watch as long as its client reads.
+/// Streams a watch until its client disconnects.
 fn stream(watch: Watch, webhooks: Option<Webhooks>) -> Answer {
     let warnings = watch.warnings().to_vec();
     let mut response = Response::new(BoxBody::new(Stream::new(watch, webhooks.unwrap_or_default())));
@@ -243,7 +244,7 @@ fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
     }
 }
 
-/// Answers 304 if the client already has the response with this `ETag`.
+/// Returns 304 if the client already has the response with this `ETag`.
 fn unless_known(response: Answer, known: Option<&str>) -> Answer {
     let same =
         |tag: &HeaderValue| known.is_some_and(|known| known.split(',').any(|k| k.trim().as_bytes() == tag.as_bytes()));
@@ -260,7 +261,7 @@ fn whole(text: impl Into<Bytes>) -> Answer {
     Response::new(BoxBody::new(Full::new(text.into())))
 }
 
-/// `299 - "text"`; a text with control characters is not sent.
+/// Returns `299 - "text"`; `None` for a text with control characters.
 fn warning_header(text: &str) -> Option<HeaderValue> {
     if text.chars().any(char::is_control) {
         return None;
@@ -276,7 +277,7 @@ fn warning_header(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_bytes(out.as_bytes()).ok()
 }
 
-/// A Status made here, without asking the server.
+/// Returns a Status that does not come from the simulated server.
 fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
     let status = object([
         ("kind", Value::from("Status")),

@@ -1,10 +1,10 @@
-//! The user that impersonation headers name (`endpoints/filters/impersonation`).
+//! Reads the user from impersonation headers (`endpoints/filters/impersonation`).
 
 use crate::server::UserInfo;
 use http::HeaderMap;
 use std::collections::BTreeMap;
 
-/// The impersonated user, if any. Every client may impersonate any user.
+/// Returns the impersonated user, if any. Every client may impersonate any user.
 pub(super) fn user(headers: &HeaderMap) -> Option<UserInfo> {
     let text = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let username = text("impersonate-user").filter(|name| !name.is_empty())?;

@@ -1,6 +1,6 @@
 //! `--print-kubeconfig`: a kubeconfig for this server.
 
-/// A kubeconfig whose only context is the server at `url`.
+/// Returns a kubeconfig whose only context is the server at `url`.
 pub(super) fn text(url: &str) -> String {
     format!(
         "apiVersion: v1

@@ -4,7 +4,7 @@ use crate::server::WatchNotifier;
 use std::task::Waker;
 use tokio::runtime::Handle;
 
-/// The size of a batch.
+/// The number of watches that are woken at once.
 const BATCH: usize = 128;
 
 /// Wakes watches on this runtime.
@@ -23,7 +23,8 @@ impl WatchNotifier for BatchNotifier {
     }
 }
 
-/// Wakes the rest when dropped: this runtime may have ended while another one still serves watches.
+/// The watches to wake. The remaining ones are woken on drop: this runtime may have ended while another still serves
+/// watches.
 struct Wakers(Vec<Waker>);
 
 impl Wakers {

@@ -1,12 +1,12 @@
-//! `--read-only`: requests that would change something are refused. A dry run changes nothing, so `kubectl diff` and
+//! `--read-only`: requests that would change an object are refused. A dry run changes nothing, so `kubectl diff` and
 //! `kubectl apply --dry-run=server` still work.
 
 use crate::server::Method;
 
-/// Why a request is refused.
+/// The message for a refused request.
 pub(super) const REFUSAL: &str = "kubectl crdx serve was started with --read-only and stores nothing: start it without, or add dryRun=All to the request";
 
-/// Whether a request could change something.
+/// Returns true if a request could change an object.
 pub(super) fn writes(method: Method, path: &str) -> bool {
     match method {
         Method::Get | Method::Head | Method::Other => false,

@@ -1,7 +1,7 @@
 //! `--record`: every exchange as one JSON line, in the shape of the recordings in `tests/conformance/`.
 //!
 //! `{"request": {"method", "path", "body", "contentType", "accept"}, "response": {"code", "body", "warnings"}}`. A JSON
-//! body is written as JSON, any other as a string. A resourceVersion or uid that a request took from an earlier
+//! body is written as JSON, any other body as a string. A resourceVersion or uid that a request took from an earlier
 //! response is written as `{{resourceVersion}}` or `{{uid}}`, so that the lines can be replayed in order against an
 //! empty server.
 
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-/// The most objects whose last resourceVersion and uid are remembered.
+/// The maximum number of objects whose last resourceVersion and uid are kept.
 const MAX_SEEN: usize = 100_000;
 
 /// Records exchanges in a file.
@@ -35,7 +35,7 @@ impl Record {
         Self { inner: Mutex::new(Inner { file, seen: HashMap::new() }) }
     }
 
-    /// Records one exchange. If the file cannot be written, an error is printed for each exchange it lacks.
+    /// Records one exchange. If the file cannot be written, prints an error for each missing exchange.
     pub fn exchange(&self, request: &Request, response: &Response) {
         let mut sent = sent(&request.body);
         let answered = answered(&response.body);
@@ -71,14 +71,14 @@ impl Inner {
     }
 }
 
-/// The path of the object, without query and subresource.
+/// Returns the path of the object, without query and subresource.
 fn key(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     let path = path.strip_suffix("/status").or_else(|| path.strip_suffix("/scale")).unwrap_or(path);
     path.to_owned()
 }
 
-/// Writes `{{member}}` where the metadata of `body` has `value`.
+/// Replaces `metadata.member` of `body` by `{{member}}` if it is `value`.
 fn replace(body: &mut Value, member: &str, value: &str) {
     let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
     if let Some(held) = metadata.and_then(|m| m.get_mut(member))
@@ -92,7 +92,8 @@ fn sent(body: &Body) -> Option<Value> {
     match body {
         Body::Empty => None,
         Body::Value(value) => Some(value.clone()),
-        // A body is written as JSON only if it reads back the same; duplicate keys and malformed texts stay strings.
+        // Written as JSON only if it decodes without loss; bodies with duplicate keys or syntax errors are written as
+        // strings.
         Body::Bytes(bytes) => match text::json::read_strict(bytes) {
             Ok(read) if read.errors.is_empty() => Some(read.value),
             _ => Some(Value::from(text::lossy(bytes))),

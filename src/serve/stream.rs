@@ -1,5 +1,5 @@
-//! A watch as the body of a response: each event is sent when it happens. Only timers wait here, so that many watches
-//! cost little.
+//! A watch as the body of a response: each event is sent when it occurs. A watch holds no thread while it waits, so
+//! many watches cost little.
 
 use super::clock::now;
 use super::webhooks::Webhooks;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
 
-/// The duration of a watch if its client gave no timeout.
+/// The default duration of a watch.
 const TIMEOUT: Duration = Duration::from_mins(45);
 /// The interval of bookmarks.
 const BOOKMARKS: Duration = Duration::from_mins(1);

@@ -1,6 +1,6 @@
 //! Calls webhooks over HTTPS as the API server's client does (`k8s.io/apiserver/pkg/util/webhook/client.go`).
 //!
-//! [`Webhooks::call`] makes one call. A connection serves one call, because webhooks of a test are asked rarely.
+//! [`Webhooks::call`] makes one call. Each call opens a new connection, because webhooks in tests are called rarely.
 
 mod tls;
 
@@ -20,11 +20,11 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// The most bytes of an answer.
+/// The maximum number of bytes of an answer.
 const MAX_ANSWER: usize = 16 << 20;
-/// The most calls that a request makes at the same time.
+/// The maximum number of calls that a request makes at the same time.
 const MAX_CONCURRENT: usize = 32;
-/// The most repetitions of a request. More are needed only if objects or answers change continuously.
+/// The maximum number of attempts of a request. More are needed only if objects or answers change continuously.
 pub(super) const MAX_ATTEMPTS: usize = 200;
 
 /// The webhooks that a server can reach.
@@ -33,7 +33,7 @@ pub struct Webhooks {
     services: BTreeMap<(String, String), Service>,
 }
 
-/// The addresses of services of the cluster.
+/// The address that replaces a Service of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     secure: bool,
@@ -45,7 +45,7 @@ impl Service {
     /// Reads `https://HOST:PORT`, or `http://…` for a service without TLS.
     ///
     /// # Errors
-    /// A text that is no such URL.
+    /// Returns a message if the text is not such a URL.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is not a URL such as https://127.0.0.1:9443");
         let uri: Uri = text.parse().map_err(|_| wrong())?;
@@ -70,18 +70,18 @@ struct Route {
     port: u16,
     /// The host name that the certificate must have.
     server_name: String,
-    /// `Host`
+    /// The `Host` header.
     authority: String,
     path: String,
 }
 
 impl Webhooks {
-    /// Reaches a service at `place`.
+    /// Maps the Service `namespace/name` to an address.
     pub fn add(&mut self, namespace: &str, name: &str, place: Service) {
         self.services.insert((namespace.to_owned(), name.to_owned()), place);
     }
 
-    /// Makes calls, several at a time, and gives their outcomes to the request that needs them.
+    /// Makes calls concurrently and passes their outcomes to the request that needs them.
     pub(super) async fn answer(&self, calls: &Calls, pending: Vec<Call>) {
         let permits = Arc::new(Semaphore::new(MAX_CONCURRENT));
         let mut running = JoinSet::new();
@@ -96,10 +96,10 @@ impl Webhooks {
         while running.join_next().await.is_some() {}
     }
 
-    /// Handles a request with the webhooks it needs, as a server does that is not running yet.
+    /// Handles a request and calls the webhooks it needs, before the server is started.
     ///
     /// # Errors
-    /// No thread or socket can be had.
+    /// Returns an error if no thread or socket can be created.
     pub fn handle(&self, server: &Server, request: &server::Request) -> io::Result<server::Response> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let calls = server.calls();

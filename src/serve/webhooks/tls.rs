@@ -1,4 +1,4 @@
-//! TLS with the certificate authorities of a webhook configuration, or those of this machine.
+//! TLS with the certificate authorities of a webhook configuration or of this machine.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -13,11 +13,11 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Connects to a webhook whose certificate must name `server_name`; `ca_bundle` is PEM, empty for the authorities of this
-/// machine.
+/// Connects to a webhook whose certificate must be valid for `server_name`. `ca_bundle` is PEM; if it is empty, the
+/// certificate authorities of this machine are used.
 ///
 /// # Errors
-/// Go's text, as far as it is known.
+/// Returns the message of Go's TLS client, as far as it is known.
 pub(super) async fn connect(
     stream: TcpStream,
     server_name: &str,
@@ -34,7 +34,7 @@ pub(super) async fn connect(
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| text(&error, server_name))
 }
 
-/// Verifies certificates as Go does: one that is itself in the bundle needs no other that signed it.
+/// Verifies certificates as Go does: a certificate that is itself in the bundle needs no issuer.
 #[derive(Debug)]
 struct Verifier {
     trusted: Vec<CertificateDer<'static>>,
@@ -99,7 +99,7 @@ impl ServerCertVerifier for Verifier {
 fn text(error: &io::Error, server_name: &str) -> String {
     let unverified = |why: String| format!("tls: failed to verify certificate: x509: {why}");
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        // A certificate of an authority is no other error in Go.
+        // Go reports a CA certificate that is used as a server certificate in the same way.
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_))) => {
             unverified("certificate signed by unknown authority".to_owned())
         }
