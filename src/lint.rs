@@ -19,7 +19,7 @@ pub mod policies;
 
 use crate::schema::{Items, Schema, SchemaOrBool};
 
-/// A step from a schema node to a child whose values exist in objects.
+/// A step from a schema node to a child node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A property.
@@ -30,7 +30,7 @@ pub enum Step {
     Values,
 }
 
-/// The path of values: `spec.list[*].name`, `spec.map.*`; the root is `self`.
+/// Returns the path of values: `spec.list[*].name`, `spec.map.*`; the root is `self`.
 pub fn value_path(steps: &[Step]) -> String {
     let mut out = String::new();
     for step in steps {
@@ -48,7 +48,7 @@ pub fn value_path(steps: &[Step]) -> String {
     if out.is_empty() { "self".to_owned() } else { out }
 }
 
-/// The path of schema nodes, as the server prints it: `.properties[spec].items`.
+/// Returns the path of a schema node, as the server prints it: `.properties[spec].items`.
 pub fn schema_path(steps: &[Step]) -> String {
     steps
         .iter()
@@ -60,7 +60,7 @@ pub fn schema_path(steps: &[Step]) -> String {
         .collect()
 }
 
-/// The child node of a step.
+/// Returns the child node of a step.
 fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
     match step {
         Step::Property(name) => schema.property(name),
@@ -84,7 +84,7 @@ fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> 
     }
 }
 
-/// The steps from a node to its children, in order.
+/// Returns the steps from a node to its children, in order.
 fn steps_below(schema: &Schema) -> Vec<(Step, &Schema)> {
     let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node.as_ref()));
     let items = schema.items_schema().map(|node| (Step::Items, node));

@@ -1,9 +1,9 @@
-//! Test suites of CRD authors: each case is a few requests to a [`Server`](crate::server::Server), whose answers are
-//! compared with what the case expects.
+//! Test suites of CRD authors: a case sends a few requests to a [`Server`](crate::server::Server) and compares the
+//! answers with its expectations.
 //!
-//! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] reads a
-//! file, [`variant`] chooses among the CRDs of one name, [`mod@bench`] installs one of them and runs cases. Nothing here reads
-//! a file: texts and CRDs come in as values.
+//! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] parses a
+//! file, [`variant`] selects among the CRDs with the same name, [`mod@bench`] installs one of them and runs cases.
+//! These modules do not read files.
 
 pub mod bench;
 mod compare;

@@ -7,7 +7,7 @@
 //! ```text
 //! model        the webhooks of a configuration as typed values
 //! matching     whether a webhook is called for a request
-//! review         AdmissionReview: the request to a webhook and its answer
+//! review       AdmissionReview: the request to a webhook and its answer
 //! conversion   ConversionReview: the same for conversion webhooks
 //! call         a call of a webhook and its result
 //! ```

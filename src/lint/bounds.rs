@@ -1,4 +1,4 @@
-//! Finds limits that would make a rule cheap enough, by trying them: every suggestion was estimated.
+//! Finds limits that make a rule cheap enough. Each suggested limit was verified by an estimate.
 
 use super::{Step, below, below_mut, steps_below, value_path};
 use crate::cel::env::BaseEnv;
@@ -9,9 +9,9 @@ use crate::rules::escape::escape;
 use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
 use crate::value::Value;
 
-/// The most limits that are tried.
+/// The maximum number of limits that are tried.
 const MOST_TRIED: usize = 48;
-/// The widest limit: a request cannot be larger.
+/// The largest useful limit: a request cannot be larger.
 const WIDEST: i64 = 3 << 20;
 
 /// A suggested limit.
@@ -21,17 +21,17 @@ pub struct Bound {
     pub steps: Vec<Step>,
     /// `maxItems`, `maxLength` or `maxProperties`
     pub keyword: &'static str,
-    /// The highest value that is sufficient.
+    /// The largest value that is sufficient.
     pub limit: i64,
 }
 
 impl Bound {
-    /// The path of the node's values.
+    /// Returns the path of the node's values.
     pub fn path(&self) -> String {
         value_path(&self.steps)
     }
 
-    /// Sets the limit, unless the existing one is narrower.
+    /// Sets the limit unless the existing one is lower.
     pub fn apply(&self, root: &mut Schema) {
         let Some(node) = self.steps.iter().try_fold(root, |node, step| below_mut(node, step)) else { return };
         let there = limit_of(node, self.keyword);
@@ -50,13 +50,13 @@ fn limit_of<'s>(node: &'s mut Schema, keyword: &str) -> &'s mut Option<i64> {
 /// One expression of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Expression<'e> {
-    /// The steps to its node.
+    /// The steps to the node of the rule.
     pub steps: &'e [Step],
-    /// Its rule.
+    /// The rule.
     pub rule: &'e ValidationRule,
-    /// Whether it is the messageExpression.
+    /// True for the messageExpression.
     pub message: bool,
-    /// The releases whose estimates must be met.
+    /// The releases whose estimates must be within the limit.
     pub releases: &'e ReleaseSet,
 }
 
@@ -65,7 +65,7 @@ impl Expression<'_> {
         if self.message { &self.rule.message_expression } else { &self.rule.rule }
     }
 
-    /// The highest estimate of any release in the schema `root`.
+    /// Returns the highest estimate of any release in the schema `root`.
     pub fn estimate(&self, root: &Schema) -> Option<u64> {
         let estimate = |release| self.below(root, &Scope::root(root, release), self.steps, release);
         self.releases.iter().filter_map(estimate).max()
@@ -100,8 +100,8 @@ struct Candidate {
     least: i64,
 }
 
-/// Limits that together reduce an expression's cost to `limit`: a single one if that is enough, otherwise as few as
-/// possible. Empty if no limit helps.
+/// Finds limits that together reduce an expression's cost to `limit`: a single one if that is enough, otherwise as few
+/// as possible. Empty if no limit helps.
 pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound> {
     let Expression { steps, rule, .. } = expression;
     let Some(trial_root) = skeleton(root, steps, rule) else { return Vec::new() };
@@ -112,7 +112,7 @@ pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound>
     for bound in &found {
         bound.apply(&mut limited);
     }
-    // The trial schema does not contain the rules above the node.
+    // The trial schema has no rules of parent nodes.
     if expression.estimate(&limited).is_some_and(|cost| cost <= limit) { found } else { Vec::new() }
 }
 
@@ -125,7 +125,7 @@ struct Trial<'t> {
 impl Trial<'_> {
     fn find(&mut self, candidates: &[Candidate]) -> Vec<Bound> {
         let alone = candidates.iter().filter_map(|candidate| Some((candidate, self.widest(&[candidate])?)));
-        // The widest limit restricts least; of equal ones the outermost is chosen.
+        // Choose the largest limit, which restricts least; of equal ones, the outermost.
         let best = alone.fold(None, |best: Option<(&Candidate, i64)>, one| match best {
             Some(best) if best.1 >= one.1 => Some(best),
             _ => Some(one),
@@ -148,7 +148,7 @@ impl Trial<'_> {
         needed.into_iter().map(|candidate| candidate.bound(width)).collect()
     }
 
-    /// The widest common limit that is sufficient, capped for nodes that cannot have it.
+    /// Returns the largest common limit that is sufficient; nodes with a narrower range use their own bound.
     fn widest(&mut self, candidates: &[&Candidate]) -> Option<i64> {
         let least = candidates.iter().map(|c| c.least).min()?.max(1);
         let most = candidates.iter().map(|c| c.now.unwrap_or(WIDEST)).max()?.max(least);
@@ -188,7 +188,8 @@ impl Trial<'_> {
 }
 
 impl Candidate {
-    /// The limit of a node when all get `width`: at least its lowest useful limit, at most its existing one.
+    /// Returns the limit of a node for the common limit `width`: at least the lowest useful limit, at most the existing
+    /// one.
     fn limit(&self, width: i64) -> i64 {
         let width = width.max(self.least);
         self.now.map_or(width, |now| now.min(width))
@@ -199,7 +200,7 @@ impl Candidate {
     }
 }
 
-/// The part of the schema that the rule can see: the path to its node, and the node.
+/// Returns the part of the schema that the rule can access: the path to its node, and the node.
 fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Schema> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(Schema { x_validations: vec![rule.clone()], ..schema.clone() });
@@ -225,8 +226,8 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
     Some(bare)
 }
 
-/// The lists and maps around the rule's node, then the nodes in it that the expression mentions and that can be
-/// limited.
+/// Collects the lists and maps on the path to the rule's node, then the nodes inside it that the expression mentions
+/// and that can be limited.
 fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate> {
     let mut search = Search { root, expression, found: Vec::new() };
     let mut node = root;
@@ -279,7 +280,7 @@ impl Search<'_> {
             "string" => ("maxLength", node.max_length, node.min_length),
             _ => return,
         };
-        // A default has to stay valid, and every value of an enum is intended.
+        // Defaults and enum values must stay valid.
         let longest = node.enum_.iter().map(size).max().unwrap_or(0);
         let least = least.unwrap_or(0).max(longest).max(in_defaults(self.root, steps));
         if now.is_none_or(|now| now > least.max(1)) {
@@ -288,7 +289,7 @@ impl Search<'_> {
     }
 }
 
-/// The size of the largest value at `steps` in the defaults of the schema.
+/// Returns the size of the largest value at `steps` in the defaults of the schema.
 fn in_defaults(root: &Schema, steps: &[Step]) -> i64 {
     let mut largest = 0;
     let mut node = Some(root);
@@ -316,7 +317,7 @@ fn values_below<'v>(value: &'v Value, step: &Step) -> Vec<&'v Value> {
     }
 }
 
-/// The size that a limit restricts.
+/// Returns the size that a limit restricts.
 fn size(value: &Value) -> i64 {
     let count = match value {
         Value::String(text) => text.chars().count(),

@@ -1,9 +1,9 @@
-//! Finds changes of a CRD that existing objects may not survive.
+//! Finds changes of a CRD that may break existing objects.
 //!
-//! [`mod@compare`] compares two schemas of one version; this module compares the rest. A change is
-//! *softened* when ratcheting lets an update pass as long as a value stays unchanged: the server drops errors about a
-//! node that equals its old value. Items of atomic lists and sets are not correlated, so there the whole list must stay
-//! unchanged. Duplicates in sets and maps are an exception: an object with duplicates may get other duplicates.
+//! [`mod@compare`] compares two schemas of one version; this module compares everything else. Ratcheting may tolerate a
+//! change: the server drops errors about a node that equals its old value. Items of atomic lists and sets are not
+//! correlated, so there the whole list must stay unchanged. Duplicates in sets and maps are an exception: an object
+//! with duplicates may get other duplicates.
 
 mod compare;
 
@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name of the change in reports.
+    /// Returns the name of the kind in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::VersionRemoved => "versionRemoved",
@@ -66,7 +66,7 @@ pub enum Ratcheting {
 }
 
 impl Ratcheting {
-    /// The text in reports.
+    /// Returns the text in reports.
     pub fn words(&self) -> String {
         match self {
             Self::No => "ratcheting does not soften this".to_owned(),
@@ -79,17 +79,17 @@ impl Ratcheting {
 /// A change that may break existing objects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
-    /// The affected values: `spec.list[*]`; or a field of the CRD.
+    /// The affected values, for example `spec.list[*]`, or a field of the CRD.
     pub path: String,
     /// The kind of change.
     pub kind: Kind,
     /// A description.
     pub detail: String,
-    /// Whether ratcheting tolerates it.
+    /// The result of ratcheting.
     pub ratcheting: Ratcheting,
     /// The affected versions; empty if the CRD as a whole is affected.
     pub versions: Vec<String>,
-    /// The path in the new CRD where it is, or would be.
+    /// The field in the new CRD, or the field that is missing.
     pub place: String,
 }
 
@@ -100,8 +100,8 @@ impl Change {
     }
 }
 
-/// The changes from `old` to `new` that may break existing objects: those of the CRD, then those of its schemas by
-/// path.
+/// Returns the changes from `old` to `new` that may break existing objects: first the changes of the CRD, then those of
+/// its schemas by path.
 pub fn changes(old: &Spec, new: &Spec) -> Vec<Change> {
     let mut found = whole(old, new);
     let mut compared: Vec<(&Arc<Schema>, &Arc<Schema>, String)> = Vec::new();

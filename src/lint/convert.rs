@@ -1,8 +1,8 @@
-//! A CRD of `apiextensions.k8s.io/v1beta1` as one that 1.37 takes, and what that changes for its objects.
+//! Converts a CRD of `apiextensions.k8s.io/v1beta1` to v1, and lists what changes for its objects.
 //!
 //! v1 does not allow `preserveUnknownFields: true` in new CRDs and requires structural schemas. Missing types are
-//! filled in where the surrounding schema implies them; everything else that keeps a schema from being structural is
-//! left to its author.
+//! filled in where the surrounding schema implies them. The author of the CRD must correct everything else that keeps a
+//! schema from being structural.
 
 use super::{Step, schema_path, steps_below};
 use crate::crd::{CustomResourceDefinition, Validation};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct Converted {
     /// The v1 CRD.
     pub crd: Value,
-    /// What changes for the objects, one line each.
+    /// The changes for objects, one line each.
     pub changes: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
         below.push((Step::Values, values));
     }
     for (step, node) in below {
-        // The server defines the schema of metadata itself.
+        // The server defines the schema of metadata.
         let is_metadata = root && step == Step::Property("metadata".to_owned());
         steps.push(step);
         if !is_metadata {

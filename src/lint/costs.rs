@@ -21,7 +21,7 @@ pub struct SchemaCost {
     pub versions: Vec<String>,
     /// The releases of the estimates.
     pub releases: ReleaseSet,
-    /// Its expressions by path: the rule, then its messageExpression.
+    /// The expressions by path: the rule, then its messageExpression.
     pub expressions: Vec<ExpressionCost>,
     /// Limits that make all expressions together, and each alone, cheap enough; empty if they already are or no limit
     /// helps.
@@ -33,28 +33,28 @@ pub struct SchemaCost {
 pub struct ExpressionCost {
     /// The affected values: `spec.list[*]`.
     pub path: String,
-    /// Its path: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
+    /// The field in the CRD: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
     pub place: String,
-    /// Its text.
+    /// The expression.
     pub text: String,
-    /// Whether it is a messageExpression.
+    /// True for a messageExpression.
     pub message: bool,
     /// The maximum cost of one evaluation.
     pub each: u64,
     /// The maximum number of evaluations. The server counts a messageExpression once.
     pub times: u64,
-    /// Whether the schema limits the number; otherwise only the size of a request does.
+    /// True if the schema limits the number; otherwise only the size of a request limits it.
     pub limited: bool,
-    /// The product of both, which the server compares with its limit.
+    /// `each * times`, which the server compares with its limit.
     pub total: u64,
-    /// Why there is no estimate.
+    /// The reason why there is no estimate.
     pub error: Option<String>,
-    /// Limits that make it cheap enough on every release; empty if it already is or no limit helps.
+    /// Limits that make the expression cheap enough on every release; empty if it already is or no limit helps.
     pub bounds: Vec<Bound>,
     /// The estimate of each release, oldest first. The numbers above are the highest; the error is that of the newest
     /// release, if no release has an estimate.
     pub by_release: Vec<Estimate>,
-    /// The releases it needs, if some release cannot compile it.
+    /// The releases that the expression needs, if some release cannot compile it.
     pub needs: Option<Needs>,
     steps: Vec<Step>,
     rule: ValidationRule,
@@ -70,9 +70,9 @@ pub struct Estimate {
     pub each: u64,
     /// The maximum number of evaluations.
     pub times: u64,
-    /// The product of both.
+    /// `each * times`.
     pub total: u64,
-    /// Why there is no estimate.
+    /// The reason why there is no estimate.
     pub error: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl SchemaCost {
         let estimates = self.expressions.iter().flat_map(|one| &one.by_release).filter(|one| one.release == release);
         estimates.fold(0, |sum, one| sum.saturating_add(one.total))
     }
-    /// The different totals with their releases, oldest first; one if all agree.
+    /// The distinct totals with their releases, oldest first.
     pub fn totals(&self) -> Vec<(u64, ReleaseSet)> {
         grouped(self.releases.iter().map(|release| (release, self.total_on(release))))
     }
@@ -94,7 +94,7 @@ impl SchemaCost {
     pub fn percent(&self) -> f64 {
         self.total() as f64 / SCHEMA_COST_LIMIT as f64 * 100.0
     }
-    /// Whether the server refuses the schema because of the total.
+    /// Returns true if the server rejects the schema because of the total cost.
     pub fn too_high(&self) -> bool {
         self.total() > SCHEMA_COST_LIMIT
     }
@@ -105,11 +105,11 @@ impl ExpressionCost {
     pub fn percent(&self) -> f64 {
         self.total as f64 / EXPRESSION_COST_LIMIT as f64 * 100.0
     }
-    /// Whether the server refuses the expression because of its cost.
+    /// Returns true if the server rejects the expression because of its cost.
     pub fn too_high(&self) -> bool {
         self.total > EXPRESSION_COST_LIMIT
     }
-    /// The different totals with their releases, oldest first; `None` for an error. One if all agree.
+    /// The distinct totals with their releases, oldest first; `None` for an error.
     pub fn estimates(&self) -> Vec<(Option<u64>, ReleaseSet)> {
         let total = |one: &Estimate| Some(one.total).filter(|_| one.error.is_none());
         grouped(self.by_release.iter().map(|one| (one.release, total(one))))
@@ -131,7 +131,7 @@ impl ExpressionCost {
     }
 }
 
-/// The different values with their releases, in order of appearance.
+/// Groups releases by value, in order of appearance.
 fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, ReleaseSet)> {
     let mut groups: Vec<(T, Vec<Release>)> = Vec::new();
     for (release, value) in values {
@@ -143,8 +143,9 @@ fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, 
     groups.into_iter().filter_map(|(value, releases)| Some((value, ReleaseSet::of(releases)?))).collect()
 }
 
-/// The schemas with rules of a CRD, as each of `releases` estimates them, in the order of versions. A schema shared by
-/// several versions is estimated once; the server ignores the rules of one that is not structural.
+/// Estimates the schemas with rules of a CRD for each of `releases`, in the order of versions. A schema shared by
+/// several versions is estimated once. Schemas that are not structural are skipped, because the server ignores their
+/// rules.
 pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
     let mut seen: Vec<(&Arc<Schema>, usize, Vec<String>)> = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
@@ -174,7 +175,7 @@ pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
     found
 }
 
-/// The expressions of a schema, each with the estimates of all releases.
+/// Returns the expressions of a schema, each with the estimates of all releases.
 fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<ExpressionCost> {
     let mut all: Vec<ExpressionCost> = Vec::new();
     for release in releases.iter() {
@@ -185,7 +186,7 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
             continue;
         }
         let mut at: HashMap<String, usize> = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
-        // A release that refuses a rule does not check its message.
+        // A release that rejects a rule does not check its messageExpression.
         for (before, one) in walk.found.into_iter().enumerate() {
             if let Some(known) = at.get(&one.place).and_then(|n| all.get_mut(*n)) {
                 known.add(one);
@@ -283,7 +284,8 @@ impl Walk {
     }
 }
 
-/// Limits that make all expressions of a schema, together and each alone, cheap enough; empty if there are none.
+/// Returns limits that make all expressions of a schema, together and each alone, cheap enough; empty if there are
+/// none.
 fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
     let mut sum = CombinedLimits { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
     sum.costs = expressions.iter().map(|one| one.total).collect();
@@ -291,7 +293,7 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
         sum.take(&one.bounds);
     }
     sum.estimate();
-    // The cost that no limit can reduce.
+    // True for expressions whose cost no limit can reduce.
     let mut fixed = vec![false; expressions.len()];
     while sum.costs.iter().fold(0u64, |sum, cost| sum.saturating_add(*cost)) > SCHEMA_COST_LIMIT {
         let share = share(&sum.costs, &fixed);
@@ -315,10 +317,10 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
 
 struct CombinedLimits<'t> {
     expressions: &'t [ExpressionCost],
-    /// The schema with the limits set.
+    /// The schema with the limits applied.
     limited: Schema,
     bounds: Vec<Bound>,
-    /// The cost of each expression in it.
+    /// The cost of each expression in `limited`.
     costs: Vec<u64>,
 }
 
@@ -335,7 +337,7 @@ impl CombinedLimits<'_> {
 
     fn estimate(&mut self) {
         for (cost, one) in self.costs.iter_mut().zip(self.expressions) {
-            // Cheap expressions only become cheaper.
+            // Limits only reduce costs, so cheap expressions are not estimated again.
             if *cost > SCHEMA_COST_LIMIT / 10_000 {
                 *cost = one.expression().estimate(&self.limited).unwrap_or(*cost);
             }
@@ -343,7 +345,7 @@ impl CombinedLimits<'_> {
     }
 }
 
-/// The maximum cost of each expression that can be limited, so that the total fits.
+/// Returns the maximum cost of each expression that can be limited, such that the total is within the limit.
 fn share(costs: &[u64], fixed: &[bool]) -> u64 {
     let (mut good, mut bad) = (0, EXPRESSION_COST_LIMIT + 1);
     while good + 1 < bad {

@@ -5,20 +5,20 @@ use crate::crd::Spec;
 use crate::release::{Release, ReleaseSet};
 use crate::schema::{Schema, format};
 
-/// A format that some releases do not know: they accept every string.
+/// A format that some releases do not support: they accept every string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// Where it is written: `spec.versions[0].schema.openAPIV3Schema.….format`.
+    /// The field in the CRD: `spec.versions[0].schema.openAPIV3Schema.….format`.
     pub place: String,
     /// The format.
     pub format: String,
     /// The oldest release that checks it in a new CRD.
     pub since: Release,
-    /// Those of the simulated releases that ignore it.
+    /// The simulated releases that ignore it.
     pub by: ReleaseSet,
 }
 
-/// The formats of a CRD that one of `releases` ignores and a newer release checks.
+/// Returns the formats of a CRD that one of `releases` ignores and a newer release checks.
 pub fn ignored(spec: &Spec, releases: &ReleaseSet) -> Vec<Ignored> {
     let mut found = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {

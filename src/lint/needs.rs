@@ -1,4 +1,4 @@
-//! What a CEL expression uses that older releases do not have.
+//! Finds the functions of a CEL expression that older releases do not support.
 
 use crate::cel::ast::{CheckedAst, Reference};
 use crate::cel::env::BaseEnv;
@@ -11,14 +11,15 @@ use std::collections::BTreeMap;
 /// The releases that an expression needs when it is new in a CRD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The oldest release that compiles it.
+    /// The oldest release that compiles the expression.
     pub since: Release,
-    /// The functions it calls that not every known release has, and the oldest release that lets new expressions call each.
+    /// The called functions that some known release does not support, and the oldest release that allows each in new
+    /// expressions.
     pub functions: Vec<(&'static str, Release)>,
 }
 
 impl Needs {
-    /// What an expression of `rule` at `place` needs; `None` if every release compiles it, or none does.
+    /// Returns what an expression of `rule` needs; `None` if every release compiles it, or none does.
     pub fn of(rule: &ValidationRule, message: bool, cel_type: &NodeType) -> Option<Self> {
         let decl = cel_type.decl.as_deref()?;
         let text = if message { &rule.message_expression } else { &rule.rule };
@@ -30,11 +31,11 @@ impl Needs {
         (since != Release::OLDEST).then(|| Self { since, functions: functions(&checked) })
     }
 
-    /// As a sentence for a person: `isIP` needs Kubernetes 1.31.
+    /// Returns a sentence: `isIP` needs Kubernetes 1.31.
     pub fn words(&self) -> String {
         let each = self.functions.iter().map(|(name, since)| format!("`{name}` needs Kubernetes {since}"));
         let mut words: Vec<String> = each.collect();
-        // What is no function: a macro, a syntax.
+        // No function explains the requirement; the cause is a macro or syntax.
         if !self.functions.iter().any(|(_, since)| *since == self.since) {
             words.push(format!("the expression compiles since Kubernetes {}", self.since));
         }
@@ -42,17 +43,17 @@ impl Needs {
     }
 }
 
-/// The functions of an expression that came after the oldest known release, by name.
+/// Returns the functions of an expression that the oldest known release does not support, by name.
 fn functions(checked: &CheckedAst) -> Vec<(&'static str, Release)> {
     let mut found: BTreeMap<&'static str, Release> = BTreeMap::new();
     for reference in checked.references.iter().flatten() {
         let Reference::Overloads(overloads) = reference else { continue };
-        // Of several overloads that may run, the call needs only one.
+        // If several overloads are possible, the call needs only the oldest one.
         let Some((name, since)) = overloads.iter().filter_map(|overload| introduced(overload)).min_by_key(|one| one.1)
         else {
             continue;
         };
-        // Operators and what macros expand to have no name of their own.
+        // Operators and functions in macro expansions have no name that users write.
         if since != Release::OLDEST && !name.contains('@') && !name.starts_with('_') {
             let known = found.entry(name).or_insert(since);
             *known = since.max(*known);
@@ -61,7 +62,7 @@ fn functions(checked: &CheckedAst) -> Vec<(&'static str, Release)> {
     found.into_iter().collect()
 }
 
-/// The name of a function and the oldest release whose new expressions may call this overload.
+/// Returns the name of a function and the oldest release that allows this overload in new expressions.
 fn introduced(overload: &Overload) -> Option<(&'static str, Release)> {
     let since =
         Release::known().find(|release| BaseEnv::for_new(*release).has_overload(overload.function, overload.id));
@@ -86,13 +87,13 @@ mod tests {
     #[test]
     fn the_functions_and_their_releases_are_named() {
         assert_eq!(words("isIP(self.s)").as_deref(), Some("`isIP` needs Kubernetes 1.31"));
-        // A library may come later than what one of its functions is built of.
+        // A library may be newer than the functions it is built from.
         let needs = words("isIP(self.s) && self.l.distinct().size() == self.l.size()").unwrap();
         assert_eq!(needs, "`distinct` needs Kubernetes 1.35, `isIP` needs Kubernetes 1.31");
-        // A macro is expanded before it is checked.
+        // A macro is expanded before type checking.
         let needs = words("self.l.transformList(i, v, v).size() > 0").unwrap();
         assert_eq!(needs, "the expression compiles since Kubernetes 1.33");
-        // Every release has these, and none has the last.
+        // Every release supports the first function, and none the second.
         assert_eq!(words("self.s.startsWith('a')"), None);
         assert_eq!(words("self.s.sounds('a')"), None);
     }

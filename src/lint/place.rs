@@ -1,5 +1,6 @@
-//! Maps paths in the server's messages to paths in a CRD's text. The server reports paths of its internal version,
-//! which has the fields shared by all versions at the top, and a conversion's webhook directly below the conversion.
+//! Maps paths in the server's messages to paths in a CRD manifest. The server reports paths of its internal version, in
+//! which fields shared by all versions are at the top level, and a conversion's webhook is directly below the
+//! conversion.
 
 use std::borrow::Cow;
 
@@ -14,9 +15,9 @@ const WRITTEN: &[(&str, &str)] = &[
     ("spec.conversion.conversionReviewVersions", "spec.conversion.webhook.conversionReviewVersions"),
 ];
 
-/// The path in the text of a v1 CRD.
+/// Returns the path in the manifest of a v1 CRD.
 pub fn written(path: &str) -> Cow<'_, str> {
-    // The internal version has the spelling of v1beta1.
+    // The internal version uses the field names of v1beta1.
     if let Some(column) = path.strip_suffix(".JSONPath").filter(|p| p.contains("additionalPrinterColumns[")) {
         return Cow::Owned(format!("{}.jsonPath", written(column)));
     }

@@ -1,8 +1,8 @@
-//! Looks at an admission policy beyond the server's verdict: type-checking warnings against the types at hand, and the
+//! Findings about an admission policy beyond the server's verdict: type-checking warnings for the given types, and the
 //! estimated cost of every expression.
 //!
 //! ```text
-//! misspelt    the field that was probably meant
+//! misspelt    the field that an expression probably means
 //! references  the policy and the params that a binding refers to
 //! ```
 
@@ -24,7 +24,7 @@ use crate::release::Release;
 use crate::value::Value;
 use misspelt::misspelt;
 
-/// An estimate as high as this comes from a size that nothing limits: those begin at the largest integer.
+/// An estimate of this size results from an unbounded size, because such estimates start at the largest integer.
 const UNBOUNDED: u64 = 1 << 50;
 
 /// The findings about a policy.
@@ -32,12 +32,12 @@ const UNBOUNDED: u64 = 1 << 50;
 pub struct PolicyFindings {
     /// The warnings that the server writes to `status.typeChecking`.
     pub warnings: Vec<Warning>,
-    /// Warnings of the same form that the server does not give: for expressions other than validations and their
+    /// Warnings of the same form that the server does not report: for expressions other than validations and their
     /// messages, for mutating policies, and for types that rules with a `*` match.
     pub own_warnings: Vec<Warning>,
     /// The expressions, in the order of the policy's fields.
     pub expressions: Vec<ExpressionCost>,
-    /// Why types are not checked.
+    /// The reasons why some types are not checked.
     pub notes: Vec<String>,
 }
 
@@ -46,9 +46,9 @@ pub struct PolicyFindings {
 pub struct Warning {
     /// The expression: `spec.validations[0].expression`.
     pub field: String,
-    /// The server's text.
+    /// The server's message.
     pub text: String,
-    /// The field that was probably meant.
+    /// A suggestion for a misspelt field.
     pub help: Option<String>,
 }
 
@@ -57,15 +57,15 @@ pub struct Warning {
 pub struct ExpressionCost {
     /// The expression: `spec.validations[0].expression`.
     pub field: String,
-    /// Its text.
+    /// The source text.
     pub text: String,
-    /// The highest cost of one evaluation, for the type that makes it the highest; `None` if the expression does not
-    /// compile or no limit of the types bounds it.
+    /// The highest cost of one evaluation for any type; `None` if the expression does not compile or the types do not
+    /// limit the cost.
     pub cost: Option<u64>,
 }
 
 impl ExpressionCost {
-    /// The part of the limit for one evaluation, in percent.
+    /// Returns the cost as a share of the limit for one evaluation, in percent.
     pub fn percent(&self) -> Option<f64> {
         self.cost.map(|cost| cost as f64 / PER_CALL_LIMIT as f64 * 100.0)
     }
@@ -75,12 +75,12 @@ impl ExpressionCost {
 struct Expression<'v> {
     field: String,
     text: &'v str,
-    /// Whether the server checks it against types.
+    /// True if the server checks the types of this expression.
     checked: bool,
     patch_types: bool,
 }
 
-/// Checks a policy against the types at hand. Bindings have no expressions.
+/// Checks a policy against the given types. Bindings have no expressions.
 pub fn findings(object: &Value, types: &[KnownType], release: Release) -> PolicyFindings {
     let policy = Policy::read(object, release);
     let matched = type_checking::matched(&policy, types);
@@ -119,7 +119,7 @@ fn text(warning: &ExpressionWarning) -> String {
     warning.warning().trim_end().to_owned()
 }
 
-/// Why types that the policy matches are not checked.
+/// Returns the reasons why types that the policy matches are not checked.
 fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String> {
     let mut notes = Vec::new();
     let is_builtin = |resource: &&String| match resource.split('/').collect::<Vec<_>>().as_slice() {
@@ -151,7 +151,7 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
     notes
 }
 
-/// The expressions of a policy.
+/// Returns the expressions of a policy.
 fn expressions(object: &Value) -> Vec<Expression<'_>> {
     let mut found = Vec::new();
     let lists: [(&str, &[&[&str]], bool); 5] = [
@@ -175,7 +175,7 @@ fn expressions(object: &Value) -> Vec<Expression<'_>> {
     found
 }
 
-/// The environments of a policy whose objects are of any type.
+/// Returns environments in which the object of the policy may have any type.
 fn untyped(policy: &Policy, release: Release, declarations: Declarations) -> Environments {
     let mut environments = Environments::new(release);
     for variable in &policy.variables {
@@ -186,7 +186,7 @@ fn untyped(policy: &Policy, release: Release, declarations: Declarations) -> Env
     environments
 }
 
-/// The highest cost of an expression for one of the types, or for any object if there are none.
+/// Returns the highest cost of an expression for one of the types, or for any object if there are none.
 fn estimate(
     expression: &Expression<'_>,
     declarations: Declarations,
@@ -205,7 +205,7 @@ fn estimate(
     costs.collect::<Option<Vec<u64>>>()?.into_iter().max().filter(|cost| *cost < UNBOUNDED)
 }
 
-/// Whether an expression reads a variable. The sizes of params are not those of the object.
+/// Returns true if an expression uses a variable. The types do not limit the sizes of params.
 fn reads(expr: &Expr, variable: &str) -> bool {
     expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if name == variable))
 }

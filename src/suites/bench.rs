@@ -1,4 +1,4 @@
-//! A server with one CRD, and the requests of a case to it, as `tests/generator.go` of `openshift/api` sends them.
+//! A server with one CRD, and the requests of a case, as `tests/generator.go` of `openshift/api` sends them.
 
 use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
@@ -13,11 +13,11 @@ use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server,
 use crate::value::{Value, group_version, object};
 use std::sync::Arc;
 
-/// The namespace of objects that name none.
+/// The namespace of objects without a namespace.
 const NAMESPACE: &str = "default";
 /// `generateName` of the objects of suites.
 const GENERATE_NAME: &str = "test-";
-/// The field manager of `onApply`, and that of what it applies over.
+/// The field managers of `onApply` and of the create of `initial`.
 const APPLIER: &str = "kubectl";
 const CREATOR: &str = "kubectl-create";
 
@@ -26,15 +26,15 @@ const CREATOR: &str = "kubectl-create";
 pub struct ServerSetup {
     /// The release.
     pub release: Release,
-    /// The CRD as the server gets it.
+    /// The CRD to install.
     pub definition: Arc<Value>,
-    /// The CRD of the file, which `initialCRDPatches` change.
+    /// The CRD of the file, to which `initialCRDPatches` are applied.
     pub file: Arc<Value>,
     /// Other CRDs.
     pub others: Vec<Arc<Value>>,
-    /// Admission policies, their bindings and what they refer to.
+    /// Admission policies, their bindings and the objects to which they refer.
     pub policies: Vec<Arc<Value>>,
-    /// Whether managed fields are tracked, which server-side apply needs.
+    /// True to track managed fields, which server-side apply needs.
     pub manages_fields: bool,
     /// The time of all requests.
     pub now: Timestamp,
@@ -70,17 +70,17 @@ impl Resource {
         }
     }
 
-    /// The path of the objects of a version.
+    /// Returns the path of the collection of a version.
     fn collection(&self, version: &str, namespace: &str) -> String {
         address::collection(&self.group, version, &self.plural, self.namespaced.then_some(namespace))
     }
 }
 
 impl CaseRunner {
-    /// Starts a server and installs what the setup names.
+    /// Starts a server and installs the CRDs and policies of the setup.
     ///
     /// # Errors
-    /// The message with which the server rejects one of them.
+    /// Returns the message with which the server rejects one of them.
     pub fn new(setup: ServerSetup) -> Result<Self, String> {
         let mut server = Server::new(setup.release, 0);
         if !setup.manages_fields {
@@ -101,7 +101,7 @@ impl CaseRunner {
         Ok(bench)
     }
 
-    /// Creates a policy, or an object that policies refer to.
+    /// Creates a policy, or an object to which policies refer.
     fn install(&self, object: &Value) -> Result<(), String> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
@@ -131,7 +131,7 @@ impl CaseRunner {
     /// Runs a case.
     pub fn run(&self, case: &Case) -> Outcome {
         if !case.patches.is_empty() {
-            // The CRD changes, which other cases must not see.
+            // The case changes the CRD, so it runs on a server of its own.
             let outcome = Self::new(self.setup.clone());
             return match outcome {
                 Ok(bench) => bench.run_here(case),
@@ -203,7 +203,7 @@ struct Rejected {
     warnings: Vec<String>,
 }
 
-/// An answer with the message that client-go makes of an error.
+/// Converts an answer; the message of an error is the one of client-go.
 fn answered(response: Response) -> Result<Accepted, Rejected> {
     let warnings = response.warnings;
     match response.body {
@@ -216,7 +216,7 @@ fn answered(response: Response) -> Result<Accepted, Rejected> {
     }
 }
 
-/// A case that is running.
+/// The state of a running case.
 struct Run<'b> {
     bench: &'b CaseRunner,
     case: &'b Case,
@@ -224,7 +224,7 @@ struct Run<'b> {
     stored: Option<Value>,
 }
 
-/// An object on the server.
+/// A stored object.
 struct Stored {
     path: String,
     object: Arc<Value>,
@@ -241,7 +241,8 @@ impl Run<'_> {
         read.map_err(|message| Failure::NoObject { field, message })
     }
 
-    /// The path of the objects of an object's kind; as for controller-runtime's client, the server must serve that kind.
+    /// Returns the path of the collection of an object's kind; as with controller-runtime's client, the server must
+    /// serve it.
     fn collection(&self, field: &'static str, object: &Value, namespace: &str) -> Result<String, Failure> {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -272,7 +273,8 @@ impl Run<'_> {
         answer
     }
 
-    /// Compares the end of the request under test with `expected_error`. `None`: it was rejected as expected.
+    /// Compares the answer to the request under test with `expected_error`. `None` means that it was rejected as
+    /// expected.
     fn verdict<T>(
         step: Step,
         answer: Result<T, String>,
@@ -353,7 +355,7 @@ impl Run<'_> {
             self.send((Step::Delete, Method::Delete, &stored.path), Value::Null, Some(Arc::clone(&stored.object)));
         let deleted = Self::verdict(Step::Delete, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
-        // A finalizer keeps the object.
+        // The object is kept if it has a finalizer.
         deleted.map_or(Ok(()), |_| self.compare(&stored))
     }
 
@@ -365,7 +367,7 @@ impl Run<'_> {
         let namespace = initial.str_at(&["metadata", "namespace"]).unwrap_or(NAMESPACE).to_owned();
         let collection = self.collection("initial", &initial, &namespace)?;
         let answer = self.send((Step::Initial, Method::Post, &collection), initial, None);
-        // Another document may have the same name.
+        // Another document may have the same name, so delete the object.
         if let Ok(created) = &answer {
             let _ = self.bench.send(Method::Delete, &path_of(&collection, created), Value::Null);
         }
@@ -430,7 +432,8 @@ impl Run<'_> {
         }
     }
 
-    /// Compares the warnings of the last write with `expectedWarnings`: each is part of a warning, and no others come.
+    /// Compares the warnings of the last write with `expectedWarnings`: each must be part of a warning, and there must
+    /// be no others.
     fn check_warnings(&self) -> Result<(), Failure> {
         let Some(expected) = &self.case.expected_warnings else { return Ok(()) };
         let warnings = self.writes.last().map(|write| write.warnings.clone()).unwrap_or_default();
@@ -440,13 +443,13 @@ impl Run<'_> {
     }
 }
 
-/// Sets what the runner sets in every object (`newUnstructuredFrom`).
+/// Sets the metadata that the runner sets in every object (`newUnstructuredFrom`).
 fn name(object: &mut Value) {
     set(object, "generateName", GENERATE_NAME);
     set(object, "namespace", NAMESPACE);
 }
 
-/// Copies what an update needs.
+/// Copies the metadata that an update needs.
 fn carry(stored: &Value, updated: &mut Value) {
     for key in ["name", "namespace", "resourceVersion"] {
         if let Some(text) = stored.str_at(&["metadata", key]) {
@@ -467,7 +470,7 @@ fn insert(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Sets a member of the metadata, which is made a mapping if it is none.
+/// Sets a field of the metadata; metadata that is not a mapping is replaced.
 fn set(object: &mut Value, key: &str, text: &str) {
     let Some(members) = object.as_object_mut() else { return };
     let metadata = members.entry("metadata".to_owned()).or_default();

@@ -1,8 +1,9 @@
-//! Which constraints of a CRD's schema the cases of its suites exercise: CEL rules, enums, patterns, bounds, required
-//! fields and unions.
+//! Measures which constraints of a CRD's schema the cases of its suites exercise: CEL rules, enums, patterns, bounds,
+//! required fields and unions.
 //!
-//! A write that the server accepted passes every constraint that holds for its object. A write that it rejected fails the
-//! constraints that do not hold. Rules fail only where the server runs them: not if the schema itself is violated.
+//! A write that the server accepted passes every constraint that holds for its object. A rejected write fails the
+//! constraints that do not hold. Rules fail only if the server evaluates them, that is, if the schema itself is not
+//! violated.
 
 mod tree;
 
@@ -39,7 +40,7 @@ impl Kind {
     /// Every kind, in the order of reports.
     pub const ALL: [Self; 6] = [Self::Rule, Self::Enum, Self::Pattern, Self::Bound, Self::Required, Self::Union];
 
-    /// The word for several of them.
+    /// Returns the plural for texts.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Rule => "rules",
@@ -51,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// The word for programs.
+    /// Returns the name of the kind in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -64,7 +65,7 @@ impl Kind {
     }
 }
 
-/// A constraint, and how many writes passed it and failed it.
+/// A constraint, and the number of writes that passed and that failed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
     /// The field (`spec.ports[*].name`), empty for the object itself.
@@ -75,14 +76,14 @@ pub struct Constraint {
     pub kind: Kind,
     /// The keyword and its value, or the message of a rule.
     pub text: String,
-    /// Accepted writes for which it holds.
+    /// The number of accepted writes for which the constraint holds.
     pub passed: usize,
-    /// Rejected writes for which it does not hold.
+    /// The number of rejected writes for which the constraint does not hold.
     pub failed: usize,
 }
 
 impl Constraint {
-    /// Whether some write passed it and some write failed it.
+    /// Returns true if at least one write passed and at least one write failed the constraint.
     pub fn is_covered(&self) -> bool {
         self.passed > 0 && self.failed > 0
     }
@@ -100,13 +101,14 @@ pub struct Coverage {
     root: Node,
     schema: Compiled,
     rules: Option<Rules>,
-    /// The constraint of each rule, by the place of its node and its index there.
+    /// The constraint of each rule, by the path of its node and its index in the node.
     rule_indices: HashMap<(String, usize), usize>,
     stages: ResourceVersion,
 }
 
 impl Coverage {
-    /// The constraints of a version of a CRD, not exercised yet. None if there is no such version, or no schema.
+    /// Returns the constraints of a version of a CRD, with no writes counted. `None` if the version or its schema is
+    /// missing.
     pub fn new(definition: &Value, version: &str, release: Release) -> Option<Self> {
         let crd = crd::decode(definition).ok()?.crd;
         let schema = Arc::clone(crd.spec.schema(version)?);
@@ -152,7 +154,8 @@ impl Coverage {
         }
     }
 
-    /// The object that the server validated: what was sent, pruned, defaulted and prepared.
+    /// Returns the object that the server validated: the sent object after pruning, defaulting and the strategy's
+    /// preparation.
     fn validated(&self, write: &Write) -> Option<Value> {
         let mut object = pipeline::decode(&self.stages, write.sent.clone(), Source::Request).ok()?.object;
         pipeline::default(&self.stages, &mut object);
@@ -175,7 +178,7 @@ impl Coverage {
         }
     }
 
-    /// Whether each constraint that concerns an object holds for it.
+    /// Evaluates the constraints that apply to an object: by index, true if the constraint holds.
     fn held(&self, object: &Value, old: Option<&Value>, accepted: bool) -> HashMap<usize, bool> {
         let mut held: HashMap<usize, bool> = HashMap::new();
         self.root.check(object, self.stages.release, &mut held);
@@ -191,7 +194,7 @@ impl Coverage {
         held
     }
 
-    /// The indices of the constraints that the object of a rejected write violates, in order.
+    /// Returns the indices of the constraints that the object of a rejected write violates, in order.
     pub fn violated(&self, write: &Write) -> Vec<usize> {
         let Some(object) = self.validated(write) else { return Vec::new() };
         let held = self.held(&object, write.old.as_deref(), false);
@@ -199,7 +202,7 @@ impl Coverage {
         violated.into_iter().collect()
     }
 
-    /// The number of covered constraints, and of all.
+    /// Returns the number of covered constraints and the number of all constraints.
     pub fn covered(&self) -> (usize, usize) {
         (self.constraints.iter().filter(|one| one.is_covered()).count(), self.constraints.len())
     }
@@ -268,7 +271,7 @@ spec:
         let counts = counts(&[
             write("{m: 1, b: [p]}", None, true),
             write("{m: 2, a: x}", Some("{m: 1, a: x}"), true),
-            // One element violates the enum; rules do not run.
+            // One element violates the enum, so rules are not evaluated.
             write("{m: 5, b: [p, w]}", None, false),
             write("{a: z, m: 10}", None, false),
             write("{m: 5, a: x}", Some("{m: 6, a: x}"), false),

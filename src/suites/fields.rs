@@ -1,18 +1,18 @@
-//! The members of a suite's mappings, with their types checked and unknown ones reported.
+//! Reads the fields of a suite's mappings; checks types and reports unknown fields.
 
 use crate::suggest;
 use crate::value::{Map, Value};
 
-/// A problem in a suite, at a field.
+/// A problem with a field of a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path of the field (`tests.onCreate[2].initial`).
     pub path: String,
-    /// The text.
+    /// The message.
     pub message: String,
 }
 
-/// The members of one mapping. Reading notes which of them are known.
+/// The members of one mapping. Records which members were read.
 pub struct Fields<'a> {
     path: String,
     members: Option<&'a Map>,
@@ -20,10 +20,10 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The members of `value`; null has none.
+    /// Creates the fields of `value`; null has none.
     ///
     /// # Errors
-    /// When it is neither a mapping nor null.
+    /// Returns a problem if the value is neither a mapping nor null.
     pub fn of(value: Option<&'a Value>, path: &str) -> Result<Self, Problem> {
         let members = match value {
             None | Some(Value::Null) => None,
@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
         Problem { path: self.path(key), message: format!("{key} must be {what}") }
     }
 
-    /// A text.
+    /// Reads a text.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, Problem> {
         match self.value(key) {
             None => Ok(None),
@@ -57,12 +57,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text that is not only white space.
+    /// Reads a text; one that consists of white space is absent.
     pub fn filled(&mut self, key: &'static str) -> Result<Option<String>, Problem> {
         Ok(self.text(key)?.filter(|text| !text.trim().is_empty()))
     }
 
-    /// A boolean, false if it is absent.
+    /// Reads a boolean, false if it is absent.
     pub fn flag(&mut self, key: &'static str) -> Result<bool, Problem> {
         match self.value(key) {
             None => Ok(false),
@@ -71,7 +71,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list, and the path of each item.
+    /// Reads a list, with the path of each item.
     pub fn list(&mut self, key: &'static str) -> Result<Option<Vec<(&'a Value, String)>>, Problem> {
         match self.value(key) {
             None => Ok(None),
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of texts.
+    /// Reads a list of texts.
     pub fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>, Problem> {
         let Some(items) = self.list(key)? else { return Ok(None) };
         let text = |(item, path): (&Value, String)| match item {
@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
         items.into_iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
-    /// A warning for each member that was not read.
+    /// Returns a warning for each member that was not read.
     pub fn unknown(&self) -> Vec<Problem> {
         let keys = self.members.into_iter().flat_map(Map::keys);
         let unknown = keys.filter(|key| !self.known.contains(&key.as_str()));

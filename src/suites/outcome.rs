@@ -25,7 +25,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The subject of a message: `the server rejected …`.
+    /// Returns the request as the object of a sentence: `the server rejected …`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Initial => "the create of `initial`",
@@ -38,7 +38,7 @@ impl Step {
         }
     }
 
-    /// The field of the case with the object of the request.
+    /// Returns the field of the case that contains the object of the request.
     pub fn field(self) -> &'static str {
         match self {
             Self::Initial | Self::InitialStatus | Self::Restored | Self::Delete => "initial",
@@ -55,7 +55,7 @@ pub struct Write {
     pub step: Step,
     /// The object that was sent.
     pub sent: Value,
-    /// The object that the request replaces.
+    /// The existing object that the request replaces.
     pub old: Option<Arc<Value>>,
     /// The object of the answer, or the message of a rejection.
     pub answer: Result<Arc<Value>, String>,
@@ -65,51 +65,51 @@ pub struct Write {
     pub warnings: Vec<String>,
 }
 
-/// Why a case fails.
+/// The reason why a case fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// A field of the case is not a Kubernetes object.
     NoObject {
         /// The field.
         field: &'static str,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// `initialCRDPatches` cannot be applied, or the server rejects the CRD that they make.
+    /// `initialCRDPatches` cannot be applied, or the server rejects the patched CRD.
     Patches(String),
     /// The server rejected a request that was expected to pass.
     Rejected(Step, String),
-    /// The server accepted a request that was expected to be rejected, with this message if one is given.
+    /// The server accepted a request that was expected to be rejected, with this message if the case contains one.
     Accepted(Step, Option<String>),
-    /// The server rejected the request with another message.
+    /// The server rejected the request with another message than expected.
     OtherError {
         /// The request.
         step: Step,
-        /// The expected part of the message.
+        /// The expected part of the server's message.
         expected: String,
-        /// The message.
+        /// The server's message.
         message: String,
     },
-    /// `expectedStatusError` is given, and `updated` has no status.
+    /// The case contains `expectedStatusError`, but `updated` has no status.
     NoStatus,
-    /// The stored object is another one. Both without metadata that the server writes.
+    /// The stored object differs from the expected one. Both are without the metadata that the server writes.
     Differs {
         /// `expected`
         expected: Value,
         /// The stored object; null if it was deleted.
         stored: Value,
     },
-    /// The warnings are others.
+    /// The warnings differ from the expected ones.
     Warnings {
         /// `expectedWarnings`
         expected: Vec<String>,
-        /// The warnings.
+        /// The warnings of the server.
         warnings: Vec<String>,
     },
 }
 
 impl Failure {
-    /// The field of the case that is not met.
+    /// Returns the field of the case whose expectation is not met.
     pub fn field(&self) -> &'static str {
         match self {
             Self::NoObject { field, .. } => field,
@@ -124,7 +124,7 @@ impl Failure {
         }
     }
 
-    /// A word for it, for programs.
+    /// Returns the name of the failure in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::NoObject { .. } => "noObject",
@@ -138,7 +138,7 @@ impl Failure {
         }
     }
 
-    /// The server's answer, if it was a rejection.
+    /// Returns the server's message, if the server rejected the request.
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Rejected(_, message) | Self::OtherError { message, .. } => Some(message),
@@ -147,7 +147,7 @@ impl Failure {
     }
 }
 
-/// One sentence; messages of the server and differences are not part of it.
+/// Formats one sentence, without the server's messages and differences.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -176,7 +176,7 @@ impl fmt::Display for Failure {
 /// The result of a case on one server.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The failure; `None` if it passes.
+    /// The failure; `None` if the case passes.
     pub failure: Option<Failure>,
     /// The writes of the object, in order.
     pub writes: Vec<Write>,

@@ -4,10 +4,10 @@
 use crate::apply::json_patch::{Operation, Patch};
 use crate::value::Value;
 
-/// The CRD with all operations applied.
+/// Applies all operations to a CRD.
 ///
 /// # Errors
-/// The error of the first operation that cannot be applied.
+/// Returns the error of the first operation that cannot be applied.
 pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
     let mut document = crd.clone();
     for (index, patch) in patches.iter().enumerate() {
@@ -35,7 +35,8 @@ pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
     Ok(document)
 }
 
-/// The paths that match a pattern: a segment `key=value` matches each item of a list whose member `key` is `value`.
+/// Returns the paths that match a pattern: a segment `key=value` matches each item of a list whose field `key` is
+/// `value`.
 fn expand(path: &str, document: &Value) -> Vec<String> {
     let mut paths = vec![String::new()];
     for segment in path.split('/').skip(1) {

@@ -5,11 +5,11 @@ use crate::lint::{Step, schema_path, steps_below, value_path};
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Value, json};
 
-/// The most changes that are reported.
+/// The maximum number of changes that are reported.
 const MAX_DIFFERENCES: usize = 1000;
 
-/// The changes from the old to the new schema that may break existing objects. `keep`: whether the old and the new CRD
-/// preserve unknown fields everywhere.
+/// Returns the changes from the old to the new schema that may break existing objects. `keep` is true if the old CRD
+/// and the new CRD, respectively, preserve unknown fields everywhere.
 pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &str) -> Vec<Change> {
     let mut comparison = Comparison { prefix, steps: Vec::new(), anchor: None, found: Vec::new() };
     comparison.node(old, new, keep);
@@ -35,7 +35,7 @@ impl Comparison<'_> {
         self.found.push(Change { path, kind, detail, ratcheting, versions: Vec::new(), place });
     }
 
-    /// The path that must stay unchanged so that errors about this node are tolerated.
+    /// Returns the path that must stay unchanged so that errors about this node are tolerated.
     fn unchanged(&self) -> Ratcheting {
         let steps = self.anchor.and_then(|depth| self.steps.get(..depth)).unwrap_or(&self.steps);
         Ratcheting::While(value_path(steps))
@@ -62,7 +62,7 @@ impl Comparison<'_> {
             if step == Step::Items && !merges {
                 self.anchor = anchor.or(Some(self.steps.len()));
             }
-            // Every node that declares properties decides anew whether unknown fields are preserved.
+            // A node that declares properties does not inherit x-kubernetes-preserve-unknown-fields.
             let inherited = |schema: &Schema, keeps: bool| keeps && !describes(schema);
             let inner = (inherited(before, keep.0), inherited(node, keep.1));
             self.steps.push(step);
@@ -103,7 +103,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Moves the last change to a field below this node.
+    /// Sets the path of the last change to a field of this node.
     fn rename_last(&mut self, name: &str) {
         let mut steps = self.steps.clone();
         steps.push(Step::Property(name.to_owned()));
@@ -241,7 +241,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The fields that are pruned from existing objects.
+    /// Reports the fields that are pruned from existing objects.
     fn fields(&mut self, old: &Schema, new: &Schema, keep: (bool, bool)) {
         if keep.1 || takes_any(new) {
             return;

@@ -23,7 +23,7 @@ fn definition(spec: &str) -> Value {
     ))
 }
 
-/// The status code of a merge patch of the object `spec`, stored before the CRD became `new`.
+/// Returns the status code of a merge patch of the object `spec`, stored before the CRD became `new`.
 fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
     let server = Server::new(Release::NEWEST, 0);
     server.seed_definition(new, Timestamp::default()).unwrap();
@@ -33,8 +33,8 @@ fn patched(new: &Value, spec: &str, patch: &str) -> u16 {
     server.handle(&Request::new(Method::Patch, OBJECT, read(patch))).code
 }
 
-/// A change: the schemas of `spec`, an object that only the old one accepts, a patch of `spec` that changes the value
-/// that must stay unchanged and leaves it equally invalid, and the expected report.
+/// A change: the schemas of `spec`; an object that only the old schema accepts; a patch of `spec` that changes the
+/// value that must stay unchanged and leaves it equally invalid; and the expected report.
 struct Case {
     old: &'static str,
     new: &'static str,
@@ -176,7 +176,7 @@ fn what_is_said_to_be_forgiven_is() {
     }
 }
 
-/// Makes every limit narrower, one at a time, and edits another field of an object that was valid.
+/// Makes each limit narrower, one at a time, and edits another field of an object that was valid before.
 #[test]
 fn every_narrower_limit_is_forgiven_where_it_is_said() {
     for (type_, keyword, value, stored) in [

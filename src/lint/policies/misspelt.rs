@@ -1,4 +1,4 @@
-//! The field that was probably meant where an expression names one that its type does not have.
+//! Suggests a field if an expression selects a field that its type does not have.
 
 use crate::cel::{
     ast::{Expr, ExprKind},
@@ -11,7 +11,7 @@ use crate::suggest;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A suggestion for the first field that its type does not have.
+/// Returns a suggestion for the first unknown field.
 pub fn misspelt(source: &str, env: &Env) -> Option<String> {
     let ast = syntax::parse(source, env.base.parse_options).ok()?;
     let found = OnceCell::new();
@@ -29,7 +29,7 @@ fn suggestion(expr: &Expr, env: &Env) -> Option<String> {
     suggest::closest(field, fields.keys().map(String::as_str)).map(suggest::did_you_mean)
 }
 
-/// The declared type of a variable, a field of one, or an item of a list.
+/// Returns the declared type of a variable, of a field or of a list item.
 fn declared(expr: &Expr, env: &Env) -> Option<Arc<DeclType>> {
     match &expr.kind {
         ExprKind::Ident(name) => {

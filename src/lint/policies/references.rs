@@ -1,4 +1,4 @@
-//! What a binding refers to: its policy and the params.
+//! Checks the references of a binding to its policy and params.
 
 use crate::policies::model::{Binding, ParamKind, Policy, PolicyKind};
 use crate::policies::request::Kind;
@@ -22,9 +22,9 @@ pub struct Problem {
     pub kind: &'static str,
     /// The field: `spec.policyName`.
     pub field: &'static str,
-    /// The problem.
+    /// The description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion.
     pub help: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl Objects {
         self.others.insert((group.to_owned(), kind, text(&["metadata", "namespace"]), name));
     }
 
-    /// The problems with the references of a binding; none for a policy.
+    /// Returns the problems with the references of a binding; empty for a policy.
     pub fn check(&self, object: &Value, release: Release) -> Vec<Problem> {
         let kind = object.str_at(&["kind"]).unwrap_or_default();
         if !kind.ends_with("Binding") {

@@ -1,4 +1,4 @@
-//! The constraints of a schema, arranged as the schema is.
+//! The constraints of a schema, in a tree with the structure of the schema.
 
 use super::{Constraint, Kind};
 use crate::field::ROOT;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A node of a schema with constraints in it or below it.
 #[derive(Debug, Default)]
 pub struct Node {
-    /// The indices of its constraints, each with a schema that has no other.
+    /// The indices of the node's constraints, each with a schema that contains only this constraint.
     checks: Vec<(usize, Compiled)>,
     properties: BTreeMap<String, Node>,
     items: Option<Box<Node>>,
@@ -29,7 +29,7 @@ struct Builder<'b> {
     rules: &'b mut HashMap<(String, usize), usize>,
 }
 
-/// The tree of a schema; fills `constraints`, and for rules their indices.
+/// Builds the tree of a schema; fills `constraints`, and `rules` with the indices of rules.
 pub fn build(
     schema: &Schema,
     release: Release,
@@ -87,10 +87,11 @@ fn join(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
 }
 
-/// A keyword that limits a size, and its field.
+/// The keyword of a size limit, and its field.
 type Limit = (&'static str, fn(&mut Schema) -> &mut Option<i64>);
 
-/// The constraints of a node, its rules aside: each with its keyword, a text, and a schema that has only it.
+/// Returns the constraints of a node except rules: each with its keyword, a text, and a schema that contains only this
+/// constraint.
 fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     let mut all = Vec::new();
     let mut add = |kind, keyword: &'static str, text: String, change: &dyn Fn(&mut Schema)| {
@@ -140,7 +141,7 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
         schema.max_properties,
     ];
     for ((keyword, field), limit) in limits.into_iter().zip(values) {
-        // Nothing violates a minimum of zero.
+        // A minimum of zero cannot be violated.
         if let Some(limit) = limit.filter(|limit| *limit > 0 || !keyword.starts_with("min")) {
             add(Kind::Bound, keyword, limit.to_string(), &|only| *field(only) = Some(limit));
         }
@@ -151,7 +152,7 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     if !schema.one_of.is_empty() {
         add(Kind::Union, "oneOf", String::new(), &|only| only.one_of.clone_from(&schema.one_of));
     }
-    // The type of int-or-string is implied, not chosen by the author.
+    // The server adds the union of int-or-string; it is not a constraint of the author.
     if !schema.any_of.is_empty() && !schema.x_int_or_string {
         add(Kind::Union, "anyOf", String::new(), &|only| only.any_of.clone_from(&schema.any_of));
     }
@@ -165,7 +166,8 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
 }
 
 impl Node {
-    /// Notes of each constraint that concerns `value` or something in it whether it holds everywhere.
+    /// Evaluates the constraints that apply to `value` or to values inside it; a constraint holds if it holds
+    /// everywhere.
     pub fn check(&self, value: &Value, release: Release, held: &mut HashMap<usize, bool>) {
         for (index, only) in &self.checks {
             if !value.is_null() {

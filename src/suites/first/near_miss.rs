@@ -1,4 +1,4 @@
-//! Changes of an accepted object that violate one constraint.
+//! Finds changes to an accepted object that violate exactly one constraint.
 
 use crate::examples::changes::{Change, Changes, changed, of_error, of_unions, schema_at};
 use crate::examples::generate::{self, ExampleFields};
@@ -12,25 +12,25 @@ use crate::suites::update::part_of_message;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The most objects that are checked for one node of the schema.
+/// The maximum number of objects that are checked for one node of the schema.
 const BUDGET: usize = 250;
-/// The longest text of a near miss.
+/// The maximum length of a text in a near miss.
 const LONGEST: usize = 4097;
-/// The most items of a near miss.
+/// The maximum number of items in a near miss.
 const MOST_ITEMS: usize = 130;
 
-/// Requests of which the server rejects the last one because of one constraint.
+/// Requests whose last one the server rejects because of a single constraint.
 #[derive(Clone, Debug)]
 pub struct NearMiss {
     /// The object that is created.
     pub initial: Value,
-    /// The object that it is updated to.
+    /// The object that replaces it; `None` if the create is rejected.
     pub updated: Option<Value>,
-    /// A part of the message.
+    /// A part of the server's message.
     pub error: String,
 }
 
-/// The object with what suites add to it.
+/// Returns the object with the metadata that suites set.
 pub fn named(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(members) = object.as_object_mut() {
@@ -42,22 +42,22 @@ pub fn named(object: &Value) -> Value {
     object
 }
 
-/// Searches near misses of the constraints of a CRD.
+/// Searches for near misses of the constraints of a CRD.
 pub struct Finder<'f> {
     checker: &'f Checker,
     coverage: &'f Coverage,
     /// The near miss of each constraint, by its index.
     pub found: Vec<Option<NearMiss>>,
-    /// The paths at and below which nodes are searched; empty for all.
+    /// The paths at and below which nodes are searched; empty means all.
     scope: Vec<Vec<String>>,
 }
 
-/// A node of the schema with a value.
+/// A node of the schema and its value in an object.
 struct Node<'n> {
     base: &'n Value,
     schema: &'n Schema,
     value: &'n Value,
-    /// Its names and indices.
+    /// The property names and list indices of its path.
     steps: Vec<String>,
     /// The constraints of the node.
     constraints: Vec<usize>,
@@ -68,13 +68,13 @@ impl<'f> Finder<'f> {
         Self { checker, coverage, found: vec![None; coverage.constraints.len()], scope: Vec::new() }
     }
 
-    /// Searches near misses among the changes of an object.
+    /// Searches for near misses among the changes of an object.
     pub fn search(&mut self, base: &Value) {
         let schema = Arc::clone(&self.checker.schema);
         self.node(base, &schema, base, "", &mut Vec::new());
     }
 
-    /// Searches also among objects with other branches of unions, and with fields that the object lacks.
+    /// Also searches among objects with other branches of unions, and with fields that the object lacks.
     pub fn search_variants(&mut self, base: &Value) {
         let schema = Arc::clone(&self.checker.schema);
         let mut variants = of_unions(&schema, base);
@@ -156,7 +156,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// Changes once, then twice what the rules of a node name, then by an update.
+    /// Searches for near misses of rules: creates with one change, then updates, then creates with two changes.
     fn rules(&mut self, node: &Node<'_>) {
         let mut left = BUDGET;
         let first: Vec<Value> = of_error(&self.checker.schema, node.base, &node.steps)
@@ -190,7 +190,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// Checks a create; whether the server accepts it.
+    /// Checks the create of an object. Returns true if the server accepts it.
     fn create(&mut self, object: Value, left: &mut usize) -> bool {
         if *left == 0 {
             return false;
@@ -217,7 +217,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// Keeps the writes if one constraint alone is violated, and has no near miss yet.
+    /// Records the writes if they violate exactly one constraint that has no near miss yet.
     fn note(&mut self, writes: NearMissWrites, sent: Value, old: Option<Arc<Value>>, rejection: Rejection) {
         let [error] = self.checker.own_errors(&rejection) else { return };
         let error = part_of_message(error);
@@ -238,14 +238,14 @@ struct NearMissWrites {
     updated: Option<Value>,
 }
 
-/// The change with every field of what it sets.
+/// Returns the change with every field of the value that it sets.
 fn full(root: &Schema, change: Change) -> Change {
     let set = change.value.as_ref().and(schema_at(root, &change.path));
     let value = set.map(|(schema, _)| generate::value(schema, ExampleFields::Full, 0));
     Change { path: change.path, value: value.or(change.value) }
 }
 
-/// Changes that set a field which an object in `value` lacks.
+/// Collects changes that set fields that objects in `value` lack.
 fn absent(schema: &Schema, value: &Value, steps: &mut Vec<String>, all: &mut Vec<Changes>) {
     match value {
         Value::Object(members) => {
@@ -269,7 +269,7 @@ fn absent(schema: &Schema, value: &Value, steps: &mut Vec<String>, all: &mut Vec
     }
 }
 
-/// Values that may violate the enum, pattern and bounds of a node.
+/// Returns values that may violate the enum, pattern and bounds of a node.
 fn values(schema: &Schema, value: &Value) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     if !schema.enum_.is_empty() {
@@ -333,7 +333,7 @@ fn numbers(schema: &Schema) -> Vec<Value> {
     let bounds = [(schema.minimum, -1), (schema.maximum, 1)];
     let mut all = Vec::new();
     for (bound, by) in bounds {
-        // The bound itself is a near miss if it is exclusive.
+        // The bound itself is a near miss if the bound is exclusive.
         all.extend(bound.into_iter().flat_map(|bound| [near(bound, 0), near(bound, by)]));
     }
     if let Some(of) = schema.multiple_of {
@@ -357,7 +357,7 @@ fn lists(schema: &Schema, items: &[Value]) -> Vec<Value> {
     all
 }
 
-/// No field of a union, and all of them.
+/// Returns changes that remove all fields of a union, and changes that set all of them.
 fn unions(node: &Node<'_>) -> Vec<Changes> {
     let all_of = node.schema.all_of.iter().flat_map(|part| part.one_of.iter().chain(&part.any_of));
     let branches = node.schema.one_of.iter().chain(&node.schema.any_of).chain(all_of);

@@ -1,4 +1,4 @@
-//! The text of a suite.
+//! Writes the text of a suite.
 
 use super::Case;
 use crate::examples::Checker;
@@ -6,7 +6,7 @@ use crate::text::yaml::write::to_string;
 use crate::value::{Value, json};
 use std::fmt::Write as _;
 
-/// The text of the file with these cases; `uncovered` are listed in a comment.
+/// Returns the text of a suite file with these cases; `uncovered` constraints are listed in a comment.
 pub fn suite(checker: &Checker, crd_name: &str, crd_file: &str, cases: &[Case], uncovered: &[String]) -> String {
     let mut out = format!("# A first suite for {crd_name}, written by `kubectl crdx test --init`.\n");
     let fields =
@@ -54,7 +54,7 @@ fn write_object(key: &str, object: &Value, out: &mut String) {
     let _ = write!(out, "    {key}: |\n{}", block(object, 6));
 }
 
-/// The YAML of an object, as the content of a block scalar.
+/// Returns the YAML of an object as the content of a block scalar.
 pub fn block(object: &Value, indent: usize) -> String {
     to_string(object).lines().fold(String::new(), |mut text, line| {
         let _ = if line.is_empty() { writeln!(text) } else { writeln!(text, "{:indent$}{line}", "") };
@@ -62,7 +62,7 @@ pub fn block(object: &Value, indent: usize) -> String {
     })
 }
 
-/// A text as a YAML scalar of one line: plain, in single quotes, or in double quotes.
+/// Returns a text as a YAML scalar of one line: plain, in single quotes, or in double quotes.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let starts_plain = text.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Edits of the lines of a suite in block style.
+//! Edits the lines of a suite in block style.
 
 use crate::suites::suite::{Case, Suite};
 use crate::text::Position;
@@ -17,11 +17,11 @@ const FIELDS: &[&str] = &[
     "force",
 ];
 
-/// The lines of a text, and those that replace some of them.
+/// The lines of a text, and the lines that replace some of them.
 #[derive(Clone)]
 pub struct Editor {
     lines: Vec<String>,
-    /// The lines from `start` to before `end` are replaced; sorted when the text is put together.
+    /// Replacements of the lines from `start` to before `end`; sorted by `finish`.
     replaced: Vec<Replaced>,
     ending: &'static str,
 }
@@ -33,7 +33,7 @@ struct Replaced {
     text: String,
 }
 
-/// The lines of a field: its key on the first, its value up to before `end`.
+/// The lines of a field: the key is on the first line, the value ends before line `end`.
 struct Entry {
     start: usize,
     end: usize,
@@ -52,7 +52,8 @@ impl Editor {
         self.lines.get(index).map_or("", |line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// The lines of a field of a case; `None` if the case does not have it, or shares lines with other fields.
+    /// Returns the lines of a field of a case; `None` if the case does not have the field, or the field shares lines
+    /// with others.
     fn entry(&self, suite: &Suite, case: &Case, key: &str) -> Option<Entry> {
         let Position { line, column } = suite.key_position(&format!("{}.{key}", case.path))?;
         let (start, indent) = (line.checked_sub(1)?, column.checked_sub(1)?);
@@ -77,7 +78,7 @@ impl Editor {
         Some(Entry { start, end, indent })
     }
 
-    /// Sets a field. `value` gives what follows the colon, and the lines below with the indentation it is given.
+    /// Sets a field. `value` returns the text after the colon and the lines below it, for a given indentation.
     pub fn set(
         &mut self,
         suite: &Suite,
@@ -96,7 +97,7 @@ impl Editor {
         }
         let entries = FIELDS.iter().filter_map(|key| self.entry(suite, case, key));
         let Some(last) = entries.max_by_key(|entry| entry.start) else { return false };
-        // A case in which some field shares its line has no place for another.
+        // If the field exists but shares its line with others, it cannot be set.
         if suite.key_position(&format!("{}.{key}", case.path)).is_some() {
             return false;
         }
@@ -106,7 +107,7 @@ impl Editor {
         true
     }
 
-    /// The first line of a field with a new value, and its comment.
+    /// Returns the first line of a field with a new value, followed by the old comment.
     fn head(&self, suite: &Suite, case: &Case, key: &str, entry: &Entry, value: &str) -> String {
         let line = self.line(entry.start);
         let key_end = entry.indent + suite.key_length(&format!("{}.{key}", case.path)).unwrap_or(key.len());
@@ -120,7 +121,7 @@ impl Editor {
         format!("{up_to_key}:{value}{}{comment}", if comment.is_empty() { "" } else { " " })
     }
 
-    /// Removes a field; one that begins the item of a list cannot be removed.
+    /// Removes a field; the first field of a list item cannot be removed.
     pub fn remove(&mut self, suite: &Suite, case: &Case, key: &str) -> bool {
         let Some(entry) = self.entry(suite, case, key) else { return false };
         let is_first = self.line(entry.start).trim_start().starts_with("- ");
@@ -134,7 +135,7 @@ impl Editor {
         text.replace('\n', self.ending)
     }
 
-    /// The text with all changes.
+    /// Returns the text with all changes.
     pub fn finish(mut self) -> String {
         self.replaced.sort_by_key(|one| (one.start, one.end));
         let mut out = String::new();
@@ -152,7 +153,7 @@ impl Editor {
     }
 }
 
-/// The comment after a scalar of one line.
+/// Returns the comment after a single-line scalar.
 fn comment(value: &str) -> &str {
     let end = match value.chars().next() {
         Some(quote @ ('"' | '\'')) => {
