@@ -1,4 +1,4 @@
-//! Formats results as text: plain data in, text out. This layer makes no decisions and opens no files.
+//! Formats results as text. Functions here take plain data and return text; they make no decisions and open no files.
 
 pub mod cel;
 pub mod columns;

@@ -89,7 +89,7 @@ pub struct Change {
     pub ratcheting: Ratcheting,
     /// The affected versions; empty if the CRD as a whole is affected.
     pub versions: Vec<String>,
-    /// The field in the new CRD, or the field that is missing.
+    /// The path of the changed field in the new CRD, from which it may be missing.
     pub place: String,
 }
 

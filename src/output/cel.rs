@@ -12,33 +12,33 @@ use std::fmt::Write as _;
 pub struct Report {
     /// The expression.
     pub expression: String,
-    /// The path of the node that `self` refers to, if one was given.
+    /// The path of the node for `self`, if one was given.
     pub at: Option<String>,
     /// The release that was simulated.
     pub release: Release,
-    /// The result of compiling and evaluating it.
+    /// The result of compiling and evaluating the expression.
     pub outcome: Result<Checked, CompileFailure>,
 }
 
-/// Why an expression cannot be compiled, in the server's words.
+/// The server's error for an expression that does not compile.
 #[derive(Debug)]
 pub struct CompileFailure {
     /// The whole message.
     pub message: String,
-    /// Line, column and text of each problem that has a position.
+    /// The line, column and text of each problem that has a position.
     pub problems: Vec<(i32, i32, String)>,
 }
 
 /// An expression that compiles.
 #[derive(Debug)]
 pub struct Checked {
-    /// Its type.
+    /// The type of the expression.
     pub type_: String,
     /// The estimated cost, minimum and maximum.
     pub estimate: (u64, u64),
-    /// The estimate as a rule, if a schema bounds it.
+    /// The cost as a rule, if the schema limits the number of evaluations.
     pub rule: Option<RuleCost>,
-    /// Whether it is valid as a rule, or the reason why not.
+    /// `Ok` if the expression is valid as a rule, or the reason why it is not.
     pub could_be_rule: Result<(), String>,
     /// The result of the evaluation.
     pub run: Run,
@@ -64,11 +64,11 @@ pub enum Run {
     Value(String, Value, u64),
     /// An error, and the cost.
     Error(String, u64),
-    /// The expression was not evaluated, for this reason.
+    /// The reason why the expression was not evaluated.
     Not(String),
 }
 
-/// A value as JSON: types that JSON lacks become text, an optional becomes its value or null.
+/// Converts a value to JSON: types that JSON lacks become text, an optional becomes its value or null.
 pub fn to_json(value: &Cel<'_>) -> Value {
     match value {
         Cel::Null | Cel::Optional(None) => Value::Null,

@@ -13,24 +13,24 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The number of rows that are arranged at a time.
+/// The number of rows that are formatted at a time.
 const WINDOW: usize = 500;
 /// Spaces between columns.
 const PADDING: u16 = 3;
 /// A column is not made narrower than this to fit a terminal.
 const NARROWEST: usize = 10;
-/// The widest cell that is aligned, in terminal columns. A longer one would push the other columns off every screen, and
-/// `comfy_table` counts widths in 16 bits, so its row is written without alignment.
+/// The maximum width of an aligned cell, in terminal columns. A longer cell would move the other columns off the
+/// screen, and `comfy_table` counts widths in 16 bits, so the row is written without alignment.
 const WIDEST: usize = 1000;
-/// Separates the cells of a stored row. No cell has control characters.
+/// Separates the cells of a stored row. Cells contain no control characters.
 const SEPARATOR: char = '\x1f';
 
-/// How tables are shown.
+/// The appearance of tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableStyle {
-    /// Whether cells are coloured.
+    /// True to colour cells.
     pub color: bool,
-    /// The width of the terminal in columns; `None` where the output is no terminal, and cells are never shortened.
+    /// The width of the terminal in columns; `None` if the output is not a terminal, and cells are never shortened.
     pub width: Option<u16>,
 }
 
@@ -42,12 +42,12 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell in a colour.
+    /// Creates a cell with a colour.
     pub fn painted(text: impl AsRef<str>, paint: Paint) -> Self {
         Self { text: one_line(text.as_ref()), paint }
     }
 
-    /// A number; it is coloured if it is not 0.
+    /// Creates a cell with a number, which is coloured unless it is 0.
     pub fn count(n: usize, paint: Paint) -> Self {
         Self { text: n.to_string(), paint: if n > 0 { paint } else { Paint::None } }
     }
@@ -59,8 +59,8 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// The first line of `text`, with control characters made visible as `cat -v` does, so that no object can move the
-/// reader's cursor.
+/// Returns the first line of `text`. Control characters are made visible as by `cat -v`, so that an object cannot move
+/// the terminal's cursor.
 fn one_line(text: &str) -> String {
     let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
         Some((head, _)) => (head, true),
@@ -84,7 +84,7 @@ fn one_line(text: &str) -> String {
     shown
 }
 
-/// A column: its title, and how it is shortened.
+/// A column: its title, and how cells are shortened.
 #[derive(Clone, Debug)]
 pub struct Column {
     title: Cow<'static, str>,
@@ -105,27 +105,27 @@ enum Fit {
 }
 
 impl Column {
-    /// A column that is always shown whole.
+    /// A column that is always shown and never shortened.
     pub const fn always(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::Always }
     }
 
-    /// A column that is left out when all its cells are empty, `0`, `-` or `create`.
+    /// A column that is omitted when all its cells are empty, `0`, `-` or `create`.
     pub const fn optional(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::Optional }
     }
 
-    /// A column of long text; a narrow terminal shows the beginning. It is left out when all cells are empty.
+    /// A column of long text, which is shortened at the end; omitted when all cells are empty.
     pub const fn text(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::Start }
     }
 
-    /// A column of source locations; a narrow terminal shows the end.
+    /// A column of source locations, which are shortened at the beginning.
     pub const fn place(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::End }
     }
 
-    /// The verdicts of one release; always shown, never shortened.
+    /// A column for the verdicts of one release; always shown, never shortened.
     pub fn of_release(release: Release) -> Self {
         Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
     }
@@ -134,7 +134,7 @@ impl Column {
         matches!(self.fit, Fit::Start | Fit::End)
     }
 
-    /// Whether a cell makes the column worth showing.
+    /// Returns true if the column must be shown because of this cell.
     fn shows(&self, text: &str) -> bool {
         match self.fit {
             Fit::Always | Fit::End => true,
@@ -149,15 +149,15 @@ impl Column {
 pub struct Columns {
     layout: Vec<Column>,
     look: TableStyle,
-    /// The widest cell of each column so far, in terminal columns, up to [`WIDEST`].
+    /// The width of the widest cell of each column so far, in terminal columns, up to [`WIDEST`].
     widths: Vec<usize>,
-    /// Whether each column is shown.
+    /// True for each column that is shown.
     shown: Vec<bool>,
     rows: usize,
 }
 
 impl Columns {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: &[Column], look: TableStyle) -> Self {
         Self {
             layout: columns.to_vec(),
@@ -168,7 +168,7 @@ impl Columns {
         }
     }
 
-    /// Whether there is no row.
+    /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -190,10 +190,11 @@ impl Columns {
         line
     }
 
-    /// Prints the title line and all rows, given as the lines that [`row`](Self::row) returned; nothing if there is none.
+    /// Prints the titles and all rows, given as the lines that [`row`](Self::row) returned. A table without rows prints
+    /// nothing.
     ///
     /// # Errors
-    /// If a line cannot be read or the table cannot be written.
+    /// Returns an error if a line cannot be read or the table cannot be written.
     pub fn write(&self, rows: impl Iterator<Item = io::Result<String>>, out: &mut dyn Write) -> io::Result<()> {
         if self.is_empty() {
             return Ok(());
@@ -216,8 +217,8 @@ impl Columns {
         out.write_all(self.arranged(&window, &widths).as_bytes())
     }
 
-    /// The width of every column. On a terminal, text columns share the space that the others leave; those that need
-    /// less than an equal share get what they need.
+    /// Returns the width of every column. On a terminal, text columns share the space that other columns leave; a
+    /// column that needs less than an equal share gets the width it needs.
     fn fitted(&self) -> Vec<usize> {
         let mut widths = self.widths.clone();
         let Some(terminal) = self.look.width else { return widths };
@@ -245,7 +246,7 @@ impl Columns {
         widths
     }
 
-    /// The cells of the columns that are shown, shortened to their widths.
+    /// Returns the cells of the columns that are shown, shortened to their widths.
     fn visible(&self, cells: Vec<Cell>, widths: &[usize]) -> Vec<Cell> {
         let columns = self.layout.iter().zip(&self.shown).zip(widths);
         let cells = cells.into_iter().zip(columns).filter(|(_, ((_, shown), _))| **shown);
@@ -265,7 +266,7 @@ impl Columns {
         cells.join(&" ".repeat(PADDING.into())) + "\n"
     }
 
-    /// The text of some rows, whose cells are no wider than `widths`.
+    /// Formats rows whose cells are no wider than `widths`.
     fn arranged(&self, rows: &[Vec<Cell>], widths: &[usize]) -> String {
         if rows.is_empty() {
             return String::new();
@@ -291,7 +292,7 @@ impl Columns {
     }
 }
 
-/// `text`, or the part of its beginning or end that fits, with an ellipsis.
+/// Returns `text`, or the part of its beginning or end that fits, with an ellipsis.
 fn shortened(text: &str, width: usize, end: bool) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -310,7 +311,7 @@ fn shortened(text: &str, width: usize, end: bool) -> String {
     }
 }
 
-/// A table of rows in memory.
+/// Formats a table from rows in memory.
 pub fn table(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String {
     let mut table = Columns::new(columns, look);
     let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
@@ -335,7 +336,7 @@ fn styled(cell: &Cell) -> Styled {
 
 const PAINTS: [Paint; 7] = [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
 
-/// The character for a colour in a stored row.
+/// Encodes a colour in a stored row.
 fn code(paint: Paint) -> char {
     let position = PAINTS.iter().position(|known| *known == paint).unwrap_or_default();
     char::from_digit(position as u32, 10).unwrap_or('0')

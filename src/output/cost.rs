@@ -1,6 +1,6 @@
 //! Formats the costs of rules.
 
-/// `12,345`
+/// Formats a number with separators: `12,345`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -13,7 +13,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A cost as a share of a limit.
+/// Formats a cost as a share of a limit.
 pub fn percent(percent: f64) -> String {
     match percent {
         p if p > 10_000.0 => ">100x".to_owned(),
@@ -23,7 +23,7 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
-/// The beginning of a rule, as much as fits on the line.
+/// Returns the beginning of a rule, shortened to fit on a line.
 pub fn shortened(rule: &str) -> String {
     const MAX_CHARS: usize = 60;
     let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");

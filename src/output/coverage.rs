@@ -19,7 +19,7 @@ pub struct CoverageReport {
     pub location: SourceLocation,
 }
 
-/// A part of a whole in percent, rounded down; 100 if the whole is 0.
+/// Returns a part of a whole in percent, rounded down; 100 if the whole is 0.
 pub fn percent((part, whole): (usize, usize)) -> usize {
     (part * 100).checked_div(whole).unwrap_or(100)
 }
@@ -79,7 +79,7 @@ impl CoverageReport {
     }
 }
 
-/// The cases that a constraint lacks to be covered.
+/// Returns a text about the missing cases of a constraint; `None` if it is covered.
 fn missing(constraint: &Constraint) -> Option<&'static str> {
     match (constraint.passed, constraint.failed) {
         (0, 0) => Some("never passed or failed"),
@@ -89,7 +89,7 @@ fn missing(constraint: &Constraint) -> Option<&'static str> {
     }
 }
 
-/// The text of a constraint: a rule in quotes, shortened if it is long.
+/// Returns the text of a constraint in one line: a rule in quotes, shortened if it is long.
 fn one_line(constraint: &Constraint) -> String {
     const MAX_CHARS: usize = 100;
     let line = constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");

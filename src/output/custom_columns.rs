@@ -12,7 +12,7 @@ pub struct CustomColumns {
 }
 
 impl CustomColumns {
-    /// Parses `NAME:.metadata.name,IMAGE:.spec.image`.
+    /// Parses columns such as `NAME:.metadata.name,IMAGE:.spec.image`.
     pub fn parse(spec: &str, no_headers: bool) -> Result<Self, String> {
         if spec.is_empty() {
             return Err("custom-columns format specified but no custom columns given".to_owned());
@@ -24,7 +24,7 @@ impl CustomColumns {
         Self::of(spec.split(',').map(pair), !no_headers)
     }
 
-    /// Parses a file of two lines: titles, and a path for each.
+    /// Parses a file of two lines: the titles, and the paths.
     pub fn parse_file(text: &str) -> Result<Self, String> {
         let format =
             "Expected format is one line of space separated headers, one line of space separated column specs.";
@@ -48,7 +48,7 @@ impl CustomColumns {
         Ok(Self { columns: parsed.collect::<Result<_, String>>()?, headers })
     }
 
-    /// Omits the titles from now on.
+    /// Omits the titles.
     pub fn no_titles(&mut self) {
         self.headers = false;
     }

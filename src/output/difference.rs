@@ -1,5 +1,5 @@
-//! A unified diff of an object's YAML before and after a write. Lines set by defaulting are marked. Lines that were
-//! sent but would not be stored begin with `!` and are not counted.
+//! Formats a unified diff of an object's YAML before and after a write. Lines set by defaulting are marked. Lines that
+//! were sent but would not be stored begin with `!` and are not counted.
 
 use super::Paint;
 use crate::text::Syntax;
@@ -22,22 +22,22 @@ pub struct Sides<'a> {
     pub before: Option<&'a Value>,
     /// The object after the write.
     pub after: &'a Value,
-    /// The object as it was sent.
+    /// The object in the request.
     pub sent: &'a Value,
-    /// Paths that were sent and would not be stored.
+    /// Paths that are in the request and would not be stored.
     pub pruned: &'a [&'a str],
     /// Paths that were set by defaulting.
     pub defaulted: &'a [&'a str],
-    /// Paths set by admission policies, with the policies.
+    /// Paths set by admission policies, with the name of the policy.
     pub mutated: &'a [(&'a str, &'a str)],
 }
 
-/// The YAML of an object; empty if there is none.
+/// Formats an object as YAML; empty for `None`.
 pub fn text(object: Option<&Value>) -> String {
     object.map_or_else(String::new, to_string)
 }
 
-/// The diff; `None` if nothing differs.
+/// Returns the diff; `None` if the objects are equal.
 pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     if sides.before == Some(sides.after) {
         return None;
@@ -86,7 +86,7 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     Some(out)
 }
 
-/// The diff of two values with their names; empty where nothing differs.
+/// Formats the diff of two values with their names; empty if they are equal.
 pub fn lines(old: (&str, &Value), new: (&str, &Value), color: bool) -> String {
     let texts = (to_string(old.1), to_string(new.1));
     let diff = TextDiff::from_lines(texts.0.as_str(), texts.1.as_str());
@@ -103,7 +103,7 @@ pub fn lines(old: (&str, &Value), new: (&str, &Value), color: bool) -> String {
     shown.lines().map(paint).collect()
 }
 
-/// `@@ -1,2 +1,3 @@`; pruned lines are not counted.
+/// Formats `@@ -1,2 +1,3 @@`; pruned lines are not counted.
 fn header(group: &[DiffOp], marks: &Marks) -> String {
     let range = |first: usize, count: usize| match count {
         0 => format!("{first},0"),
@@ -123,7 +123,7 @@ enum Mark {
     None,
     Defaulted,
     Pruned,
-    /// By the policy with that index in [`Sides::mutated`].
+    /// Set by the policy with this index in [`Sides::mutated`].
     Mutated(usize),
 }
 
@@ -164,7 +164,7 @@ impl Marks {
     }
 }
 
-/// Inserts the values sent at the paths `wanted` into `whole`, where their parents exist.
+/// Inserts the sent values at the paths `wanted` into `whole`, if their parents exist.
 fn put_back(whole: &mut Value, sent: &Value, wanted: &BTreeSet<&str>, path: &mut String) {
     let length = path.len();
     match (whole, sent) {

@@ -1,4 +1,4 @@
-//! An object as YAML, with the descriptions of its schema as comments.
+//! Formats an object as YAML, with the descriptions of its schema as comments.
 
 use crate::schema::Schema;
 use crate::text::Syntax;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// The width of comments.
 const WIDTH: usize = 100;
 
-/// The YAML of an object. With its schema, each field with a description has the first paragraph above it.
+/// Formats an object as YAML. With a schema, the first paragraph of each field's description precedes the field.
 pub fn yaml(object: &Value, schema: Option<&Schema>) -> String {
     let text = to_string(object);
     let Some(schema) = schema else { return text };
@@ -64,7 +64,7 @@ fn describe(value: &Value, schema: &Schema, path: &str, visit: &mut dyn FnMut(&s
     }
 }
 
-/// The first paragraph of a description in lines.
+/// Returns the first paragraph of a description, wrapped into lines.
 fn wrapped(description: &str) -> Vec<String> {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! A message below the source line it refers to.
+//! Formats a message with the source line to which it refers.
 
 use crate::release::ReleaseSet;
 use crate::text::Position;
@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Longer lines (in bytes) are not shown; only their position is.
+/// The maximum length in bytes of a source line that is shown; for longer lines, only the position is shown.
 const LONGEST_LINE: usize = 400;
 
 /// The source name of standard input.
@@ -15,15 +15,15 @@ const STDIN: &str = "<stdin>";
 /// A location in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceLocation {
-    /// The file name as it was given, or `<stdin>`.
+    /// The file name as given by the user, or `<stdin>`.
     pub source: Arc<str>,
     /// The line, from 1; 0 when only the source is known.
     pub line: usize,
     /// The column, from 1, in characters; 0 when only the line is known.
     pub column: usize,
-    /// The line itself, if it can be shown.
+    /// The source line, if it can be shown.
     pub excerpt: Option<Excerpt>,
-    /// The file that the document was rendered from (Helm's `# Source:`).
+    /// The file from which the document was rendered (Helm's `# Source:`).
     pub origin: Option<Arc<str>>,
 }
 
@@ -37,29 +37,29 @@ pub struct Excerpt {
 }
 
 impl SourceLocation {
-    /// A whole source.
+    /// The location of a whole source.
     pub fn source(source: &Arc<str>) -> Self {
         Self { source: Arc::clone(source), ..Self::default() }
     }
 
-    /// The same location in a document rendered from `origin`.
+    /// Returns the same location in a document rendered from `origin`.
     #[must_use]
     pub fn made_from(self, origin: Option<&Arc<str>>) -> Self {
         Self { origin: origin.cloned(), ..self }
     }
 
-    /// Whether the source is standard input.
+    /// Returns true if the source is standard input.
     pub fn is_stdin(&self) -> bool {
         &*self.source == STDIN
     }
 
-    /// A line of a source.
+    /// The location of a line.
     pub fn line(source: &Arc<str>, line: usize) -> Self {
         Self { source: Arc::clone(source), line, ..Self::default() }
     }
 
-    /// The part `part` (bytes) of `text`, which begins at `start` in `source`. The part begins at `at` and is marked to
-    /// the end of its first line.
+    /// The location of the bytes `part` of `text`, which begins at `start` in `source`. The part begins at `at` and is
+    /// marked up to the end of its first line.
     pub fn part(source: &Arc<str>, text: &[u8], start: Position, at: Position, part: Range<usize>) -> Self {
         let from = part.start.min(text.len());
         // Longer lines are not shown, so their beginning is not needed.
@@ -93,14 +93,14 @@ impl SourceLocation {
     }
 }
 
-/// The byte offset of character `column` (from 0) in `line`.
+/// Returns the byte offset of character `column` (from 0) in `line`.
 fn byte_of(line: &[u8], column: usize) -> usize {
     let boundaries = line.iter().enumerate().filter(|(_, b)| (**b & 0xc0) != 0x80 && **b != b'\n');
     boundaries.map(|(i, _)| i).nth(column).unwrap_or_else(|| line.iter().take_while(|b| **b != b'\n').count())
 }
 
-/// The line at `line_start` with the part `from..to` marked; `None` for a long line, or if `text` holds only the end of
-/// it.
+/// Returns the line at `line_start` with the part `from..to` marked; `None` for a long line, or if `text` contains only
+/// the end of the line.
 fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usize) -> Option<Excerpt> {
     if line_start == 0 && start.column > 1 {
         return None;
@@ -110,7 +110,7 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
     let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
     let line = line.get(..length).filter(|line| line.len() <= LONGEST_LINE)?;
     let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
-    // Counted in the text as shown, where bytes that are not UTF-8 are replaced.
+    // Offsets refer to the text as shown, in which bytes that are not UTF-8 are replaced.
     let shown = |part: Option<&[u8]>| String::from_utf8_lossy(part.unwrap_or_default()).into_owned();
     let (before, part) = (shown(line.get(..from)), shown(line.get(from..to.max(from))));
     let whole = format!("{before}{part}{}", shown(line.get(to.max(from)..)));
@@ -144,7 +144,7 @@ pub enum MessageSeverity {
     Warning,
 }
 
-/// A message, its source line and help.
+/// Formats a message, its source line and help.
 pub fn render(
     severity: MessageSeverity,
     message: &str,
@@ -155,7 +155,7 @@ pub fn render(
     render_of(severity, None, message, location, help, color)
 }
 
-/// The same for a message of some of the simulated releases: `error[1.31..1.34]: …`.
+/// As [`render`], for a message of some of the simulated releases: `error[1.31..1.34]: …`.
 pub fn render_of(
     severity: MessageSeverity,
     releases: Option<&ReleaseSet>,
@@ -214,7 +214,7 @@ mod tests {
             SourceLocation::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
             4..5
         );
-        // A position past the end means the end.
+        // A position past the end refers to the end.
         assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
     }

@@ -1,5 +1,5 @@
-//! What `kubectl explain` prints, from an OpenAPI document: [`plaintext`] from version 3, [`openapi_v2`] from version 2.
-//! The text is that of kubectl 1.37, byte for byte.
+//! Formats the output of `kubectl explain` from an OpenAPI document: [`plaintext`] from version 3, [`openapi_v2`] from
+//! version 2. The text is identical to that of kubectl 1.37.
 
 mod openapi_v2;
 mod plaintext;
@@ -11,27 +11,27 @@ pub use plaintext::plaintext;
 
 use crate::value::Value;
 
-/// What is explained.
+/// The field to explain, and the options.
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
     /// The OpenAPI document.
     pub document: &'a Value,
     /// The group of the kind.
     pub group: &'a str,
-    /// Its version.
+    /// The version of the kind.
     pub version: &'a str,
     /// The kind.
     pub kind: &'a str,
     /// The names of the field's path; empty for the object itself.
     pub fields: &'a [String],
-    /// Whether the fields of fields are listed.
+    /// True to list nested fields.
     pub recursive: bool,
-    /// How many levels of fields are listed with `recursive`; 0 for all.
+    /// The maximum depth of nested fields with `recursive`; 0 for no limit.
     pub max_depth: usize,
 }
 
 impl Explained<'_> {
-    /// The schema of the kind among `schemas`.
+    /// Returns the schema of the kind from `schemas`.
     fn schema<'d>(&self, schemas: Option<&'d Value>) -> Option<&'d Value> {
         let text = |value: &Value, key| value.str_at(&[key]).unwrap_or_default().to_owned();
         let is_it = |one: &Value| {
@@ -45,7 +45,7 @@ impl Explained<'_> {
     }
 }
 
-/// A text, complete or as far as kubectl prints it before it fails.
+/// A text, complete or up to the point at which kubectl fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The text.

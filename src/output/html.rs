@@ -2,7 +2,7 @@
 //! security policy allows that script by its hash and no other. The page is also well-formed XML, so that tests can
 //! parse it.
 //!
-//! The rows and details of objects are added one by one. The text before and between them contains their counts and is
+//! The rows and details of objects are added one by one. The text before and between them contains counts and is
 //! written at the end, by [`Page`].
 
 pub mod lint;
@@ -26,19 +26,19 @@ pub const FILTER: &str = "<p class=\"filter\" hidden=\"hidden\"><input type=\"se
     aria-label=\"Filter by text\"/> <select aria-label=\"Filter by verdict\"><option value=\"\">all verdicts</option>\
     </select></p>\n";
 
-/// The SHA-256 of the script for the content security policy (`tests/pages.rs` compares).
+/// The SHA-256 of the script for the content security policy; `tests/pages.rs` compares it with the script.
 const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
 
-/// The severity of something shown, which selects its colour.
+/// The severity of an element, which selects its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// Good: nothing is wrong.
+    /// Success.
     Good,
-    /// Bad: something is wrong.
+    /// An error.
     Bad,
     /// Needs attention.
     Unsure,
-    /// Neutral.
+    /// No severity.
     Plain,
 }
 
@@ -67,7 +67,7 @@ impl Colour {
 /// The head of a page.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    /// The command, as `validate`.
+    /// The command, for example `validate`.
     pub command: &'a str,
     /// The simulated releases.
     pub releases: &'a ReleaseSet,
@@ -124,7 +124,7 @@ impl Page<'_> {
 /// The columns shown on a narrow screen.
 const ESSENTIAL: [&str; 4] = ["Verdict", "Next write", "Name", "Place"];
 
-/// The `<th>` cells of a table that may scroll.
+/// Formats the `<th>` cells of a table that may be scrolled.
 pub fn table_head(titles: &[&str]) -> String {
     let title = |title: &&str| {
         let class = if ESSENTIAL.contains(title) { "" } else { " class=\"extra\"" };
@@ -137,7 +137,7 @@ pub fn table_head(titles: &[&str]) -> String {
 /// The end of a table.
 pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
 
-/// The notes about a run.
+/// Formats the notes about a run.
 pub fn notes(notes: &[Note]) -> String {
     let note =
         |note: &Note| format!("<div class=\"message unsure\"><p><b>note</b> {}</p></div>\n", escaped(&note.message));
@@ -145,12 +145,12 @@ pub fn notes(notes: &[Note]) -> String {
     if notes.is_empty() { String::new() } else { format!("<section class=\"notes\">\n{}</section>\n", notes.concat()) }
 }
 
-/// A word in a coloured box.
+/// Formats text in a coloured box.
 fn badge(words: &str, colour: Colour) -> String {
     format!("<span class=\"badge {}\">{}</span>", colour.class(), escaped(words))
 }
 
-/// A number, grey when it is 0.
+/// Formats a number in a table cell, grey if it is 0.
 fn number(n: usize) -> String {
     if n == 0 {
         "<td class=\"number none extra\">0</td>".to_owned()
@@ -159,12 +159,12 @@ fn number(n: usize) -> String {
     }
 }
 
-/// A message and its source line.
+/// Formats a message and its source line.
 fn message(severity: MessageSeverity, text: &str, location: Option<&SourceLocation>, help: Option<&str>) -> String {
     message_of(severity, None, text, location, help)
 }
 
-/// A message that only some of the simulated releases report.
+/// Formats a message that only some of the simulated releases report.
 fn message_of(
     severity: MessageSeverity,
     releases: Option<&ReleaseSet>,
@@ -200,7 +200,7 @@ fn message_of(
     out
 }
 
-/// The verdicts of the releases, where several are simulated.
+/// Formats the verdict of each release, if several are simulated.
 fn by_release(item: &Item) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
@@ -210,13 +210,13 @@ fn by_release(item: &Item) -> String {
     if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
 }
 
-/// One error or warning of an item.
+/// Formats an error or warning of an item.
 fn problem(severity: MessageSeverity, problem: &Problem, item: &Item) -> String {
     let location = Some(problem.location.as_ref().unwrap_or(&item.location));
     message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref())
 }
 
-/// The errors and warnings of an item.
+/// Formats the errors and warnings of an item.
 fn problems(item: &Item) -> String {
     let mut text: String = item.errors.iter().map(|error| problem(MessageSeverity::Error, error, item)).collect();
     if !item.hidden.is_empty() {
@@ -232,7 +232,7 @@ fn problems(item: &Item) -> String {
     text
 }
 
-/// A unified diff, coloured.
+/// Formats a unified diff with colours.
 fn diff(text: &str) -> String {
     let mut out = "<pre class=\"diff\"><code>".to_owned();
     for line in text.lines().filter(|line| !line.starts_with("--- LIVE/") && !line.starts_with("+++ MERGED/")) {
@@ -251,7 +251,7 @@ fn diff(text: &str) -> String {
     out
 }
 
-/// `text` without the common indentation of all lines but the first.
+/// Removes the common indentation of all lines except the first.
 fn dedented(text: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let common = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min();
@@ -263,7 +263,7 @@ fn dedented(text: &str) -> String {
     lines.fold(first, |text, line| text + "\n" + line)
 }
 
-/// `1 object`, `2 objects`.
+/// Formats `1 object` or `2 objects`.
 fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

@@ -1,9 +1,10 @@
-//! JSON Schemas (draft-07) of custom resources, for editors and validators such as yaml-language-server and kubeconform.
+//! JSON Schemas (draft-07) of custom resources, for editors and validators such as yaml-language-server and
+//! kubeconform.
 //!
-//! A schema accepts the objects that the server accepts, except that [`Strictness::Strict`] rejects unknown fields, as kubectl
-//! does and the server does not. The server sets defaults before it validates: a required field with a default may be missing.
-//! It drops nulls of fields that are not nullable: they may be null. CEL rules, list types and some patterns cannot be
-//! expressed; objects that violate them pass.
+//! A schema accepts the objects that the server accepts, except that [`Strictness::Strict`] rejects unknown fields, as
+//! kubectl does and the server does not. The server sets defaults before it validates, so a required field with a
+//! default may be missing. It removes nulls of fields that are not nullable, so these fields may be null. CEL rules,
+//! list types and some patterns cannot be expressed; objects that violate them pass.
 
 mod pattern;
 
@@ -13,19 +14,20 @@ use crate::value::{Map, Value, object};
 use pattern::is_portable;
 use std::collections::BTreeSet;
 
-/// The formats that JSON Schema defines as the server does. Of the others, some have another meaning (`duration`, `uri`).
+/// The formats with the same meaning in JSON Schema and on the server. Some others have a different meaning
+/// (`duration`, `uri`).
 const FORMATS: &[&str] = &["date", "date-time", "ipv4", "ipv6"];
 
-/// Whether fields are rejected that the schema does not define.
+/// The treatment of fields that the schema does not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// They are rejected where the server would drop them.
+    /// They are rejected if the server would prune them.
     Strict,
     /// They are accepted.
     Lenient,
 }
 
-/// The JSON Schema of a version of a CRD.
+/// Converts the schema of a version of a CRD.
 pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: Strictness) -> Value {
     let none = Schema::default();
     let schema = crd.spec.schema(version).map_or(&none, |schema| schema);
@@ -59,7 +61,7 @@ pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: St
     root
 }
 
-/// The schema of `metadata`: that of the server, and what the CRD says of the name.
+/// Returns the schema of `metadata`: the server's schema, and the constraints of the CRD on the name.
 fn metadata(of_server: &Value, own: Option<Value>, strictness: Strictness) -> Value {
     let mut metadata = of_server.at(&["properties", "metadata"]).cloned().unwrap_or_default();
     plain(&mut metadata, strictness);
@@ -76,7 +78,7 @@ fn metadata(of_server: &Value, own: Option<Value>, strictness: Strictness) -> Va
     }
 }
 
-/// Leaves out what JSON Schema does not know in a published schema of the server.
+/// Removes the keywords that JSON Schema does not define from a published schema of the server.
 fn plain(schema: &mut Value, strictness: Strictness) {
     let Some(members) = schema.as_object_mut() else { return };
     members.retain(|key, _| !key.starts_with("x-kubernetes-"));
@@ -84,7 +86,7 @@ fn plain(schema: &mut Value, strictness: Strictness) {
     if members.get("format").and_then(Value::as_str).is_some_and(|format| !FORMATS.contains(&format)) {
         members.remove("format");
     }
-    // What maps and unstructured objects have.
+    // True for maps and unstructured objects.
     let is_open = members.contains_key("additionalProperties") || !members.contains_key("properties");
     for key in ["additionalProperties", "items"] {
         if let Some(below) = members.get_mut(key) {
@@ -93,7 +95,7 @@ fn plain(schema: &mut Value, strictness: Strictness) {
     }
     for property in members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         plain(property, strictness);
-        // As Go reads null.
+        // Go decodes null as an absent field.
         property.as_object_mut().into_iter().for_each(allow_null);
     }
     if strictness == Strictness::Strict && !is_open {
@@ -106,7 +108,7 @@ struct Converter {
 }
 
 impl Converter {
-    /// The schema of a field.
+    /// Converts the schema of a field.
     fn value(&self, schema: &Schema) -> Value {
         let mut out = self.constraints(schema, schema);
         if schema.x_embedded_resource {
@@ -122,7 +124,7 @@ impl Converter {
         Value::Object(out)
     }
 
-    /// The schema of a member of an object. A null is dropped, or replaced by the default, before it is validated.
+    /// Converts the schema of an object's member. A null is removed or replaced by the default before validation.
     fn member(&self, schema: &Schema, is_required: bool) -> Value {
         let mut out = self.value(schema);
         let has_unions = !schema.any_of.is_empty() || !schema.one_of.is_empty() || !schema.all_of.is_empty();
@@ -134,7 +136,7 @@ impl Converter {
         out
     }
 
-    /// The keywords of a schema, which is `of` itself or a branch of it.
+    /// Converts the keywords of a schema, which is `of` itself or a branch of a union in `of`.
     fn constraints(&self, schema: &Schema, of: &Schema) -> Map {
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -209,7 +211,7 @@ impl Converter {
             Some(SchemaOrBool::Schema(values)) => {
                 put("additionalProperties", self.member(values, false));
             }
-            // With `false` the server drops fields like any unknown one.
+            // With `false`, the server prunes fields as it prunes unknown ones.
             Some(SchemaOrBool::Bool(allowed)) if *allowed || self.strictness == Strictness::Strict => {
                 put("additionalProperties", (*allowed).into());
             }
@@ -218,9 +220,9 @@ impl Converter {
         if let Some(Items::Schema(item)) = &schema.items {
             put("items", self.value(item));
         }
-        // Branches only constrain: they have no fields of their own.
+        // Branches add constraints only; they do not declare fields.
         for (key, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
-            // Of an int-or-string they are its type.
+            // The anyOf or allOf of an int-or-string declares its type.
             let is_type = schema.x_int_or_string && key != "oneOf";
             if !branches.is_empty() && !is_type {
                 put(key, branches.iter().map(|branch| Self::branch(branch, of)).collect::<Vec<_>>().into());
@@ -237,14 +239,15 @@ impl Converter {
     }
 }
 
-/// The required names of a schema, which is `of` itself or a branch of it, without those that have a default; with `more`.
+/// Returns the required names of a schema, except names with a default, and the names in `more`. The schema is `of`
+/// itself or a branch of a union in `of`.
 fn required(schema: &Schema, of: &Schema, more: &[&str]) -> Vec<Value> {
     let has_default = |name: &&str| of.property(name).is_some_and(|property| property.default.is_some());
     let names = schema.required.iter().map(String::as_str).filter(|name| !has_default(name));
     names.chain(more.iter().copied()).collect::<BTreeSet<&str>>().into_iter().map(Value::from).collect()
 }
 
-/// Whether nothing of a schema is left out: the negation of less would reject more.
+/// Returns true if every keyword of a schema can be converted. Otherwise its negation would reject too much.
 fn expresses_all(schema: &Schema) -> bool {
     !schema.any(&mut |one| {
         (!one.pattern.is_empty() && !is_portable(&one.pattern))
@@ -252,7 +255,7 @@ fn expresses_all(schema: &Schema) -> bool {
     })
 }
 
-/// apiVersion, kind and metadata of an embedded resource.
+/// Adds apiVersion, kind and metadata of an embedded resource.
 fn embed(out: &mut Map, schema: &Schema) {
     let text = || object([("type", "string")]);
     let properties = out.entry("properties".to_owned()).or_insert_with(|| Value::Object(Map::new()));
@@ -264,7 +267,7 @@ fn embed(out: &mut Map, schema: &Schema) {
     out.insert("required".to_owned(), required(schema, schema, &["apiVersion", "kind"]).into());
 }
 
-/// Adds null to the types. An enum is checked for null, too, and never contains it.
+/// Adds null to the types. The enum does not change: the server also validates null against it.
 fn add_null_type(out: &mut Map) {
     match out.get_mut("type") {
         Some(Value::Array(types)) => types.push("null".into()),
@@ -273,7 +276,7 @@ fn add_null_type(out: &mut Map) {
     }
 }
 
-/// Accepts null.
+/// Adds null to the types and to the enum.
 fn allow_null(out: &mut Map) {
     add_null_type(out);
     if let Some(Value::Array(values)) = out.get_mut("enum")
@@ -346,7 +349,7 @@ mod tests {
         }
         let lenient = spec("{type: object, properties: {a: {type: string}}}", Strictness::Lenient);
         assert_eq!(lenient, r#"{"properties":{"a":{"type":["string","null"]}},"type":"object"}"#);
-        // Defaults come before validation.
+        // Defaults are set before validation.
         let schema = "{type: object, minProperties: 1, required: [a, b], properties: {a: {type: integer, default: 1}, b: {type: string}}}";
         let want = r#"{"properties":{"a":{"default":1,"type":["integer","null"]},"b":{"type":"string"}},"required":["b"],"type":"object"}"#;
         assert_eq!(spec(schema, Strictness::Lenient), want);

@@ -1,6 +1,6 @@
 //! Escapes text for XML and HTML.
 
-/// Escapes `text` for use between tags and in quotes. Characters that XML 1.0 does not allow become U+FFFD.
+/// Escapes `text` for element content and quoted attributes. Characters that XML 1.0 does not allow become U+FFFD.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {
@@ -10,7 +10,7 @@ pub fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // An XML parser would turn it into a space inside an attribute.
+            // An XML parser would turn these into spaces in an attribute.
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
             '\r' => out.push_str("&#13;"),

@@ -1,8 +1,8 @@
-//! Objects printed whole, or what a template finds in them: `kubectl get -o json|yaml|name|jsonpath|custom-columns`
+//! Prints whole objects or the results of templates: `kubectl get -o json|yaml|name|jsonpath|custom-columns`
 //! (`printGeneric` of `kubectl/pkg/cmd/get/get.go`).
 //!
-//! Several objects, or the items of a list, are printed as one `List`. It is written while the objects arrive; only
-//! templates need all of them in memory.
+//! Several objects, or the items of a list, are printed as one `List`, which is written while the objects arrive. Only
+//! JSONPath templates and custom columns need all results in memory.
 
 use super::custom_columns::CustomColumns;
 use super::tabs::Tabs;
@@ -23,9 +23,9 @@ pub enum Form {
     JsonPath {
         /// The template.
         template: JsonPath,
-        /// The template as it was written.
+        /// The template in the form given by the user.
         text: String,
-        /// Whether results are JSON arrays (`jsonpath-as-json`).
+        /// True to print results as JSON arrays (`jsonpath-as-json`).
         as_json: bool,
     },
     /// `-o custom-columns=…`
@@ -45,15 +45,16 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// An empty output. `alone`: a single object was selected by name. `managed_fields`: JSON and YAML include them.
+    /// Creates an output without objects. `alone` is true for a single object selected by name; `managed_fields` is
+    /// true to include managed fields in JSON and YAML.
     pub fn new(form: Form, alone: bool, managed_fields: bool) -> Self {
         Self { form, alone, managed_fields, printed: 0, tabs: Tabs::default(), held: Vec::new() }
     }
 
-    /// Adds an object and returns the text that can be written already.
+    /// Adds an object and returns the text that can be written now.
     ///
     /// # Errors
-    /// kubectl's message.
+    /// Returns kubectl's message.
     pub fn add(&mut self, mut object: Value) -> Result<String, String> {
         let first = self.printed == 0;
         self.printed += 1;
@@ -88,7 +89,7 @@ impl Objects {
         })
     }
 
-    /// The rest of the text.
+    /// Returns the rest of the text.
     pub fn finish(mut self) -> Result<String, String> {
         let none = self.printed == 0;
         Ok(match &self.form {
@@ -142,7 +143,7 @@ fn name(object: &Value) -> String {
 
 fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, String> {
     let found = if as_json { as_arrays(template, data) } else { template.execute(data) };
-    // kubectl then prints the object in Go syntax, which is omitted here.
+    // kubectl then also prints the object in Go syntax, which is omitted here.
     found.map_err(|error| format!("error executing jsonpath {}: {error}", crate::value::quote::go_quote(text)))
 }
 
@@ -157,7 +158,7 @@ fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {
     Ok(template.find(data)?.iter().map(array).collect())
 }
 
-/// Parses the values of `-o` for these formats; `None` for others. `read` returns the text of a file.
+/// Parses the values of `-o` for these formats; returns `None` for other values. `read` returns the text of a file.
 pub fn form(
     output: &str,
     template: Option<&str>,

@@ -21,7 +21,7 @@ pub enum Paint {
 }
 
 impl Paint {
-    /// `text` between the escape sequences of this style, or `text` alone unless `color` is set.
+    /// Returns `text` between the escape sequences of this style, or `text` alone unless `color` is set.
     pub fn when(self, color: bool, text: &str) -> String {
         let code = match self {
             _ if !color => return text.to_owned(),

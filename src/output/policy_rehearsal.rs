@@ -10,27 +10,27 @@ use crate::value::{Map, Value, json, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What new policies do with the next write of a stored object.
+/// The effects of new policies on the next write of a stored object.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The policies that deny it.
+    /// The policies that deny the write.
     pub denied: BTreeSet<(PolicyKind, String)>,
-    /// The policies of which the server warns.
+    /// The policies whose failures become warnings.
     pub warned: BTreeSet<(PolicyKind, String)>,
     /// The policies whose failures are recorded in the audit log.
     pub audited: BTreeSet<(PolicyKind, String)>,
     /// The policies that change the object.
     pub changed: BTreeSet<(PolicyKind, String)>,
-    /// The policies of which some part was not evaluated.
+    /// The policies that were not evaluated completely.
     pub undecided: BTreeSet<(PolicyKind, String)>,
-    /// Whether the server would refuse the write without the new policies, too, so that they may not have been evaluated.
+    /// True if the server would refuse the write without the new policies, too; then they may not have been evaluated.
     pub refused_anyway: bool,
-    /// Whether the verdict is open.
+    /// True if the verdict is unknown.
     pub cannot_tell: bool,
 }
 
 impl Effects {
-    /// Whether anything happens to the object.
+    /// Returns true if the policies have an effect on the object, or the effect is unknown.
     pub fn is_touched(&self) -> bool {
         let Self { denied, warned, audited, changed, .. } = self;
         self.refused_anyway
@@ -49,7 +49,7 @@ struct Numbers {
     undecided: usize,
 }
 
-/// The number of objects by effect, of all policies and of each.
+/// The number of objects by effect, in total and for each policy.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     objects: usize,
@@ -57,12 +57,12 @@ pub struct Counts {
     refused_anyway: usize,
     cannot_tell: usize,
     all: Numbers,
-    /// By kind and name, with its place.
+    /// By kind and name, with the source location.
     policies: BTreeMap<(PolicyKind, String), (Option<SourceLocation>, Numbers)>,
 }
 
 impl Counts {
-    /// Counts of nothing yet, for these policies.
+    /// Creates counts of zero for these policies.
     pub fn of(policies: impl IntoIterator<Item = ((PolicyKind, String), SourceLocation)>) -> Self {
         let policies =
             policies.into_iter().map(|(key, location)| (key, (Some(location), Numbers::default()))).collect();
@@ -85,22 +85,22 @@ impl Counts {
         }
     }
 
-    /// Counts an input that holds no object.
+    /// Counts an input without an object.
     pub fn add_unknown(&mut self) {
         self.cannot_tell += 1;
     }
 
-    /// Whether the effect on some object is not known.
+    /// Returns true if the effect on some object is unknown.
     pub fn is_unsure(&self) -> bool {
         self.cannot_tell > 0
     }
 
-    /// Whether some object would be denied.
+    /// Returns true if some object would be denied.
     pub fn denies(&self) -> bool {
         self.all.denied > 0
     }
 
-    /// The table of policies, and the summary.
+    /// Formats the table of policies and the summary.
     pub fn text(&self, look: TableStyle) -> String {
         let row = |((policy_kind, name), (_, numbers)): (&(PolicyKind, String), &(Option<SourceLocation>, Numbers))| {
             vec![
@@ -135,7 +135,7 @@ impl Counts {
         text
     }
 
-    /// The policies as JSON.
+    /// Returns the policies as JSON.
     pub fn policies(&self) -> Value {
         let one = |((policy_kind, name), (location, numbers)): (
             &(PolicyKind, String),
@@ -150,7 +150,7 @@ impl Counts {
         self.policies.iter().map(one).collect::<Vec<_>>().into()
     }
 
-    /// The summary as JSON.
+    /// Returns the summary as JSON.
     pub fn summary(&self) -> Value {
         let mut members = self.all.members();
         let own = [
@@ -165,7 +165,7 @@ impl Counts {
 }
 
 impl Numbers {
-    /// Counts an object by the effects whose policies are counted.
+    /// Counts an object for each effect whose policies satisfy `counts`.
     fn add(&mut self, counts: impl Fn(&BTreeSet<(PolicyKind, String)>) -> bool, effects: &Effects) {
         self.denied += usize::from(counts(&effects.denied));
         self.warned += usize::from(counts(&effects.warned));
@@ -211,7 +211,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("NOTE"),
 ];
 
-/// The row of an object.
+/// Returns the row of an object.
 pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
     let next = match item.verdict {
         Verdict::Rejected if effects.refused_anyway => Cell::painted("rejected", Paint::Yellow),
@@ -233,7 +233,7 @@ pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
     ]
 }
 
-/// The fields that policies change in an object.
+/// Formats the fields that policies change in an object.
 pub fn changes(item: &Item) -> String {
     let mut text = String::new();
     let shown = |value: &Value| json::to_string(value);
@@ -251,7 +251,7 @@ pub fn changes(item: &Item) -> String {
     if text.is_empty() { text } else { format!("{} ({})\n{text}", item.called(), item.location) }
 }
 
-/// The end of the JSON report.
+/// Formats the end of the JSON report.
 pub fn tail(counts: &Counts, refused: &[Value], releases: Value, notes: Value) -> String {
     let members = object([
         ("policies", counts.policies()),

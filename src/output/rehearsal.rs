@@ -9,31 +9,31 @@ use crate::value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The most different paths that are counted separately.
+/// The maximum number of paths that are counted separately.
 const MOST_PATHS: usize = 1000;
-/// The most paths that are shown.
+/// The maximum number of paths that are shown.
 const MOST_SHOWN: usize = 20;
 
 /// A stored object and the effect of the upgrade on it.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its source location.
+    /// The source location of the object.
     pub location: SourceLocation,
-    /// Its identity.
+    /// The identity of the object.
     pub identity: Identity,
-    /// The effect, or why it is unknown.
+    /// The effect, or the reason why it is unknown.
     pub outcome: Result<ObjectOutcome, RehearsalError>,
     /// The source location of each error's field.
     pub places: Vec<SourceLocation>,
 }
 
 impl Entry {
-    /// Whether the object loses fields, becomes invalid, or the effect is unknown.
+    /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
         self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || !outcome.errors.is_empty())
     }
 
-    /// Whether the upgrade affects the object.
+    /// Returns true if the upgrade affects the object.
     pub fn is_touched(&self) -> bool {
         self.breaks() || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
     }
@@ -54,7 +54,7 @@ pub struct Counts {
     unreadable: usize,
     shown_otherwise: usize,
     unknown: usize,
-    /// The number of objects that lose a field, by path without indexes.
+    /// The number of objects that lose a field, by path without indices.
     lost: BTreeMap<String, usize>,
 }
 
@@ -94,17 +94,17 @@ impl Counts {
         }
     }
 
-    /// Counts an input that holds no object.
+    /// Counts an input without an object.
     pub fn add_unknown(&mut self) {
         self.unknown += 1;
     }
 
-    /// Whether the effect on some object is unknown.
+    /// Returns true if the effect on some object is unknown.
     pub fn is_unsure(&self) -> bool {
         self.unknown > 0
     }
 
-    /// Whether some object loses fields or becomes invalid.
+    /// Returns true if some object loses fields, becomes invalid or becomes unreadable.
     pub fn breaks(&self) -> bool {
         self.losing + self.invalid + self.unreadable > 0
     }
@@ -113,51 +113,51 @@ impl Counts {
     pub fn objects(&self) -> usize {
         self.objects
     }
-    /// Unaffected objects.
+    /// The number of objects that the upgrade does not affect.
     pub fn untouched(&self) -> usize {
         self.untouched
     }
-    /// Objects that lose fields.
+    /// The number of objects that lose fields.
     pub fn losing(&self) -> usize {
         self.losing
     }
-    /// Objects with stored fields that the old schema prunes and the new one shows.
+    /// The number of objects with stored fields that the old schema prunes and the new schema declares.
     pub fn appearing(&self) -> usize {
         self.appearing
     }
-    /// Objects that get defaults.
+    /// The number of objects that get defaults.
     pub fn defaulted(&self) -> usize {
         self.defaulted
     }
-    /// Objects whose printer columns change.
+    /// The number of objects whose printer columns change.
     pub fn shown_otherwise(&self) -> usize {
         self.shown_otherwise
     }
-    /// Objects that become invalid.
+    /// The number of objects that become invalid.
     pub fn invalid(&self) -> usize {
         self.invalid
     }
-    /// Invalid objects whose unrelated updates would be rejected.
+    /// The number of invalid objects whose unrelated updates would be rejected.
     pub fn blocked(&self) -> usize {
         self.blocked
     }
-    /// Objects that can no longer be read.
+    /// The number of objects that can no longer be read.
     pub fn unreadable(&self) -> usize {
         self.unreadable
     }
-    /// Objects for which the effect is unknown.
+    /// The number of objects for which the effect is unknown.
     pub fn unknown(&self) -> usize {
         self.unknown
     }
 
-    /// The lost paths with the number of objects, the most frequent first.
+    /// Returns the lost paths with the number of objects, the most frequent path first.
     pub fn most_lost(&self) -> Vec<(&str, usize)> {
         let mut most: Vec<(&str, usize)> = self.lost.iter().map(|(path, n)| (path.as_str(), *n)).collect();
         most.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         most
     }
 
-    /// The summary as text.
+    /// Formats the summary as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let most = self.most_lost();
@@ -202,7 +202,7 @@ impl Counts {
         text
     }
 
-    /// The summary as JSON.
+    /// Returns the summary as JSON.
     pub fn value(&self) -> Value {
         let counts = [
             ("objects", self.objects),
@@ -229,7 +229,7 @@ fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-/// `spec.list[3].x` as `spec.list[*].x`.
+/// Replaces the indices in a path: `spec.list[3].x` becomes `spec.list[*].x`.
 fn without_indices(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut rest = path;
@@ -263,7 +263,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("NOTE"),
 ];
 
-/// The row of an object.
+/// Returns the row of an object.
 pub fn row(entry: &Entry) -> Vec<Cell> {
     let mut cells = vec![Cell::from(entry.location.to_string()), Cell::from(entry.identity.full_name())];
     match &entry.outcome {
@@ -295,7 +295,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
     cells
 }
 
-/// The details of an object.
+/// Formats the details of an object.
 pub fn details(entry: &Entry, color: bool) -> String {
     let Ok(outcome) = &entry.outcome else { return String::new() };
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
@@ -328,7 +328,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
     text
 }
 
-/// The changes of printer columns; empty if there are none.
+/// Formats the changes of printer columns; empty if there are none.
 pub fn columns(changes: &[ColumnChange]) -> String {
     let mut text = String::new();
     for ColumnChange { version, name, before, after } in changes {
@@ -342,7 +342,7 @@ pub fn columns(changes: &[ColumnChange]) -> String {
     text
 }
 
-/// The changes of printer columns as JSON.
+/// Returns the changes of printer columns as JSON.
 pub fn columns_value(changes: &[ColumnChange]) -> Value {
     let change = |c: &ColumnChange| {
         let mut members = Map::new();
@@ -357,7 +357,7 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
     Value::Array(changes.iter().map(change).collect())
 }
 
-/// An object as JSON.
+/// Returns an object as JSON.
 pub fn value(entry: &Entry) -> Value {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);

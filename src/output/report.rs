@@ -69,7 +69,7 @@ pub struct Item {
     pub releases: Vec<ReleaseAnswer>,
     /// The reason, if the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
-    /// A help line.
+    /// A suggestion.
     pub help: Option<String>,
     /// The server's response, if a request was sent.
     pub answer: Option<Answer>,
@@ -77,9 +77,9 @@ pub struct Item {
     pub remarks: Vec<Remark>,
     /// The errors with their locations.
     pub errors: Vec<Problem>,
-    /// Errors that the server would report next: it does not reach them because it refuses unknown fields first.
+    /// Errors that the server would report next: it refuses unknown fields first.
     pub hidden: Vec<Problem>,
-    /// The server's warnings and this program's.
+    /// The warnings of the server and of this program.
     pub warnings: Vec<Problem>,
     /// Fields that would be pruned.
     pub pruned: Vec<Located>,
@@ -91,11 +91,11 @@ pub struct Item {
     pub sent: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
-    /// Its `autoscaling/v1` Scale, where the CRD has one.
+    /// The `autoscaling/v1` Scale of the object, if the CRD has the scale subresource.
     pub scale: Option<Value>,
-    /// The server's Table of it.
+    /// The server's Table of the object.
     pub table: Option<Value>,
-    /// What admission policies do with it, if any does something.
+    /// The effect of admission policies and webhooks on the object, if there is any.
     pub admission: Option<Box<Admission>>,
 }
 
@@ -126,28 +126,28 @@ impl Item {
         }
     }
 
-    /// The releases with a verdict, if several are simulated.
+    /// Returns the releases with a verdict, if several are simulated.
     pub fn releases_with(&self, verdict: Verdict) -> Option<ReleaseSet> {
         ReleaseSet::of(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
     }
 
-    /// Each verdict with its releases, if several are simulated.
+    /// Returns each verdict with its releases, if several are simulated.
     pub fn verdicts(&self) -> Vec<(Verdict, ReleaseSet)> {
         let all = [Verdict::Accepted, Verdict::Decodes, Verdict::Skipped, Verdict::Rejected, Verdict::CannotTell];
         all.into_iter().filter_map(|verdict| Some((verdict, self.releases_with(verdict)?))).collect()
     }
 
-    /// The verdict of a release.
+    /// Returns the verdict of a release.
     pub fn verdict_of(&self, release: Release) -> Verdict {
         self.releases.iter().find(|one| one.release == release).map_or(self.verdict, |one| one.verdict)
     }
 
-    /// Whether any simulated release has the verdict.
+    /// Returns true if any simulated release has the verdict.
     pub fn has(&self, verdict: Verdict) -> bool {
         self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
     }
 
-    /// `CronTab default/my-cron`, as far as it is known.
+    /// Returns `CronTab default/my-cron`, without the parts that are unknown.
     pub fn called(&self) -> String {
         let words = [self.identity.kind.as_str(), &self.identity.full_name()];
         words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -181,11 +181,11 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The API group.
+    /// Returns the API group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
-    /// `kind.group/name`, as kubectl's `-o name`.
+    /// Returns `kind.group/name`, as kubectl's `-o name` does.
     pub fn short(&self) -> String {
         let kind = self.kind.to_lowercase();
         match self.group() {
@@ -193,7 +193,7 @@ impl Identity {
             group => format!("{kind}.{group}/{}", self.name),
         }
     }
-    /// `namespace/name`, as far as it is known.
+    /// Returns `namespace/name`, without the parts that are unknown.
     pub fn full_name(&self) -> String {
         match &self.namespace {
             Some(namespace) if !self.name.is_empty() => format!("{namespace}/{}", self.name),
@@ -253,23 +253,23 @@ pub struct Problem {
     pub location: Option<SourceLocation>,
     /// A suggestion of this program.
     pub help: Option<String>,
-    /// The text that the suggestion would write at the location.
+    /// The text with which the suggestion would replace the text at the location.
     pub replacement: Option<String>,
     /// The part of the message that is equal in every release, if known: the detail of a field error.
     pub detail: Option<String>,
-    /// The releases that report it, where several are simulated.
+    /// The releases that report the problem, if several are simulated.
     pub releases: Option<ReleaseSet>,
 }
 
 impl Problem {
-    /// The problem with a suggestion for the text at its location, if there is one.
+    /// Adds a suggestion for the text at the problem's location, if there is one.
     #[must_use]
     pub fn or_rather(self, replacement: Option<&str>) -> Self {
         let help = replacement.map(suggest::did_you_mean).or(self.help);
         Self { help, replacement: replacement.map(str::to_owned), ..self }
     }
 
-    /// Whether any of `releases` reports it; with a single simulated release, always true.
+    /// Returns true if any of `releases` reports the problem; always true with a single simulated release.
     pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
         match (&self.releases, releases) {
             (Some(own), Some(releases)) => own.iter().any(|release| releases.iter().any(|other| other == release)),
@@ -285,7 +285,7 @@ pub struct Located {
     pub path: String,
     /// The location.
     pub location: Option<SourceLocation>,
-    /// The releases that report it, where several are simulated.
+    /// The releases that report the field, if several are simulated.
     pub releases: Option<ReleaseSet>,
 }
 
@@ -298,18 +298,18 @@ pub struct Note {
     pub message: String,
 }
 
-/// The number of objects by verdict.
+/// The number of objects by verdict, and the number of warnings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Accepted.
+    /// Accepted objects.
     pub accepted: usize,
-    /// Rejected.
+    /// Rejected objects.
     pub rejected: usize,
-    /// Of built-in kinds, and decoded.
+    /// Objects of built-in kinds that were decoded.
     pub decode: usize,
-    /// Skipped.
+    /// Skipped objects.
     pub skipped: usize,
-    /// With an unknown response.
+    /// Objects for which the server's response is unknown.
     pub cannot_tell: usize,
     /// The warnings of all objects.
     pub warnings: usize,

@@ -1,7 +1,7 @@
 //! `--sort-by`: sorts objects by a field as kubectl does (`kubectl/pkg/cmd/get/sorter.go`).
 //!
-//! Surprising: texts that are both quantities (`100m`, `1Gi`) are compared as quantities; objects without the field
-//! come first, in reverse order; at least one object must have the field.
+//! Note kubectl's behaviour: two texts that are both quantities (`100m`, `1Gi`) are compared as quantities; objects
+//! without the field come first, in reverse order; at least one object must have the field.
 
 mod go;
 
@@ -10,7 +10,7 @@ use crate::jsonpath::{self, Item, JsonPath};
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// The order of objects by a field. Of each object, only the value of the field is stored.
+/// The order of objects by a field. Only the field's value of each object is stored.
 pub struct Sorter {
     field: String,
     path: JsonPath,
@@ -18,10 +18,10 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts by the field at `path`, written `.a.b`, `a.b` or `{.a.b}`.
+    /// Sorts by the field at `path`, which has the form `.a.b`, `a.b` or `{.a.b}`.
     ///
     /// # Errors
-    /// kubectl's message, if `path` is not a JSONPath expression.
+    /// Returns kubectl's message if `path` is not a JSONPath expression.
     pub fn new(path: &str) -> Result<Self, String> {
         let field = jsonpath::relaxed(path)?;
         let path = JsonPath::parse(&field)?.allow_missing_keys(true);
@@ -31,17 +31,17 @@ impl Sorter {
     /// Adds the next object.
     ///
     /// # Errors
-    /// kubectl's message, if the path cannot be evaluated.
+    /// Returns kubectl's message if the path cannot be evaluated.
     pub fn add(&mut self, object: &Value) -> Result<(), String> {
         let found = self.path.find(object)?;
         self.keys.push(found.first().and_then(|items| items.first()).map(key));
         Ok(())
     }
 
-    /// The indexes of the objects in kubectl's order, including its order of equal objects.
+    /// Returns the indices of the objects in kubectl's order, including its order of equal objects.
     ///
     /// # Errors
-    /// kubectl's message, if the objects have no order.
+    /// Returns kubectl's message if the objects have no order.
     pub fn order(self) -> Result<Vec<usize>, String> {
         let Self { field, keys, .. } = self;
         if !keys.is_empty() && keys.iter().all(Option::is_none) {
@@ -69,7 +69,7 @@ impl Sorter {
 /// Sorts `objects` by the field at `path`, as [`Sorter`] does.
 ///
 /// # Errors
-/// Those of [`Sorter`].
+/// Returns the errors of [`Sorter`].
 pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
     let mut sorter = Sorter::new(path)?;
     objects.iter().try_for_each(|object| sorter.add(object))?;

@@ -13,25 +13,25 @@ use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A suite on one server: one CRD and one release.
+/// A suite that was run on one server, that is, with one CRD and one release.
 #[derive(Debug)]
 pub struct SuiteRun {
     /// The suite.
     pub suite: Arc<Suite>,
     /// The file of the CRD; empty if none was found.
     pub crd: Arc<str>,
-    /// The CRD as it was sent to the server, if there was one.
+    /// The CRD that was sent to the server, if any.
     pub definition: Option<Arc<Value>>,
     /// The release.
     pub release: Release,
-    /// The results of the cases by their index in the suite, or why none ran.
+    /// The results of the cases by their index in the suite, or the reason why the suite did not run.
     pub cases: Result<Vec<(usize, Outcome)>, SuiteFailure>,
 }
 
-/// Why a suite did not run.
+/// The reason why a suite did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuiteFailure {
-    /// The field of the suite at fault.
+    /// The field of the suite that causes the failure.
     pub field: &'static str,
     /// The message.
     pub message: String,
@@ -66,7 +66,7 @@ impl Counts {
         }
     }
 
-    /// The summary line.
+    /// Formats the summary line.
     pub fn line(&self) -> String {
         let mut text = format!("{} passed, {} failed", self.passed, self.failed);
         if self.cannot_tell > 0 {
@@ -77,7 +77,7 @@ impl Counts {
 }
 
 impl SuiteRun {
-    /// The file name of the CRD and the release, which distinguish the runs of a suite.
+    /// Returns the file name of the CRD and the release, which distinguish the runs of a suite.
     fn server(&self) -> String {
         let file = self.crd.rsplit(['/', '\\']).next().unwrap_or_default();
         let comma = if file.is_empty() { "" } else { ", " };
@@ -94,7 +94,7 @@ impl SuiteRun {
         cases.filter_map(|(index, outcome)| Some((self.suite.cases.get(*index)?, outcome.failure.as_ref()?)))
     }
 
-    /// The line of a run: the number of passed cases.
+    /// Formats the line of a run: the number of passed cases.
     pub fn line(&self, color: bool) -> String {
         let place = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
         match &self.cases {
@@ -111,14 +111,14 @@ impl SuiteRun {
         }
     }
 
-    /// The source location of the field that a failure is about; documents of folders have no fields.
+    /// Returns the source location of the field that caused a failure; documents of folders have no fields.
     fn place(&self, case: &Case, failure: Option<&Failure>) -> SourceLocation {
         let field = failure.map_or("", Failure::field);
         let Position { line, column } = self.suite.position_in(case, field);
         SourceLocation { line, column, ..SourceLocation::source(&self.suite.source) }
     }
 
-    /// The cases for pipelines.
+    /// Returns the cases for pipelines.
     pub fn pipeline(&self) -> Vec<case::Case> {
         let finding = |rule: &str, location: &SourceLocation, message: String, help: Option<String>| Finding {
             level: Level::Error,
@@ -155,7 +155,7 @@ impl SuiteRun {
         format!("{} > {} ({})", self.suite.name, case.name, self.server())
     }
 
-    /// The items of the JSON report.
+    /// Returns the items of the JSON report.
     pub fn items(&self) -> Vec<Value> {
         let head = |name: &str, location: &SourceLocation, outcome: &str| -> Map {
             let texts =
@@ -212,7 +212,7 @@ impl SuiteRun {
     }
 }
 
-/// The message of a failure, followed by the server's message or the difference.
+/// Formats a failure, followed by the server's message or the difference.
 fn text(failure: &Failure, color: bool) -> String {
     let mut text = failure.to_string();
     if let Some(answer) = failure.message() {
@@ -227,16 +227,16 @@ fn text(failure: &Failure, color: bool) -> String {
     text
 }
 
-/// A failure, and the servers on which it occurs.
+/// A failure, and the servers on which it occurred.
 struct Entry {
     heading: String,
     body: String,
-    /// The message, with generated names replaced.
+    /// The message, in which generated names are replaced.
     key: String,
     servers: Vec<String>,
 }
 
-/// All failures as text. A failure that occurs on several servers is shown once.
+/// Formats all failures. A failure that occurred on several servers is shown once.
 pub fn failures(runs: &[SuiteRun], color: bool) -> String {
     let mut entries: Vec<Entry> = Vec::new();
     for run in runs {
@@ -282,7 +282,7 @@ fn without_names(text: &str) -> String {
     out
 }
 
-/// The end of the JSON report.
+/// Formats the end of the JSON report.
 pub fn tail(counts: &Counts, coverage: Option<&[CoverageReport]>) -> String {
     let Counts { passed, failed, cannot_tell } = *counts;
     let counts = [("passed", passed), ("failed", failed), ("cannotTell", cannot_tell)];

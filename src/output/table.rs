@@ -1,25 +1,25 @@
-//! A `meta.k8s.io/v1` Table as `kubectl get` prints it (`cli-runtime/pkg/printers/tableprinter.go`).
+//! Prints a `meta.k8s.io/v1` Table as `kubectl get` does (`cli-runtime/pkg/printers/tableprinter.go`).
 
 use super::tabs::{Tabs, pad};
 use crate::value::{Value, json, number};
 
-/// The number of rows after which columns are aligned; later columns may be wider.
+/// The number of rows after which columns are aligned; subsequent rows may be wider.
 const FLUSH: usize = 100;
 
 /// The options of a table.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Shows columns of every priority, not only of priority 0.
+    /// True to show columns of every priority, not only of priority 0.
     pub wide: bool,
-    /// Adds a namespace column at the start.
+    /// True to add a namespace column at the start.
     pub namespace: bool,
     /// `kind.group`, prefixed to each name with a `/`.
     pub kind: Option<String>,
-    /// Omits the header.
+    /// True to omit the header.
     pub no_headers: bool,
     /// Labels shown as columns.
     pub labels: Vec<String>,
-    /// Adds a column with all labels at the end.
+    /// True to add a column with all labels at the end.
     pub all_labels: bool,
 }
 
@@ -32,15 +32,15 @@ pub struct TableText {
 }
 
 impl TableText {
-    /// An empty table.
+    /// Creates a table without rows.
     pub fn new(view: View) -> Self {
         Self { view, tabs: Tabs::default(), headed: false }
     }
 
-    /// Adds the rows of a Table, each followed by `more` cells under the titles `more_titles`.
+    /// Adds the rows of a Table, each followed by the cells `more` with the titles `more_titles`.
     ///
-    /// Surprising: columns are padded to the longest cells, counted in bytes and before [`one_line`] shortens them, so
-    /// a column may be wider than its visible text.
+    /// Note kubectl's behaviour: columns are padded to the length in bytes of the longest cell before [`one_line`]
+    /// shortens it, so a column may be wider than its visible text.
     pub fn add(&mut self, table: &Value, more_titles: &[&str], more: &[String]) {
         let columns = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
         let rows = table.get("rows").and_then(Value::as_array).unwrap_or_default();
@@ -79,7 +79,7 @@ impl TableText {
         titles.into_iter().map(upper).collect()
     }
 
-    /// The cells of a row as they are.
+    /// Returns the cells of a row before they are shortened.
     fn cells(&self, row: &Value, shown: &[usize], more: &[String]) -> Vec<String> {
         let mut cells: Vec<String> = Vec::new();
         if self.view.namespace {
@@ -88,7 +88,7 @@ impl TableText {
         let values = row.get("cells").and_then(Value::as_array).unwrap_or_default();
         for i in shown {
             let text = values.get(*i).map(cell).unwrap_or_default();
-            // The name is the first cell in every Table.
+            // The first cell of a Table is always the name.
             cells.push(match &self.view.kind {
                 Some(kind) if *i == 0 => format!("{kind}/{text}"),
                 _ => text,
@@ -102,7 +102,7 @@ impl TableText {
         cells
     }
 
-    /// A line of cells, each padded to its width if it has one.
+    /// Writes a line of cells, each padded to its width if it has one.
     fn write(&mut self, cells: &[String], widths: &[usize]) {
         let mut widths = widths.iter();
         let filled = |text: &String| {
@@ -114,18 +114,18 @@ impl TableText {
         self.tabs.write(&(line.join("\t") + "\n"));
     }
 
-    /// The text so far, aligned; later rows keep at least these widths.
+    /// Returns the aligned text so far; subsequent rows have at least these widths.
     pub fn flush(&mut self) -> String {
         self.tabs.flush()
     }
 
-    /// The aligned text.
+    /// Returns the aligned text.
     pub fn finish(mut self) -> String {
         self.flush()
     }
 }
 
-/// The length in bytes of the longest cell of each column; the last column is not padded.
+/// Returns the length in bytes of the longest cell of each column; the last column is not padded.
 fn longest(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.first().map_or(0, Vec::len).saturating_sub(1);
     let of = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
@@ -140,7 +140,7 @@ fn all_labels(labels: Option<&Value>) -> String {
     if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
 }
 
-/// Go's `strings.ToUpper` maps single characters, so `ß` stays.
+/// Go's `strings.ToUpper` maps single characters and therefore does not change `ß`.
 fn upper(text: &str) -> String {
     let one = |c: char| {
         let mut upper = c.to_uppercase();
@@ -152,8 +152,7 @@ fn upper(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// A cell as kubectl prints it after reading it from JSON: `fmt.Sprint`, with whole numbers as integers; an absent cell
-/// is empty.
+/// Formats a cell that kubectl reads from JSON: `fmt.Sprint`, with whole numbers as integers; an absent cell is empty.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -166,7 +165,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// The part of a text that is shown: up to its first line break, without escape sequences.
+/// Returns the visible part of a text: up to its first line break, without escape sequences.
 fn one_line(text: &str) -> String {
     let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
         Some((head, _)) => (head, "..."),
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(print(View::default(), &odd), "NAME      TEXT\nü...      b\naaaa      a long text\n");
         let bare = View { no_headers: true, ..View::default() };
         assert_eq!(print(bare, &odd), "ü...   b\naaaa   a long text\n");
-        // Later rows count, too.
+        // Subsequent rows count, too.
         let many = table((0..101).map(|i| row(&"x".repeat(3 + i / 100 * 9), "b")).collect());
         assert!(print(View::default(), &[many]).starts_with("NAME           TEXT\nxxx            b\n"));
         let pages = [table(vec![row("xxx", "b")]), table(vec![row("xxxxxxxxxxxx", "b")])];

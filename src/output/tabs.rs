@@ -1,8 +1,9 @@
-//! Elastic tab stops as kubectl prints them (`github.com/liggitt/tabwriter`): columns at least six wide, three spaces
-//! between them, widths remembered.
+//! Elastic tab stops as kubectl prints them (`github.com/liggitt/tabwriter`): columns are at least six characters wide,
+//! with three spaces between them, and widths are kept for subsequent lines.
 //!
-//! Surprising: the last cell of a line belongs to no column; a column is a run of adjacent lines that have it, so a tab
-//! inside a value starts columns of its own; a line with a single cell flushes all buffered lines; widths never shrink.
+//! Note its behaviour: the last cell of a line belongs to no column; a column is a run of adjacent lines that have it,
+//! so a tab inside a value starts separate columns; a line with a single cell flushes all buffered lines; widths never
+//! decrease.
 
 /// The minimum width of a column, including its padding.
 const MIN_WIDTH: usize = 6;
@@ -42,13 +43,13 @@ impl Tabs {
         self.held.push_str(rest);
     }
 
-    /// The text of all lines so far.
+    /// Returns the text of all lines so far.
     pub fn flush(&mut self) -> String {
         self.align();
         std::mem::take(&mut self.ready)
     }
 
-    /// Aligns the buffered lines; later lines have at least their widths.
+    /// Aligns the buffered lines; subsequent lines have at least their widths.
     pub fn align(&mut self) {
         let held = std::mem::take(&mut self.held);
         let lines: Vec<&str> = held.split_inclusive('\n').collect();
@@ -64,7 +65,7 @@ impl Tabs {
         }
     }
 
-    /// The widths of the cells of each line, except the last cell.
+    /// Returns the widths of the cells of each line, except the last cell.
     fn widths(&mut self, lines: &[&str]) -> Vec<Vec<usize>> {
         let cell = |cell: &str| (cell.chars().count() + PADDING).max(MIN_WIDTH);
         let mut widths: Vec<Vec<usize>> = lines
@@ -102,7 +103,7 @@ impl Tabs {
     }
 }
 
-/// The spaces that pad a cell of `length` to `width`.
+/// Adds the spaces that pad a cell of `length` to `width`.
 pub fn pad(text: &mut String, length: usize, width: usize) {
     text.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
 }
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_tab_in_a_value_is_a_column_of_its_own() {
-        // As kubectl prints a value with a tab in the last and in the first column.
+        // Output of kubectl for a value with a tab in the last and in the first column.
         assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tyyyyyyyy\n"]), "A     B\nx     y     z\nx     yyyyyyyy\n");
         assert_eq!(aligned(&["A\tB\nx\ty\tz\nx\tlong\tz\n"]), "A     B\nx     y      z\nx     long   z\n");
     }

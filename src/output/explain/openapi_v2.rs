@@ -9,19 +9,19 @@ const WIDTH: usize = 80;
 const DESCRIPTION_INDENT: usize = 5;
 const FIELD_INDENT: usize = 3;
 
-/// A schema as kube-openapi's models have it.
+/// A schema as one of kube-openapi's models.
 #[derive(Clone, Copy)]
 enum Model<'d> {
     Reference(&'d str),
     Kind(&'d Map),
-    /// With the schema of its values; `None` for any value.
+    /// A map with the schema of its values; `None` for any value.
     Map(Option<&'d Value>),
     Array(&'d Value),
     Primitive(&'d str),
     Arbitrary,
 }
 
-/// The explanation of a field.
+/// Formats the explanation of a field.
 pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
     let Explained { document, group, version, kind, fields, .. } = explained;
     let printer = Printer { explained };
@@ -115,7 +115,7 @@ impl<'d> Printer<'d> {
                     Some(below)
                 }
                 Model::Map(None) => {
-                    // Its values are arbitrary, and have its description.
+                    // kubectl prints the description of such a map twice: for the map and for its values.
                     descriptions.push(description(at));
                     None
                 }

@@ -6,10 +6,10 @@ use super::{Explained, Explanation};
 use crate::value::{Value, print};
 use std::fmt::Write as _;
 
-/// The longest list of enum values beside a field.
+/// The maximum number of enum values listed beside a field.
 const MOST_VALUES: usize = 4;
 
-/// The explanation of a field.
+/// Formats the explanation of a field.
 pub fn plaintext(explained: Explained<'_>) -> Explanation {
     let Explained { document, group, version, kind, fields, .. } = explained;
     let mut text = String::new();
@@ -38,7 +38,7 @@ struct Printer<'d> {
     max_depth: usize,
 }
 
-/// A member that Go's templates take for true.
+/// Returns a member that is true in Go's templates.
 fn member<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
     schema.get(key).filter(|value| is_true(value))
 }
@@ -89,7 +89,7 @@ impl<'d> Printer<'d> {
         let Some((first, rest)) = fields.split_first() else { return self.model(resolved) };
         let mut out = String::new();
         if !reference.is_empty() && history.contains(&reference) {
-            // A cycle.
+            // A cycle of references ends here.
         } else if let Some(below) = resolved.get("properties").and_then(|properties| member(properties, first)) {
             if rest.is_empty() {
                 let _ = writeln!(out, "FIELD: {first} <{}>", self.type_guess(below));
@@ -108,7 +108,7 @@ impl<'d> Printer<'d> {
         out
     }
 
-    /// `output` at the end of the path.
+    /// `output` for the last field of the path.
     fn model(&self, schema: &Value) -> String {
         let mut description = String::new();
         self.description(schema, &mut description);
@@ -241,7 +241,7 @@ fn enumeration(schema: &Value, is_long: bool, amount: usize) -> String {
     out
 }
 
-/// A value as Go's templates print it; JSON numbers are Go's float64.
+/// Formats a value as Go's templates do; JSON numbers are of Go's type float64.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "\"\"".to_owned(),

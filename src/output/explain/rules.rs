@@ -1,4 +1,4 @@
-//! What `explain --rules` adds: the CEL rules of a field with their costs, and its other constraints.
+//! Formats the section of `explain --rules`: the CEL rules of a field with their costs, and its other constraints.
 
 use crate::lint::costs::ExpressionCost;
 use crate::output::cost::{count, percent};
@@ -6,7 +6,7 @@ use crate::schema::Schema;
 use crate::value::{Value, json};
 use std::fmt::Write as _;
 
-/// The rules and bounds of a node of a schema. `costs` are the estimates of its rules.
+/// Formats the rules and bounds of a schema node. `costs` are the estimates of its rules.
 pub fn rules(schema: &Schema, costs: &[&ExpressionCost]) -> String {
     let mut out = String::from("RULES:\n");
     for (index, rule) in schema.x_validations.iter().enumerate() {
@@ -54,7 +54,7 @@ fn estimate(cost: &ExpressionCost) -> String {
     format!("{each} x {times} = {total}, {share} of the limit")
 }
 
-/// The constraints of a node other than rules, by keyword.
+/// Returns the constraints of a node except rules, by keyword.
 fn bounds(schema: &Schema) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let number = |x: f64| json::to_string(&Value::Float(x));

@@ -1,4 +1,4 @@
-//! Go's `go-wordwrap` and kubectl's own wrapping, which differ.
+//! The line wrapping of Go's `go-wordwrap` and of kubectl, which differ.
 
 /// `wordwrap.WrapString`: breaks lines at white space so that they have at most `limit` characters.
 pub fn wrap(text: &str, limit: usize) -> String {
@@ -43,13 +43,14 @@ pub fn wrap(text: &str, limit: usize) -> String {
     out + &word
 }
 
-/// `indent` of kubectl's templates: every line with spaces in front.
+/// `indent` of kubectl's templates: indents every line with spaces.
 pub fn indent(amount: usize, text: &str) -> String {
     let pad = " ".repeat(amount);
     format!("{pad}{}", text.replace('\n', &format!("\n{pad}")))
 }
 
-/// `wrapString` of `kubectl/pkg/explain/formatter.go`: lines of at most `limit` bytes; code blocks, empty lines and lists are kept.
+/// `wrapString` of `kubectl/pkg/explain/formatter.go`: wraps lines at `limit` bytes; code blocks, empty lines and lists
+/// are kept.
 pub fn lines(text: &str, limit: usize) -> Vec<String> {
     let mut wrapped: Vec<String> = Vec::new();
     let mut line = String::new();

@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// The head of the page.
+/// Formats the head of the page.
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { fine, breaking, rejected, cannot_tell } = *counts;
     let total = plural(fine + breaking + rejected + cannot_tell, "object");
@@ -59,7 +59,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     Page { command: "lint", releases, headline: &headline, colour, shares: &shares, facts: &[] }.head()
 }
 
-/// The section of a CRD.
+/// Formats the section of a CRD.
 pub fn details(
     item: &Item,
     costs: &[(SchemaCost, Vec<SourceLocation>)],
@@ -121,7 +121,7 @@ pub fn details(
     text
 }
 
-/// The cost of an expression of a policy.
+/// Formats the cost of an expression of a policy.
 fn expression_bar(expression: &policies::ExpressionCost, location: &SourceLocation) -> String {
     let words = format!("<code>{}</code>", escaped(&dedented(expression.text.trim())));
     match (expression.cost, expression.percent()) {
@@ -136,7 +136,7 @@ fn expression_bar(expression: &policies::ExpressionCost, location: &SourceLocati
     }
 }
 
-/// The cost of all rules of a schema.
+/// Formats the total cost of the rules of a schema.
 fn together(schema: &SchemaCost) -> String {
     let (share, limit) = (schema.percent(), cost::count(SCHEMA_COST_LIMIT));
     let words = format!("All of them, of the {limit} that a schema may cost");
@@ -144,7 +144,7 @@ fn together(schema: &SchemaCost) -> String {
     format!("<div class=\"bars together\">\n{}</div>\n", track(&words, share, &facts, &schema.bounds))
 }
 
-/// The cost of an expression.
+/// Formats the cost of an expression of a CRD.
 fn bar(rule: &ExpressionCost, location: &SourceLocation) -> String {
     let kind = if rule.message { "messageExpression: " } else { "" };
     let words = format!("<code>{kind}{}</code>", escaped(&dedented(rule.text.trim())));
@@ -169,7 +169,7 @@ fn bar(rule: &ExpressionCost, location: &SourceLocation) -> String {
     track(&words, rule.percent(), &facts, &rule.bounds)
 }
 
-/// A bar for a share in percent, with a text, which is markup.
+/// Formats a bar for a share in percent; `words` is markup.
 fn track(words: &str, share: f64, facts: &[String], bounds: &[Bound]) -> String {
     let colour = match share {
         p if p > 100.0 => Colour::Bad,

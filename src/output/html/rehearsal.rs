@@ -1,5 +1,5 @@
-//! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, then their
-//! details.
+//! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, and the details
+//! of these objects.
 
 use super::{Colour, Page, badge, escaped, message, number, plural, problems};
 use crate::output::excerpt::MessageSeverity;
@@ -12,10 +12,10 @@ use std::fmt::Write as _;
 
 /// The titles of the table.
 pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Place"];
-/// The most paths shown as bars.
+/// The maximum number of paths shown as bars.
 const MOST_BARS: usize = 20;
 
-/// The head of the page, with the response about the CRD.
+/// Formats the head of the page, with the response to the CRD.
 pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
     let refused = said.verdict != Verdict::Accepted;
@@ -54,7 +54,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     text
 }
 
-/// The number of objects that lose each path.
+/// Formats the number of objects that lose each path.
 fn lost(counts: &Counts) -> String {
     let lost = counts.most_lost();
     let objects = counts.objects().max(1);
@@ -102,7 +102,7 @@ fn next_write(entry: &Entry) -> (String, Colour) {
     }
 }
 
-/// The rank of an object on the page: invalid first, then uncertain, then the rest.
+/// Returns the rank of an object on the page: invalid objects first, then uncertain ones, then the others.
 pub fn rank(entry: &Entry) -> usize {
     match next_write(entry).1 {
         Colour::Bad => 0,
@@ -111,7 +111,7 @@ pub fn rank(entry: &Entry) -> usize {
     }
 }
 
-/// The row of the `n`th object.
+/// Formats the row of the `n`th object.
 pub fn row(entry: &Entry, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let counts = match &entry.outcome {
@@ -137,7 +137,7 @@ pub fn row(entry: &Entry, n: usize) -> String {
     )
 }
 
-/// The details of the `n`th object.
+/// Formats the details of the `n`th object.
 pub fn details(entry: &Entry, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let mut text = format!(

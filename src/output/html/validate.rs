@@ -1,4 +1,5 @@
-//! The HTML page of `validate`: a table of the objects, then for each its errors, its changes and the stored object.
+//! The HTML page of `validate`: a table of the objects, and for each object its errors, its changes and the stored
+//! object.
 
 use super::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
 use crate::output::report::{Action, Item, Summary, Verdict};
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 /// The titles of the table.
 pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Place"];
 
-/// The head of the page.
+/// Formats the head of the page.
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
@@ -32,7 +33,7 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
     Page { command: "validate", releases, headline: &headline, colour, shares: &shares, facts: &facts }.head()
 }
 
-/// The row of the `n`th item.
+/// Formats the row of the `n`th item.
 pub fn row(item: &Item, n: usize) -> String {
     let answered = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
     let or_dash = |text: &str| if text.is_empty() { "–".to_owned() } else { escaped(text) };
@@ -52,12 +53,12 @@ pub fn row(item: &Item, n: usize) -> String {
     )
 }
 
-/// Whether an item has details besides its row.
+/// Returns true if an item has details in addition to its row.
 fn has_details(item: &Item) -> bool {
     item.verdict != Verdict::Skipped || !item.warnings.is_empty()
 }
 
-/// The details of the `n`th item; `change` is the unified diff of the stored object.
+/// Formats the details of the `n`th item; `change` is the unified diff of the stored object.
 pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     if !has_details(item) {
         return String::new();
@@ -94,7 +95,7 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
     text
 }
 
-/// The pruned and the defaulted fields.
+/// Formats the pruned and the defaulted fields.
 fn paths(item: &Item) -> String {
     let mut lines = String::new();
     for pruned in &item.pruned {

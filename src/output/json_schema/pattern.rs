@@ -1,16 +1,16 @@
-//! Which patterns mean the same in Go, ECMAScript (also with the `u` flag) and Python.
+//! Detects patterns with the same meaning in Go, ECMAScript (also with the `u` flag) and Python.
 
-/// The characters that all of them escape alike.
+/// The characters whose escapes have the same meaning in all of them.
 const PORTABLE_ESCAPES: &str = r"dDwWntrfv^$\.*+?()[]{}|/";
 
-/// Whether a pattern of a schema can be written into a JSON Schema; false for none.
+/// Returns true if a pattern can be written into a JSON Schema; false for an empty pattern.
 pub fn is_portable(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let mut in_class = false;
     while let Some(c) = rest.next() {
         match c {
             '\\' => match rest.next() {
-                // `\-` may be escaped in a class only.
+                // `\-` is portable in a class only.
                 Some('-') if in_class => {}
                 Some(escaped) if PORTABLE_ESCAPES.contains(escaped) => {}
                 _ => return false,
@@ -19,7 +19,7 @@ pub fn is_portable(pattern: &str) -> bool {
             '[' => {
                 in_class = true;
                 let _ = rest.next_if_eq(&'^');
-                // In Go, a bracket here stands for itself.
+                // In Go, `]` is a literal here.
                 if rest.peek() == Some(&']') {
                     return false;
                 }

@@ -1,4 +1,4 @@
-//! The effect of admission policies on an object.
+//! The effect of admission policies and webhooks on an object.
 
 use super::Note;
 use super::json::{location_object, present};
@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 use crate::webhooks::model::configuration_kind;
 use std::collections::BTreeMap;
 
-/// The effect of admission policies on an object.
+/// The effect of admission policies and webhooks on an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admission {
     /// Failures that deny the object. The server responds with the first one; the order in which a cluster evaluates
@@ -24,22 +24,22 @@ pub struct Admission {
     pub mutated: Vec<PolicyChange>,
     /// Parts of policies that were not evaluated.
     pub undecided: Vec<UndecidedPart>,
-    /// The webhooks that would be called, or may be.
+    /// The webhooks that would be called or may be called.
     pub webhooks: Vec<Webhook>,
 }
 
-/// A webhook that would be called for an object.
+/// A webhook that would be called or may be called for an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Webhook {
-    /// Whether it validates or mutates.
+    /// The kind of webhook: validating or mutating.
     pub policy_kind: PolicyKind,
     /// The name of the configuration.
     pub configuration: String,
     /// The name of the webhook.
     pub name: String,
-    /// What is not known and decides whether it is called; `None` if it is called.
+    /// The unknown input that determines if the webhook is called; `None` if it is called.
     pub depends_on: Option<String>,
-    /// How that can be given.
+    /// How to provide the input.
     pub help: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub struct PolicyFailure {
     pub binding: String,
     /// The index of the failing validation, if a validation fails.
     pub validation: Option<usize>,
-    /// Its expression.
+    /// The expression of the failing validation.
     pub expression: String,
     /// The message, without the names of policy and binding.
     pub message: String,
@@ -67,7 +67,7 @@ pub struct PolicyChange {
     pub policy: String,
     /// The binding.
     pub binding: String,
-    /// The fields it sets, changes and removes.
+    /// The fields that the policy sets, changes and removes.
     pub fields: Vec<FieldChange>,
 }
 
@@ -76,9 +76,9 @@ pub struct PolicyChange {
 pub struct FieldChange {
     /// The path, as the server prints paths.
     pub path: String,
-    /// The value before; `None` if there was none.
+    /// The value before; `None` if the field was absent.
     pub before: Option<Value>,
-    /// The value after; `None` if it is removed.
+    /// The value after; `None` if the field is removed.
     pub after: Option<Value>,
 }
 
@@ -87,18 +87,18 @@ pub struct FieldChange {
 pub struct UndecidedPart {
     /// The policy.
     pub policy: String,
-    /// The binding; empty if this concerns the policy with every binding.
+    /// The binding; empty if this applies to all bindings of the policy.
     pub binding: String,
-    /// The input that is unknown.
+    /// The unknown input.
     pub message: String,
-    /// How to provide it.
+    /// How to provide the input.
     pub help: String,
     /// True if the verdict depends on it.
     pub decides: bool,
 }
 
 impl PolicyFailure {
-    /// `validations[1] of ValidatingAdmissionPolicy "p" (policies.yaml:3): object.spec.replicas <= 5`
+    /// Returns the origin for messages: `validations[1] of policy "p" (policies.yaml:3): object.spec.replicas <= 5`.
     pub fn origin(&self) -> String {
         let place = self.location.as_ref().map_or_else(String::new, |location| format!(" ({location})"));
         let policy = format!("policy {:?}{place}", self.policy);
@@ -110,7 +110,7 @@ impl PolicyFailure {
 }
 
 impl Admission {
-    /// The paths that policies set, each with its policy.
+    /// Returns the paths that policies set, each with the name of the policy.
     pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
         self.mutated.iter().flat_map(|change| {
             let set = change.fields.iter().filter(|field| field.after.is_some());
@@ -118,7 +118,7 @@ impl Admission {
         })
     }
 
-    /// The members `mutated`, `policies` and `webhooks` of an item in a JSON report.
+    /// Returns the members `mutated`, `policies` and `webhooks` of an item in a JSON report.
     pub fn members(&self) -> Map {
         let mut members = Map::new();
         let Self { denied, warned, audited, annotations, mutated, undecided, webhooks } = self;
@@ -180,13 +180,13 @@ impl PolicyChange {
     }
 }
 
-/// `1 object`, `2 objects`
+/// Formats `1 object` or `2 objects`.
 pub fn counted(objects: usize) -> String {
     if objects == 1 { "1 object".to_owned() } else { format!("{objects} objects") }
 }
 
 impl Webhook {
-    /// The note that the webhook would be called for so many objects.
+    /// Returns a note that the webhook would be called for a number of objects.
     pub fn note(&self, objects: usize) -> Note {
         let Self { policy_kind, configuration, name, depends_on, help } = self;
         let (kind, effect) = match policy_kind {

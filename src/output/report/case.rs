@@ -1,5 +1,5 @@
-//! An object as a test case for pipelines: its outcome and findings. Every format of [`super::pipeline`] is written
-//! from this.
+//! An object as a test case for pipelines: its outcome and findings. All formats of [`super::pipeline`] are written
+//! from cases.
 
 use super::{Item, Problem, Verdict};
 use crate::output::excerpt::SourceLocation;
@@ -21,7 +21,7 @@ pub struct Case {
 /// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Accepted, and no difference.
+    /// Accepted, or no difference.
     Passed,
     /// Rejected, or different from what was requested.
     Failed,
@@ -60,7 +60,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The name of the severity, which is also SARIF's.
+    /// Returns the name of the severity, which is also the name in SARIF.
     pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -71,20 +71,20 @@ impl Level {
 }
 
 impl Finding {
-    /// The message and source location as text: `error: spec.x: Invalid value (a.yaml:3:4)`.
+    /// Formats the finding: `a.yaml:3:4: error: spec.x: Invalid value`.
     pub fn line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
         format!("{}: {}: {}{help}", self.location, self.level.word(), self.message)
     }
 }
 
-/// A message that only some of the simulated releases report: `[1.31..1.34] …`.
+/// Formats a message that only some of the simulated releases report: `[1.31..1.34] …`.
 fn of_releases(releases: Option<&ReleaseSet>, text: &str) -> String {
     releases.map_or_else(|| text.to_owned(), |releases| format!("[{releases}] {text}"))
 }
 
 impl Case {
-    /// The case of an item of `validate`.
+    /// Returns the case of an item of `validate`.
     pub fn of(item: &Item) -> Self {
         let outcome = match item.verdict {
             Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
@@ -136,7 +136,7 @@ impl Case {
         Self { subject, location: item.location.clone(), outcome, findings }
     }
 
-    /// All findings as lines of text.
+    /// Returns all findings as lines of text.
     pub fn lines(&self) -> String {
         self.findings.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
     }
@@ -148,7 +148,7 @@ pub(super) mod tests {
     use crate::output::report::Identity;
     use std::sync::Arc;
 
-    /// One case of each outcome, with texts that every format has to escape.
+    /// Returns cases with all outcomes and with texts that each format must escape.
     pub fn cases() -> Vec<Case> {
         let location =
             |line, column| SourceLocation { column, ..SourceLocation::line(&Arc::from("dir/a b,c:d%.yaml"), line) };

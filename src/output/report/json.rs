@@ -5,15 +5,15 @@ use crate::output::excerpt::SourceLocation;
 use crate::release::{Release, ReleaseSet};
 use crate::value::{Map, Value, json, object};
 
-/// `apiVersion` of every JSON report; an incompatible change of the shape changes it.
+/// `apiVersion` of every JSON report; an incompatible change of the format changes it.
 pub const API_VERSION: &str = "crdx/v1";
 
-/// The text before the items.
+/// Formats the text before the items.
 pub fn head(kind: &str) -> String {
     format!("{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{kind}\",\"items\":[")
 }
 
-/// Formats an item; `first`: it is the first one of the report.
+/// Formats an item; `first` is true for the first item of the report.
 pub fn item(item: &Item, first: bool) -> String {
     item_with(item, Map::new(), first)
 }
@@ -32,18 +32,18 @@ pub fn value(item: &Item) -> Value {
     Value::Object(members(item))
 }
 
-/// The notes of a report.
+/// Returns the notes of a report.
 pub fn notes(notes: &[Note]) -> Value {
     let each = notes.iter().map(|n| object([("type", Value::from(n.kind)), ("message", n.message.as_str().into())]));
     each.collect::<Vec<_>>().into()
 }
 
-/// The simulated releases of a report.
+/// Returns the simulated releases of a report.
 pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
     releases.into_iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
 }
 
-/// The text after the items.
+/// Formats the text after the items.
 pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
@@ -62,7 +62,7 @@ pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String 
     format!("\n],\"kubernetesVersions\":{releases},\"notes\":{notes},\"summary\":{counts}}}\n")
 }
 
-/// The members for the source location and identity.
+/// Returns the members for the source location and identity.
 pub fn identified(identity: &Identity, location: &SourceLocation) -> Map {
     let mut members = Map::from([("location".to_owned(), location_object(location))]);
     if let Some(origin) = &location.origin {
@@ -137,7 +137,7 @@ fn answer(answer: &Answer) -> Value {
     members.into()
 }
 
-/// The response of one of several releases.
+/// Returns the response of one of several releases.
 fn release_answer(one: &ReleaseAnswer) -> Value {
     let mut members = Map::from([
         ("version".to_owned(), Value::from(one.release.to_string())),
@@ -167,13 +167,14 @@ fn problem(problem: &Problem) -> Value {
     located(&texts, problem.location.as_ref(), problem.releases.as_ref())
 }
 
-/// The members whose text is not empty.
+/// Returns the members whose text is not empty.
 pub(super) fn present(texts: &[(&str, &str)]) -> Map {
     let present = texts.iter().filter(|(_, text)| !text.is_empty());
     present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
 }
 
-/// The texts that are not empty, the source location, and the releases that report it if several are simulated.
+/// Returns the members whose text is not empty, the source location, and the releases that report it if several are
+/// simulated.
 fn located(texts: &[(&str, &str)], location: Option<&SourceLocation>, reporting: Option<&ReleaseSet>) -> Value {
     let mut members = present(texts);
     if let Some(location) = location {
@@ -185,7 +186,7 @@ fn located(texts: &[(&str, &str)], location: Option<&SourceLocation>, reporting:
     members.into()
 }
 
-/// A source location.
+/// Returns a source location.
 pub fn location_object(location: &SourceLocation) -> Value {
     let mut members = Map::from([("source".to_owned(), Value::from(&*location.source))]);
     for (key, n) in [("line", location.line), ("column", location.column)] {

@@ -28,7 +28,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     let hidden = taken(|item| &mut item.hidden);
     let warnings = taken(|item| &mut item.warnings);
     let pruned = located(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
-    // Of equal verdicts, the last one is the newest.
+    // For equal verdicts, `max_by_key` returns the last one, which is the newest.
     let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
     let (verdict, reason, help, answer) =
         (worst.verdict, worst.reason.clone(), worst.help.clone(), worst.answer.clone());
@@ -36,7 +36,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     Some(Item { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
 }
 
-/// The rank of a verdict, in the order of exit codes.
+/// Returns the rank of a verdict, in the order of exit codes.
 fn severity(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Accepted => 0,
@@ -47,12 +47,12 @@ fn severity(verdict: Verdict) -> u8 {
     }
 }
 
-/// The key that makes two problems of different releases the same: type, field, source location, the part of the text
-/// that does not depend on the release, and the number of equal problems before it.
+/// The key that identifies a problem across releases: type, field, message, line and column, and the number of equal
+/// problems before it. The message is the detail of a field error, if there is one.
 type Key = (String, Option<String>, String, (usize, usize), usize);
 
-/// The problems of all releases, those of the newest first. Each has the releases that report it and the text of the
-/// newest of them.
+/// Merges the problems of all releases; those of the newest release come first. Each has the releases that report it
+/// and the text of the newest of them.
 fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
     let mut found: Vec<(Problem, Vec<Release>)> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
@@ -76,7 +76,7 @@ fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
     found.into_iter().map(|(problem, releases)| Problem { releases: ReleaseSet::of(releases), ..problem }).collect()
 }
 
-/// The fields of all releases, each once.
+/// Merges the fields of all releases.
 fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> Vec<Located> {
     let mut found: Vec<(Located, Vec<Release>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();

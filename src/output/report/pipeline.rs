@@ -1,4 +1,4 @@
-//! Reports for pipelines: one [`Case`] per object. [`sarif`] is for code scanning, [`junit`] and [`tap`] for test
+//! Reports for pipelines, with one [`Case`] per object. [`sarif`] is for code scanning, [`junit`] and [`tap`] for test
 //! results, [`github`] for annotations of a workflow.
 
 pub mod github;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub enum Format {
     /// SARIF 2.1.0
     Sarif,
-    /// JUnit's XML
+    /// JUnit XML
     Junit,
     /// Workflow commands of GitHub Actions
     Github,
@@ -22,10 +22,10 @@ pub enum Format {
     Tap,
 }
 
-/// The totals of a report, which most formats have at the beginning.
+/// The totals of a report, which most formats contain at the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// The command, as `validate`.
+    /// The command, for example `validate`.
     pub command: &'static str,
     /// The number of cases.
     pub cases: usize,
@@ -49,7 +49,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report of a command.
+    /// Creates the report of a command without cases.
     pub fn new(format: Format, command: &'static str) -> Self {
         Self { format, totals: Totals { command, ..Totals::default() }, findings: 0 }
     }
@@ -74,7 +74,7 @@ impl Report {
         }
     }
 
-    /// The text before the cases.
+    /// Returns the text before the cases.
     pub fn head(&self) -> String {
         match self.format {
             Format::Sarif => sarif::head(&self.totals),
@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    /// The text after the cases.
+    /// Returns the text after the cases.
     pub fn tail(&self) -> &'static str {
         match self.format {
             Format::Sarif => sarif::TAIL,
@@ -99,7 +99,7 @@ mod tests {
     use super::super::case::tests::cases;
     use super::*;
 
-    /// The report of one case of each outcome.
+    /// Returns a report with cases of all outcomes.
     pub fn report(format: Format) -> String {
         let mut report = Report::new(format, "validate");
         let body: String = cases().iter().map(|case| report.case(case)).collect();
@@ -122,7 +122,7 @@ mod tests {
         assert!(text.starts_with("TAP version 14\n1..4\nok 1 - Kite default/red\\#1\n"), "{text}");
         assert!(text.contains("\nok 3 - Kite default/red\\#1 # SKIP not a custom resource\n"), "{text}");
         let starts = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();
-        // A message cannot begin a line of its own.
+        // A line break in a message must not start a line of TAP.
         assert_eq!((starts("ok"), starts("not ok"), starts(" ")), (2, 2, text.lines().count() - 6));
     }
 

@@ -5,7 +5,7 @@ use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle};
 use crate::release::{Release, ReleaseSet};
 
-/// The most reasons that are reported separately.
+/// The maximum number of reasons that are reported separately.
 const MOST_REASONS: usize = 100;
 
 /// The columns before those of verdicts.
@@ -26,7 +26,7 @@ const COUNTS: &[Column] = &[
 pub struct Style {
     /// True if colours are allowed.
     pub color: bool,
-    /// Shows only objects that are not accepted, and no summary.
+    /// True to show only objects that are not accepted, and no summary.
     pub quiet: bool,
     /// The width of the terminal; `None` if the output is not a terminal.
     pub width: Option<u16>,
@@ -39,17 +39,17 @@ pub struct TextReport {
     table: Columns,
     /// The simulated releases, if there are several.
     releases: Vec<Release>,
-    /// Objects without a verdict for the same reason: the first item and their number.
+    /// Items that share a reason for a missing verdict: the first item and the number of items.
     alike: Vec<(Item, usize)>,
 }
 
 impl TextReport {
-    /// An empty report.
+    /// Creates a report without objects.
     pub fn new(style: Style) -> Self {
         Self::of(style, Vec::new())
     }
 
-    /// An empty report with a column for the verdicts of each of `releases`, if there are several.
+    /// Creates a report with a column for the verdicts of each of `releases`, if there are several.
     pub fn for_releases(style: Style, releases: &ReleaseSet) -> Self {
         Self::of(style, releases.iter().filter(|_| releases.single().is_none()).collect())
     }
@@ -64,7 +64,7 @@ impl TextReport {
         Self { style, table: Columns::new(&columns, look), releases, alike: Vec::new() }
     }
 
-    /// The row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
+    /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
     pub fn row(&mut self, item: &Item) -> Option<String> {
         if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
             return None;
@@ -72,12 +72,12 @@ impl TextReport {
         Some(self.table.row(&cells(item, &self.releases)))
     }
 
-    /// Writes the table, after every row was measured.
+    /// Returns the table, which can be written after all rows were measured.
     pub fn table(&self) -> &Columns {
         &self.table
     }
 
-    /// The details of an item with source locations; empty if there are none.
+    /// Formats the details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &Item) -> String {
         let mut text = String::new();
         let color = self.style.color;
@@ -119,7 +119,7 @@ impl TextReport {
         text
     }
 
-    /// Counts an item that shares its reason with others.
+    /// Counts an item whose reason other items may share.
     fn count(&mut self, item: &Item) {
         let untold = item.releases_with(Verdict::CannotTell);
         let alike = |(known, _): &(Item, usize)| {
@@ -133,7 +133,7 @@ impl TextReport {
         }
     }
 
-    /// The messages that several items share, after all items were added.
+    /// Formats the messages that several items share, after all items were added.
     pub fn common_details(&self) -> String {
         let messages = self.alike.iter().map(|(item, count)| {
             let message = match count {
@@ -154,13 +154,13 @@ impl TextReport {
         messages.collect::<Vec<_>>().join("\n")
     }
 
-    /// The summary line.
+    /// Formats the summary line.
     pub fn summary(&self, summary: &Summary) -> String {
         if self.style.quiet { String::new() } else { summary_line(summary, self.style.color) }
     }
 }
 
-/// The row of an item.
+/// Returns the row of an item.
 fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
     let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
@@ -183,7 +183,7 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     cells
 }
 
-/// A rejection without field errors counts as one error.
+/// Counts the errors of an item; a rejection without field errors counts as one.
 fn error_count(item: &Item) -> usize {
     if item.has(Verdict::Rejected) { item.errors.len().max(1) } else { item.errors.len() }
 }
@@ -197,10 +197,10 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-/// The reason for a missing verdict, and the remarks.
+/// Returns the reason for a missing verdict, and the remarks.
 fn note(item: &Item) -> String {
     let reason = match item.verdict {
-        // The message of an unreadable input is below the table.
+        // The message of an unreadable input is printed below the table.
         Verdict::CannotTell if item.identity.kind.is_empty() => "",
         _ => &item.reason,
     };
@@ -209,7 +209,7 @@ fn note(item: &Item) -> String {
     texts.join("; ")
 }
 
-/// `CronTab default/my-cron would be rejected (422 Invalid)`
+/// Formats `CronTab default/my-cron would be rejected (422 Invalid)`.
 fn heading(item: &Item) -> String {
     let newest = item.releases.iter().rev().find(|one| one.verdict == Verdict::Rejected);
     let Some(answer) = newest.map_or(&item.answer, |one| &one.answer) else {
@@ -231,7 +231,7 @@ fn problem(severity: MessageSeverity, problem: &Problem, item: &Item, color: boo
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref(), color)
 }
 
-/// `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`
+/// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`.
 fn summary_line(summary: &Summary, color: bool) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;

@@ -1,13 +1,13 @@
-//! Go's `sort.Sort`: a pattern-defeating quicksort. Its steps are reproduced because they decide the order of equal
+//! Go's `sort.Sort`, a pattern-defeating quicksort. The steps are the same, because they determine the order of equal
 //! elements.
 
-/// The most elements that are sorted by insertion.
+/// The maximum number of elements that insertion sort sorts.
 const INSERTION: usize = 12;
-/// The fewest elements for which nine of them choose the pivot, and a nearly sorted range is repaired.
+/// The minimum number of elements for which nine of them determine the pivot, and a nearly sorted range is repaired.
 const LARGE: usize = 50;
-/// The number of swaps that choosing a pivot makes on descending elements.
+/// The number of swaps for the pivot if the elements are in descending order.
 const DESCENDING: usize = 12;
-/// The most misplaced pairs that are repaired in a nearly sorted range.
+/// The maximum number of misplaced pairs that are repaired in a nearly sorted range.
 const MENDS: usize = 5;
 
 /// Sorts `order` by `less`, which compares two of its elements.
@@ -37,14 +37,14 @@ impl Sort<'_> {
         }
     }
 
-    /// Both indexes are valid.
+    /// Swaps two elements if both indices are valid.
     fn swap(&mut self, a: usize, b: usize) {
         if a.max(b) < self.order.len() {
             self.order.swap(a, b);
         }
     }
 
-    /// Sorts the elements from `a` up to `b`. After `limit` bad pivots, heapsort takes over; only the smaller part is
+    /// Sorts the elements from `a` up to `b`. After `limit` bad pivots, heapsort is used; only the smaller part is
     /// sorted recursively.
     fn part(&mut self, mut a: usize, mut b: usize, mut limit: u32) {
         let (mut balanced, mut partitioned) = (true, true);
@@ -127,8 +127,8 @@ impl Sort<'_> {
         }
     }
 
-    /// Moves the elements below the pivot before it and the others behind it. Returns the pivot's index, and true if
-    /// nothing was moved.
+    /// Moves the elements less than the pivot before it and the others after it. Returns the index of the pivot, and
+    /// true if no element was moved.
     fn partition(&mut self, a: usize, b: usize, pivot: usize) -> (usize, bool) {
         self.swap(a, pivot);
         let (mut i, mut j) = (a + 1, b - 1);
@@ -152,7 +152,7 @@ impl Sort<'_> {
         (j, !moved)
     }
 
-    /// Moves the elements equal to the pivot to the front and returns the index behind them.
+    /// Moves the elements equal to the pivot to the front and returns the index after them.
     fn past_equal(&mut self, a: usize, b: usize, pivot: usize) -> usize {
         self.swap(a, pivot);
         let (mut i, mut j) = (a + 1, b - 1);
@@ -172,7 +172,7 @@ impl Sort<'_> {
         }
     }
 
-    /// Sorts a nearly sorted range; false if it is not nearly sorted.
+    /// Repairs a nearly sorted range. Returns true if the range is sorted then.
     fn mend(&mut self, a: usize, b: usize) -> bool {
         let mut i = a + 1;
         for _ in 0..MENDS {
@@ -255,7 +255,7 @@ impl Sort<'_> {
 mod tests {
     use super::*;
 
-    /// Repeating numbers from the generator that the recording program used, too.
+    /// Returns numbers from the generator that was used for the recording.
     fn numbers(count: usize, kinds: u64) -> Vec<u64> {
         let mut x = 88_172_645_463_325_252_u64;
         let mut next = || {
@@ -273,7 +273,7 @@ mod tests {
         order
     }
 
-    /// A checksum of an order.
+    /// Returns a checksum of an order.
     fn digest(order: &[usize]) -> u64 {
         order.iter().fold(7, |sum: u64, i| sum.wrapping_mul(31).wrapping_add(*i as u64))
     }

@@ -4,7 +4,7 @@
 use crate::output::report::case::{Case, Level};
 use std::fmt::Write as _;
 
-/// The annotations of a case.
+/// Formats the annotations of a case.
 pub fn case(case: &Case) -> String {
     let mut text = String::new();
     for finding in &case.findings {
@@ -33,7 +33,7 @@ pub fn case(case: &Case) -> String {
     text
 }
 
-/// Escapes the message of a command as the toolkit of GitHub Actions does.
+/// Escapes the message of a command as the GitHub Actions toolkit does.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,6 +1,6 @@
-//! JUnit XML for Jenkins, GitLab and others: one test case per object. The findings of a failed case are its failure;
-//! the warnings of one that passes are its output. Only elements and attributes of Jenkins' schema are used, so the
-//! file name is the class name, and line numbers are part of the texts.
+//! JUnit XML for Jenkins, GitLab and others: one test case per object. The findings of a failed case are its failure,
+//! the warnings of a passed case its output. Only elements and attributes of Jenkins' schema are used, so the class
+//! name contains the file name, and the texts contain line numbers.
 
 use super::Totals;
 use crate::output::markup::escaped;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// The text after the cases.
 pub const TAIL: &str = "  </testsuite>\n</testsuites>\n";
 
-/// The opening elements with their counts.
+/// Formats the opening elements with their counts.
 pub fn head(totals: &Totals) -> String {
     let Totals { command, cases, failed, skipped, unknown, .. } = totals;
     let counts = format!("tests=\"{cases}\" failures=\"{failed}\" errors=\"{unknown}\"");
@@ -26,7 +26,7 @@ pub fn case(case: &Case) -> String {
     let source = escaped(&case.location.source);
     let mut text = format!("    <testcase name=\"{}\" classname=\"{source}\"", escaped(&case.subject));
     let first = case.findings.first();
-    // The remaining lines are in the text of the element.
+    // The text of the element contains the remaining lines.
     let message = first.and_then(|finding| finding.message.lines().next()).map_or_else(String::new, escaped);
     let kind = first.map_or_else(String::new, |finding| escaped(&finding.rule));
     let lines = escaped(&case.lines());

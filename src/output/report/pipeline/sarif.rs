@@ -6,13 +6,13 @@ use crate::output::report::case::{Case, Finding};
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
-/// The schema of the format.
+/// The URL of the JSON Schema of SARIF.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// The text after the results.
 pub const TAIL: &str = "\n]}]}\n";
 
-/// The text before the results.
+/// Formats the text before the results.
 pub fn head(totals: &Totals) -> String {
     let rules: Vec<Value> = totals.rules.iter().map(|id| rule(id)).collect();
     let driver = object([
@@ -32,7 +32,7 @@ fn rule(id: &str) -> Value {
     object([("id", Value::from(id)), ("shortDescription", object([("text", Value::from(description(id)))]))])
 }
 
-/// The description of a rule. The types of field errors are the server's.
+/// Returns the description of a rule. The types of field errors are the server's.
 fn description(id: &str) -> String {
     let known = match id {
         "FieldValueInvalid" => "A value is not allowed",
@@ -58,7 +58,7 @@ fn description(id: &str) -> String {
     }
 }
 
-/// The results of a case; `first`: the report has no result yet.
+/// Formats the results of a case; `first` is true if the report has no result yet.
 pub fn case(case: &Case, first: bool) -> String {
     let mut text = String::new();
     for (i, finding) in case.findings.iter().enumerate() {
@@ -105,7 +105,7 @@ fn physical(location: &SourceLocation) -> Value {
     members.into()
 }
 
-/// The path as a URI reference; a relative path stays relative.
+/// Converts a path to a URI reference; a relative path stays relative.
 fn uri(location: &SourceLocation) -> String {
     if location.is_stdin() {
         return "stdin".to_owned();
@@ -116,7 +116,7 @@ fn uri(location: &SourceLocation) -> String {
     if path.starts_with('/') {
         out.push_str("file://");
     } else if path.split('/').next().is_some_and(|first| first.contains(':')) {
-        // `C:/x`, or a file name that looks like a scheme.
+        // `C:/x`, or a file name whose beginning is a valid URI scheme.
         out.push_str(if path.get(1..3) == Some(":/") { "file:///" } else { "./" });
     }
     for byte in path.bytes() {

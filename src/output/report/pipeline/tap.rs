@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, version 14: a line for each object, findings as YAML below it.
+//! The Test Anything Protocol, version 14: one line per object, followed by its findings as YAML.
 
 use super::Totals;
 use crate::output::report::case::{Case, Finding, Outcome};
@@ -6,12 +6,12 @@ use crate::text::yaml::write::to_string;
 use crate::value::{Map, Value};
 use std::fmt::Write as _;
 
-/// The version and the plan.
+/// Formats the version and the plan.
 pub fn head(totals: &Totals) -> String {
     format!("TAP version 14\n1..{}\n", totals.cases)
 }
 
-/// The test point of a case; `number` counts from 1.
+/// Formats the test point of a case; `number` starts at 1.
 pub fn case(case: &Case, number: usize) -> String {
     let ok = match case.outcome {
         Outcome::Passed | Outcome::Skipped(_) => "ok",
