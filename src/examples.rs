@@ -1,5 +1,5 @@
-//! Example objects of a CRD: [`generate`] makes one from the schema, the server checks it, and [`search`] changes it until
-//! the server accepts it or the budget is spent. The same CRD always gives the same example.
+//! Example objects of a CRD: [`generate`] makes one from the schema, the server checks it, and [`search`] changes it
+//! until the server accepts it or the budget is spent. The same CRD always gives the same example.
 
 pub mod changes;
 pub mod checker;
@@ -13,16 +13,16 @@ pub use generate::ExampleFields;
 
 use crate::value::{Map, Value, object};
 
-/// An object, and the server's answer to its create.
+/// An example object and the server's verdict on creating it.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The object as it would be sent.
     pub object: Value,
-    /// Why the server rejects it; `None` if the server accepts it.
+    /// The reason why the server rejects the object; `None` if it accepts it.
     pub rejection: Option<Rejection>,
 }
 
-/// Why there is no example.
+/// The reason why there is no example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExampleError {
     /// The CRD cannot be decoded.
@@ -39,13 +39,13 @@ pub enum ExampleError {
     NoVersion(String),
 }
 
-/// An example of the version that `checker` serves.
+/// Returns an example object of the version that `checker` serves.
 pub fn example(checker: &Checker, fields: ExampleFields) -> Example {
     let (object, rejection) = search::accepted(checker, start(checker, fields));
     Example { object, rejection }
 }
 
-/// The object from which the search starts: generated from the schema, with apiVersion, kind and a name.
+/// Returns the object from which the search starts: generated from the schema, with apiVersion, kind and a name.
 pub fn start(checker: &Checker, fields: ExampleFields) -> Value {
     let mut start = generate::object(&checker.schema, fields);
     let none = crate::schema::Schema::default();

@@ -1,13 +1,13 @@
-//! Decides which requests are answered, to stop DNS rebinding and cross-site requests. A web page can send requests to
-//! this machine, also under a host name that its DNS server resolves to 127.0.0.1. Only requests whose Host is a
-//! loopback address, `localhost` or a name given with `--allowed-host` are answered, and none that a browser sends on
-//! behalf of another site.
+//! Decides which requests are answered, to prevent DNS rebinding and cross-site requests. A web page can send requests
+//! to this machine, also under a host name that its DNS server resolves to 127.0.0.1. A request is answered only if its
+//! Host is a loopback address, `localhost` or a name given with `--allowed-host`, and no browser sends it on behalf of
+//! another site.
 
 use hyper::Uri;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::net::IpAddr;
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     /// The request has more than one `Host` header.
@@ -18,7 +18,7 @@ pub(super) enum Refused {
         "the request is for the host {0:?}, and kubectl crdx serve answers only for localhost and loopback addresses, so that no web page can reach it: use the URL that serve printed, or start it with --allowed-host {0}"
     )]
     Host(String),
-    /// A browser sent the request on behalf of another site. Its origin is usually known.
+    /// A browser sent the request on behalf of another site; the origin, if the browser sent one.
     #[error(
         "a web page of another site{} sent this request, and kubectl crdx serve does not answer those: send it from a program, or allow the page's host with --allowed-host",
         .0.as_ref().map_or_else(String::new, |origin| format!(" ({origin})"))
@@ -26,7 +26,7 @@ pub(super) enum Refused {
     CrossSite(Option<String>),
 }
 
-/// The allowed host names, besides loopback addresses and `localhost`.
+/// The allowed host names, in addition to loopback addresses and `localhost`.
 #[derive(Debug, Default)]
 pub(super) struct Access {
     allowed: Vec<String>,
@@ -76,14 +76,14 @@ fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// The host of `scheme://host:port`; `None` for `null` and anything that is not a web origin.
+/// Returns the host of `scheme://host:port`; `None` for `null` and anything that is not a web origin.
 fn origin_name(origin: &str) -> Option<String> {
     let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))?;
     host_name(rest)
 }
 
-/// The name or address in `host`, `host:port`, `[::1]` or `[::1]:port`: lower case, without brackets and trailing dot.
-/// `None` for any other form.
+/// Returns the name or address in `host`, `host:port`, `[::1]` or `[::1]:port`, in lower case and without brackets and
+/// trailing dot; `None` for any other form.
 pub(super) fn host_name(host: &str) -> Option<String> {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => {

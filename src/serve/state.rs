@@ -28,7 +28,7 @@ const SHORT: u64 = 4 << 20;
 pub struct State {
     path: PathBuf,
     log: Mutex<Log>,
-    /// Why nothing can be written any more.
+    /// The reason why the file cannot be written any more.
     failure: OnceLock<String>,
     /// The lock, held while the file is open.
     _lock: File,
@@ -41,7 +41,7 @@ struct Log {
     bytes: u64,
     /// The length at which the file is compacted.
     enough: u64,
-    /// Whether some writes may not be on the disk yet.
+    /// True if some writes may not have been synced to disk.
     fresh: bool,
 }
 
@@ -75,11 +75,11 @@ pub enum StateError {
 }
 
 impl State {
-    /// Opens or creates the file, restores its objects into `server` and persists commits from now on. Also returns
-    /// what could not be restored.
+    /// Opens or creates the file, restores its objects into `server` and persists commits from now on. Also returns the
+    /// objects that could not be restored.
     ///
     /// # Errors
-    /// If the file is not a state file, is corrupt or is in use.
+    /// Returns an error if the file is not a state file, is corrupt or is in use.
     pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), StateError> {
         let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
         let lock = beside(path, "lock");
@@ -112,12 +112,12 @@ impl State {
         Ok((state, orphans))
     }
 
-    /// Why the file cannot be written any more; from then on no request may be answered.
+    /// Returns the reason why the file cannot be written any more; from then on, every request must fail.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// Periodic work, to be called once a second on a thread where waiting for the disk blocks no one.
+    /// Syncs and, if needed, compacts the file. Must be called once a second, on a thread that may block.
     pub fn tend(&self) {
         self.sync();
         let log = self.log();
@@ -174,7 +174,7 @@ impl State {
             let index = index(&self.path, &old.text, "").map_err(io::Error::other)?;
             let new = beside(&self.path, "new");
             write(&new, &index)?;
-            // Commits wait from here on.
+            // The lock blocks commits from here on.
             let mut log = self.log();
             let mut file = append(&new)?;
             file.write_all(read(&tail)?.text.as_bytes())?;
@@ -195,7 +195,7 @@ impl State {
         }
     }
 
-    /// The file and its tail are complete; they are only longer than needed.
+    /// Disables compaction after an error: the file and its tail are complete, only longer than needed.
     fn postpone(&self, mut log: MutexGuard<'_, Log>, error: &io::Error) {
         log.enough = u64::MAX;
         eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
@@ -239,16 +239,16 @@ fn write(path: &Path, index: &Index<'_>) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
 }
 
-/// The content of a state file.
+/// The complete lines of a state file.
 #[derive(Default)]
 struct StateFile {
     /// The text up to the end of the last complete line.
     text: String,
-    /// Whether an incomplete line follows.
+    /// True if an incomplete line follows.
     torn: bool,
 }
 
-/// Reads a file; empty if it does not exist.
+/// Reads a file; empty if the file does not exist.
 fn read(path: &Path) -> io::Result<StateFile> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -270,7 +270,7 @@ fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// `FILE.suffix`, in the same directory.
+/// Returns `FILE.suffix`, in the same directory.
 fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -278,7 +278,7 @@ fn beside(path: &Path, what: &str) -> PathBuf {
     name.into()
 }
 
-/// Syncs the directory, so that a new file name is on the disk.
+/// Syncs the directory, so that a new file name is stored on disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
@@ -335,7 +335,7 @@ mod tests {
         (server, state)
     }
 
-    /// Releases the file, which the server still refers to.
+    /// Closes the file; the server also refers to it.
     fn close(server: Server, state: Arc<State>) {
         drop(server);
         drop(state);

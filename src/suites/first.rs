@@ -1,5 +1,5 @@
-//! A first suite of a CRD: its examples, and for each constraint a near miss, an object that the server rejects because of
-//! this constraint alone.
+//! Generates a first suite for a CRD: its examples, and for each constraint a near miss, which is an object that the
+//! server rejects because of this constraint only.
 
 mod near_miss;
 pub mod text;
@@ -16,21 +16,21 @@ use std::sync::Arc;
 /// The suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstSuite {
-    /// The text of its file.
+    /// The text of the suite file.
     pub text: String,
     /// The number of constraints with a near miss.
     pub covered: usize,
-    /// The constraints without one, as `path: text`.
+    /// The constraints without a near miss, as `path: text`.
     pub uncovered: Vec<String>,
 }
 
-/// Why there is no suite.
+/// The reason why there is no suite.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FirstSuiteError {
     /// The server does not serve the CRD.
     #[error(transparent)]
     Crd(ExampleError),
-    /// The server accepts no example whose name it generates, as suites require; the message of the server.
+    /// The server rejects every example with a generated name, which suites require; contains the server's message.
     #[error("found no example with a generated name that the server accepts: {0}")]
     NoExample(String),
 }
@@ -49,16 +49,17 @@ pub struct Case {
     pub name: String,
     /// `initial`
     pub initial: Value,
-    /// `updated`, if it is an update.
+    /// `updated`, if the case is an update.
     pub updated: Option<Value>,
     /// `expected`, or `expectedError`.
     pub expected: Result<Value, String>,
 }
 
-/// The first suite for the storage version of a CRD. `crd_file` is the file of the CRD, seen from the suite.
+/// Generates the first suite for the storage version of a CRD. `crd_file` is the path of the CRD's file, relative to
+/// the suite.
 ///
 /// # Errors
-/// When the server rejects the CRD, or every example of it.
+/// Returns an error if the server rejects the CRD or every example.
 pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Result<FirstSuite, FirstSuiteError> {
     let served = Checker::new(definition, None, release).map_err(FirstSuiteError::Crd)?;
     let variant = Variant { source: crd_file.into(), definition: Arc::new(definition.clone()) };

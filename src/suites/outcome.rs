@@ -61,7 +61,7 @@ pub struct Write {
     pub answer: Result<Arc<Value>, String>,
     /// The field errors of a rejection.
     pub errors: ErrorList,
-    /// The warnings.
+    /// The warnings of the server.
     pub warnings: Vec<String>,
 }
 

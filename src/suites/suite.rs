@@ -1,5 +1,5 @@
-//! A suite as `openshift/api` and `hypershift` write it (`*.testsuite.yaml`), and our additions: `crds`, `policies`,
-//! `kubernetesVersions`, `onDelete`, `onApply` and `expectedWarnings`.
+//! A suite in the format of `openshift/api` and `hypershift` (`*.testsuite.yaml`), with these extensions: `crds`,
+//! `policies`, `kubernetesVersions`, `onDelete`, `onApply` and `expectedWarnings`.
 
 pub use super::fields::Problem;
 
@@ -13,29 +13,30 @@ use std::sync::Arc;
 /// The cases of one file.
 #[derive(Debug)]
 pub struct Suite {
-    /// The file.
+    /// The path of the file.
     pub source: Arc<str>,
     /// The text of the file.
     pub text: Arc<[u8]>,
     /// `name`
     pub name: String,
-    /// `crdName`; empty if the suite names its CRD by file, or none.
+    /// `crdName`; empty if the suite names the file of its CRD, or no CRD.
     pub crd_name: String,
-    /// `crd`: a file with the CRD, seen from the suite.
+    /// `crd`: the path of a file with the CRD, relative to the suite.
     pub crd: Option<String>,
-    /// `crds`: more files with CRDs, seen from the suite.
+    /// `crds`: the paths of more files with CRDs, relative to the suite.
     pub crds: Vec<String>,
-    /// `policies`: files with admission policies and their bindings, seen from the suite.
+    /// `policies`: the paths of files with admission policies and their bindings, relative to the suite.
     pub policies: Vec<String>,
     /// `version`: the version of the CRD that is tested.
     pub version: Option<String>,
     /// `featureGates`
     pub feature_gates: Vec<String>,
-    /// `kubernetesVersions`: the releases on which it runs, in the form of `--kubernetes-version`; none for any.
+    /// `kubernetesVersions`: the releases on which the suite runs, in the form of `--kubernetes-version`; `None` for
+    /// any.
     pub releases: Option<ReleaseSet>,
     /// The cases, in the order in which they run.
     pub cases: Vec<Case>,
-    /// Members that mean nothing.
+    /// Warnings about unknown fields.
     pub warnings: Vec<Problem>,
     positions: Cache,
 }
@@ -51,14 +52,14 @@ pub enum Action {
     Apply,
     /// `onDelete`: creates `initial` and deletes it.
     Delete,
-    /// A document below `valid/`: it must be accepted.
+    /// A document in `valid/`, which must be accepted.
     Valid,
-    /// A document below `invalid/`: it must be rejected.
+    /// A document in `invalid/`, which must be rejected.
     Invalid,
 }
 
 impl Action {
-    /// The name of the list that holds such cases, or of the directory.
+    /// Returns the name of the list or the directory that contains such cases.
     pub fn word(self) -> &'static str {
         match self {
             Self::Create => "onCreate",
@@ -71,20 +72,20 @@ impl Action {
     }
 }
 
-/// An object as a suite has it.
+/// An object of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A text that holds YAML.
+    /// A string that contains YAML.
     Text(String),
     /// A document of a file.
     Object(Value),
 }
 
 impl Source {
-    /// The object.
+    /// Returns the object.
     ///
     /// # Errors
-    /// The message of the YAML reader, or that it is no mapping.
+    /// Returns the message of the YAML reader, or a message that the value is not a mapping.
     pub fn read(&self) -> Result<Value, String> {
         let value = match self {
             Self::Object(object) => object.clone(),
@@ -102,11 +103,11 @@ impl Source {
 pub struct Case {
     /// `name`
     pub name: String,
-    /// Its path in the suite (`tests.onCreate[2]`); empty for a document.
+    /// The path in the suite (`tests.onCreate[2]`); empty for a document.
     pub path: String,
-    /// The line at which it begins, if it is a document.
+    /// The position of a document.
     pub position: Option<Position>,
-    /// Its request.
+    /// The request.
     pub action: Action,
     /// `initial`
     pub initial: Option<Source>,
@@ -126,21 +127,21 @@ pub struct Case {
     pub force: bool,
 }
 
-/// Why a suite cannot be run.
+/// The reason why a suite cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SuiteError {
-    /// The place in the file, if it is known.
+    /// The position in the file, if it is known.
     pub position: Option<Position>,
-    /// The text.
+    /// The message.
     pub message: String,
 }
 
 impl Suite {
-    /// Reads the text of a suite.
+    /// Parses a suite.
     ///
     /// # Errors
-    /// When the text is no YAML, a member has a wrong type, or neither `crdName` nor `crd` is given.
+    /// Returns an error if the text is not YAML, a field has a wrong type, or neither `crdName` nor `crd` is given.
     pub fn read(source: &str, text: &[u8]) -> Result<Self, SuiteError> {
         let value = yaml::read(text).map_err(|e| SuiteError { position: e.position, message: e.message })?;
         let mut suite = Self::empty(source, text);
@@ -153,7 +154,7 @@ impl Suite {
         }
     }
 
-    /// The documents of the folder `source` as a suite.
+    /// Creates a suite from the documents of the folder `source`.
     pub fn of_documents(source: &str, text: &[u8], cases: Vec<Case>) -> Self {
         Self { name: source.to_owned(), cases, ..Self::empty(source, text) }
     }
@@ -176,40 +177,40 @@ impl Suite {
         }
     }
 
-    /// The position of a field: of its key, or of its value if it has none. Of a field that is missing, the position of
-    /// what it is missing from.
+    /// Returns the position of the key of a field, or of its value if it has no key; for a missing field, the position
+    /// of its nearest existing parent.
     pub fn position(&self, path: &str) -> Position {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
         found.key.filter(|_| found.exact).unwrap_or(found.value).start
     }
 
-    /// The position of the key of a field, if the suite has the field.
+    /// Returns the position of the key of a field, if the suite has the field.
     pub fn key_position(&self, path: &str) -> Option<Position> {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
         found.key.filter(|_| found.exact).map(|key| key.start)
     }
 
-    /// The length of the key of a field in the text, quotes included, in characters.
+    /// Returns the length of the key of a field, quotes included, in characters.
     pub fn key_length(&self, path: &str) -> Option<usize> {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
         let key = found.key.filter(|_| found.exact)?;
         Some(String::from_utf8_lossy(self.text.get(key.range)?).chars().count())
     }
 
-    /// The position of a field of a case; empty is the case itself.
+    /// Returns the position of a field of a case; an empty field means the case itself.
     pub fn position_in(&self, case: &Case, field: &str) -> Position {
         let dot = if field.is_empty() { "" } else { "." };
         case.position.unwrap_or_else(|| self.position(&format!("{}{dot}{field}", case.path)))
     }
 
-    /// Whether its cases are documents of a folder.
+    /// Returns true if the cases are documents of a folder.
     pub fn is_folder(&self) -> bool {
         self.cases.iter().any(|case| matches!(case.action, Action::Valid | Action::Invalid))
     }
 
     fn fill(&mut self, value: &Value) -> Result<(), Problem> {
         let mut top = Fields::of(Some(value), "")?;
-        // Only controller-gen needs it.
+        // Only controller-gen needs `apiVersion`.
         let _ = top.value("apiVersion");
         self.name = top.text("name")?.unwrap_or_default();
         self.crd_name = top.text("crdName")?.unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Writes the server's answers into the text of a suite: expected objects, messages and warnings. Nothing else changes.
+//! Writes the server's answers into the text of a suite: expected objects, messages and warnings. The rest of the text
+//! does not change.
 
 mod edit;
 
@@ -10,7 +11,7 @@ use crate::field::FieldError;
 use crate::value::Value;
 use edit::Editor;
 
-/// The longest error that is expected as a whole.
+/// The maximum length of an error that is expected completely.
 const LONGEST_ERROR: usize = 300;
 
 /// The new value of a field of a case.
@@ -22,31 +23,31 @@ pub enum Edit {
     Text(&'static str, String),
     /// A list of texts.
     Texts(&'static str, Vec<String>),
-    /// The field is removed.
+    /// Removes the field.
     Remove(&'static str),
 }
 
-/// Why a case that fails is not updated.
+/// The reason why a failing case is not updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUpdated {
-    /// The failure does not say what to expect instead.
+    /// The failure does not determine a new expectation.
     #[error("its failure is not about what it expects")]
     NoAnswer,
     /// The case is a document of a folder.
     #[error("it is a document of a folder")]
     Document,
-    /// Servers or CRDs answer differently.
+    /// Several servers or CRDs give different answers.
     #[error("its outcome differs between CRDs or Kubernetes versions")]
     Disagreement,
-    /// The case is not written in block style, one field a line.
+    /// The case is not in block style with one field per line.
     #[error("it is not written in block style, one field a line")]
     Style,
 }
 
-/// The edits that make a case expect its outcome; none if it passes.
+/// Returns the edits that make a case expect its outcome; empty if the case passes.
 ///
 /// # Errors
-/// When the failure cannot be expected.
+/// Returns an error if the failure cannot be made the expectation.
 pub fn edits(case: &Case, outcome: &Outcome) -> Result<Vec<Edit>, NotUpdated> {
     let Some(failure) = &outcome.failure else { return Ok(Vec::new()) };
     if matches!(case.action, Action::Valid | Action::Invalid) {
@@ -85,20 +86,20 @@ fn error_field(step: Step) -> &'static str {
     if step == Step::UpdateStatus { "expectedStatusError" } else { "expectedError" }
 }
 
-/// The part of the server's message that a case expects for a field error.
+/// Returns the part of the server's message that a case expects for a field error.
 pub fn part_of_message(error: &FieldError) -> String {
     let whole = error.to_string();
     let is_short = error.field != "<nil>" && whole.len() <= LONGEST_ERROR && !whole.contains('\n');
     if is_short || error.detail.is_empty() { whole } else { error.detail.clone() }
 }
 
-/// The message after the generated name of the object.
+/// Returns the message after the generated name of the object.
 fn without_name(message: &str) -> String {
     let behind = message.split_once("\"test-").and_then(|(_, behind)| behind.split_once("\" "));
     behind.map_or(message, |(_, behind)| behind).to_owned()
 }
 
-/// The text of a suite with the edits of some cases (by index), and the cases whose edits are not possible.
+/// Returns the text of a suite with edits applied (by index of the case), and the cases whose edits are not possible.
 pub fn updated(suite: &Suite, edits: &[(usize, Vec<Edit>)]) -> (String, Vec<usize>) {
     let mut editor = Editor::new(&suite.text);
     let mut failed = Vec::new();

@@ -1,20 +1,20 @@
-//! The CRDs that a suite is run with: files may hold variants of one CRD, for feature sets and the like.
+//! Selects the CRDs with which a suite is run: files may contain variants of one CRD, for example for feature sets.
 
 use super::suite::Suite;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The feature sets of a CRD, separated by commas.
+/// The annotation with the feature sets of a CRD, separated by commas.
 const FEATURE_SET: &str = "release.openshift.io/feature-set";
 /// The feature set that enables every feature gate.
 const EVERY_GATE: &str = "CustomNoUpgrade";
 /// Annotations with this prefix and the value `true` name the cluster profiles that include the CRD.
 const CLUSTER_PROFILE: &str = "include.release.openshift.io/";
 
-/// A CRD of a file.
+/// A CRD and its file.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The file.
+    /// The path of the file.
     pub source: Arc<str>,
     /// The CRD.
     pub definition: Arc<Value>,
@@ -30,13 +30,14 @@ impl Variant {
         self.definition.str_at(&["metadata", "annotations", key])
     }
 
-    /// Whether an annotation is `value`, or a list separated by commas that holds it.
+    /// Returns true if an annotation is `value`, or a list separated by commas that contains it.
     pub fn is_annotated(&self, key: &str, value: &str) -> bool {
         self.annotation(key).is_some_and(|text| text == value || text.split(',').any(|item| item.trim() == value))
     }
 
-    /// Whether a suite with these feature gates runs on it (`tests/crd_filter.go`). The gates of a variant for another
-    /// feature set than [`EVERY_GATE`] are in files of a release payload, which are not read: it is left out.
+    /// Returns true if a suite with these feature gates runs on this variant (`tests/crd_filter.go`). The gates of
+    /// feature sets other than [`EVERY_GATE`] are defined in files of a release payload, which are not read: such a
+    /// variant is skipped.
     pub fn has_gates(&self, gates: &[String]) -> bool {
         if gates.is_empty() {
             return true;
@@ -49,19 +50,19 @@ impl Variant {
         self.annotation(FEATURE_SET).is_none() && !profiles.into_iter().any(|(_, value)| value.as_str() == Some("true"))
     }
 
-    /// The only version of the CRD.
+    /// Returns the version of a CRD that has only one.
     pub fn only_version(&self) -> Option<String> {
         let versions = self.definition.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
         if let [only] = versions { only.str_at(&["name"]).map(str::to_owned) } else { None }
     }
 
-    /// `Kind.group` of its objects.
+    /// Returns `Kind.group` of the objects.
     pub fn kind(&self) -> String {
         let text = |path: &[&str]| self.definition.str_at(path).unwrap_or_default();
         format!("{}.{}", text(&["spec", "names", "kind"]), text(&["spec", "group"]))
     }
 
-    /// The CRD with no other version than `version`, which is served and stored (`loadVersionedCRD`).
+    /// Returns the CRD with `version` only, served and stored (`loadVersionedCRD`).
     pub fn reduced(&self, version: &str) -> Option<Value> {
         let mut crd = self.installable();
         let Some(Value::Array(versions)) = crd.get_mut("spec").and_then(|spec| spec.get_mut("versions")) else {
@@ -78,7 +79,7 @@ impl Variant {
         (!is_empty).then_some(crd)
     }
 
-    /// The CRD without what a server wrote into it: the file may be an export of a cluster.
+    /// Returns the CRD without the fields that a server writes: the file may be an export from a cluster.
     pub fn installable(&self) -> Value {
         let mut crd = Value::clone(&self.definition);
         if let Some(members) = crd.as_object_mut() {
@@ -104,10 +105,10 @@ pub enum VersionError {
     NoCrd,
 }
 
-/// The version that a suite tests: its own, or the only one of all variants (`getSuiteSpecTestVersion`).
+/// Returns the version that a suite tests: its own, or the only one of all variants (`getSuiteSpecTestVersion`).
 ///
 /// # Errors
-/// When the variants have several versions and the suite names none.
+/// Returns an error if the variants have several versions and the suite names none.
 pub fn version(suite: &Suite, variants: &[&Variant]) -> Result<String, VersionError> {
     if let Some(version) = &suite.version {
         return Ok(version.clone());

@@ -1,5 +1,5 @@
 //! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, where a removed object is `null`, and
-//! `{"revision":…}` for a resourceVersion whose object is gone.
+//! `{"revision":…}` for a resourceVersion whose object was removed.
 
 use crate::server::{Commit, DEFINITIONS, RestoredObject};
 use crate::text::{self, json};
@@ -53,7 +53,7 @@ struct Line<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Adds lines; `number` is the number of the first.
+    /// Adds lines; `number` is the line number of the first.
     pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), LineError> {
         for (at, line) in text.lines().enumerate() {
             self.add(line).ok_or(LineError::NotACommit(number + at))?;
@@ -82,7 +82,7 @@ impl<'a> Index<'a> {
         };
         self.stale += usize::from(before.is_some());
         if definition == DEFINITIONS && (removed || before.is_none()) {
-            // Deleting a CRD deletes its objects, even one written at the last moment.
+            // Also removes objects that were written while their CRD was being deleted.
             self.stale += self.live.remove(&key).map_or(0, |objects| objects.len());
         }
         Some(())
@@ -94,12 +94,12 @@ impl<'a> Index<'a> {
         Some(revision)
     }
 
-    /// The last resourceVersion.
+    /// Returns the last resourceVersion.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Whether no line is superseded.
+    /// Returns true if no line is superseded.
     pub fn is_clean(&self) -> bool {
         self.stale == 0
     }
@@ -107,7 +107,7 @@ impl<'a> Index<'a> {
     /// Parses the objects.
     ///
     /// # Errors
-    /// Names the line that cannot be read.
+    /// Returns an error with the number of the line that cannot be read.
     pub fn kept(&self) -> Result<Vec<RestoredObject>, LineError> {
         let mut kept = Vec::new();
         for (definition, objects) in &self.live {
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(keys(&format!("{crd}{one}{gone}")), (kept(&[("a.b", 2)]), 9, false));
         let without = line(DEFINITIONS, "a.b", 10, None);
         assert_eq!(keys(&format!("{all}{without}")), (vec![], 10, false));
-        // A request under way wrote this while its CRD was deleted.
+        // A concurrent request wrote this object while its CRD was deleted.
         let again = line(DEFINITIONS, "a.b", 12, Some("{}"));
         assert_eq!(keys(&format!("{all}{without}{one}{again}")), (kept(&[("a.b", 12)]), 12, false));
     }
