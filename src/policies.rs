@@ -1,22 +1,22 @@
 //! Admission policies: evaluates `ValidatingAdmissionPolicies` and `MutatingAdmissionPolicies`
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
 //!
-//! Pure functions over a [`request::Request`] and a [`request::Cluster`]:
+//! The functions are pure: they read a [`request::Request`] and a [`request::Cluster`].
 //!
 //! ```text
 //! model, selector        policies and bindings as typed values
 //! environment, compile   the CEL environments of a policy, and its expressions compiled
-//! dependencies           what expressions read that may not be known
+//! dependencies           inputs of expressions that may be unknown
 //! expression             one expression compiled
-//! validation             what the server refuses of a policy or binding itself
+//! validation             validation of policies and bindings
 //! type_checking          the warnings in `status.typeChecking`
 //! source                 the policies of a server, compiled, with their bindings
 //! matching, params       which policies and bindings apply to a request, and with which params
 //! evaluate               expressions, their variables and budgets, match conditions
 //! validating, mutating   decisions and changes, in the server's order
-//! findings               what policies found and changed besides deciding
+//! findings               warnings, changes and audit annotations
 //! authorizer, rbac       answers to `authorizer`: rules of the caller, RBAC objects
-//! knowledge              what the caller does not know of the cluster, and the policies that depend on it
+//! knowledge              the unknown parts of a cluster, and policies that depend on them
 //! denial                 the parts of the Status of a refusal
 //! ```
 

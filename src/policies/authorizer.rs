@@ -1,9 +1,9 @@
-//! The authorizer of CEL expressions: allows everything, denies everything, or follows a list of rules.
+//! The authorizer of CEL expressions: allows everything, denies everything, or evaluates a list of rules.
 
 use crate::cel::value::{Access, Attributes, Authorizer, Decision, User, Verdict};
 use crate::value::Value;
 
-/// A list of rules: the first one that matches decides; without a match there is no opinion.
+/// A list of rules: the first matching rule decides; without one, the authorizer has no opinion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -25,23 +25,23 @@ struct Rule {
     reason: String,
 }
 
-/// Why a list of rules is invalid.
+/// The reason why a list of rules is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RulesError(String);
 
 impl Rules {
-    /// Everything is allowed.
+    /// Returns rules that allow everything.
     pub fn allow_all() -> Self {
         Self { rules: vec![Rule { verdict: Some(Verdict::Allow), ..Rule::default() }] }
     }
 
-    /// Nothing is allowed.
+    /// Returns rules that deny everything.
     pub fn deny_all() -> Self {
         Self { rules: vec![Rule { verdict: Some(Verdict::Deny), ..Rule::default() }] }
     }
 
-    /// Whether the answers depend on the user.
+    /// Returns true if the decisions depend on the user.
     pub fn read_user(&self) -> bool {
         self.rules.iter().any(|rule| rule.user.is_some() || rule.group.is_some())
     }
@@ -50,7 +50,7 @@ impl Rules {
     /// `name`, `namespace`, `path`, `decision` (`allow`, `deny`, `noOpinion` or `error`) and `reason`.
     ///
     /// # Errors
-    /// A key or a decision that does not exist, or a value that is no text.
+    /// Returns an error for an unknown key or decision, or a value that is not a string.
     pub fn read(document: &Value) -> Result<Self, RulesError> {
         let list = document.get("rules").and_then(Value::as_array);
         let list = list.ok_or_else(|| RulesError("rules: a list is needed".to_owned()))?;

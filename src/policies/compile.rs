@@ -1,6 +1,6 @@
 //! Compiles the expressions of a policy (`CompileCELExpression`, `validating/plugin.go`, `mutating/compilation.go`).
 //!
-//! An expression that does not compile is kept with its error: it fails when it is evaluated.
+//! An expression that does not compile is stored with its error; its evaluation fails.
 
 use super::dependencies::Dependencies;
 use super::environment::{Declarations, Environments};
@@ -22,7 +22,7 @@ pub struct Expression {
     pub program: Result<Program, String>,
     /// The variables that its environment declares.
     pub declarations: Declarations,
-    /// The unknown inputs that it may read; none if it does not compile.
+    /// The unknown inputs that it may read; empty if it does not compile.
     pub dependencies: Dependencies,
 }
 
@@ -111,8 +111,8 @@ pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
     sources.iter().map(|source| expression(source, &env, (declarations, &[]), &[Type::Bool]).0).collect()
 }
 
-/// Compiles an expression that must be of one of these types (of any if there are none); also gives its type. `variables`
-/// are those before it, with their dependencies.
+/// Compiles an expression that must have one of these types (or any type, if `types` is empty). Also returns the type.
+/// `variables` are the variables declared before it, with their dependencies.
 fn expression(
     source: &str,
     env: &Env,

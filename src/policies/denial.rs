@@ -4,7 +4,7 @@ use super::model::PolicyKind;
 use super::request::Request;
 use crate::value::Value;
 
-/// A refusal.
+/// A refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// A policy denied the request.
@@ -34,7 +34,7 @@ pub struct Denial {
     pub origin: Origin,
 }
 
-/// The part of a policy that a finding refers to.
+/// The part of a policy to which a finding refers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of policy.
@@ -45,14 +45,14 @@ pub struct Origin {
     pub binding: String,
     /// The index of the failed validation, if there is one.
     pub validation: Option<usize>,
-    /// Its expression; empty if it is none.
+    /// The expression of the validation; empty if there is none.
     pub expression: String,
     /// The message without the names of policy and binding.
     pub message: String,
 }
 
 impl Origin {
-    /// The message with the names of policy and binding, as it is in `details.causes`.
+    /// Returns the message with the names of policy and binding, as in `details.causes`.
     pub fn cause(&self) -> String {
         let Self { policy, binding, message, .. } = self;
         match (self.policy_kind, binding.as_str()) {
@@ -69,7 +69,7 @@ impl Origin {
 }
 
 impl Denial {
-    /// The denial of a validating policy.
+    /// Creates the denial of a validating policy.
     pub fn validating(request: &Request<'_>, object: Option<&Value>, reason: Option<&str>, origin: Origin) -> Self {
         let cause = origin.cause();
         let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or("Invalid");
@@ -84,7 +84,7 @@ impl Denial {
         Self { code, reason: reason.to_owned(), message, name, causes: vec![cause], origin }
     }
 
-    /// The denial by mutating policies: `errors` with their reasons; must not be empty.
+    /// Creates the denial of mutating policies. `errors` contains errors with their reasons and must not be empty.
     pub fn mutating(request: &Request<'_>, object: Option<&Value>, errors: Vec<(Origin, &'static str)>) -> Self {
         let causes: Vec<String> = errors.iter().map(|(origin, _)| origin.cause()).collect();
         let (origin, reason) = errors.into_iter().next().unwrap_or_default();

@@ -9,12 +9,12 @@ pub struct Dependencies {
     pub user: bool,
     /// `authorizer`
     pub authorizer: bool,
-    /// `namespaceObject`, beyond its name.
+    /// `namespaceObject`, except its name.
     pub namespace: bool,
 }
 
 impl Dependencies {
-    /// The dependencies of both.
+    /// Returns the union of both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Dependencies {
         }
     }
 
-    /// The first dependency that both have.
+    /// Returns the first dependency that both have.
     pub fn shared(self, other: Self) -> Option<Dependency> {
         if self.user && other.user {
             Some(Dependency::User)
@@ -35,7 +35,7 @@ impl Dependencies {
         }
     }
 
-    /// The dependencies of an expression, including those of the variables it reads.
+    /// Returns the dependencies of an expression, including those of its variables.
     pub fn of(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
         let mut found = Self::default();
         found.visit(&checked.ast.expr, checked, variables);
@@ -54,7 +54,7 @@ impl Dependencies {
                     return;
                 }
                 Some("variables") => {
-                    // Of variables with the same name, the server uses the last one; here all of them count.
+                    // If several variables have the same name, the server uses the last one. Here all of them count.
                     let named = variables.iter().filter(|(name, _)| name == field);
                     *self = named.fold(*self, |all, (_, of)| all.or(*of));
                     return;
@@ -76,7 +76,7 @@ impl Dependencies {
     }
 }
 
-/// Whether `operand.field` is `namespaceObject.metadata.name`.
+/// Returns true if `operand.field` is `namespaceObject.metadata.name`.
 fn is_name_of_namespace(operand: &Expr, field: &str, variable: &dyn Fn(&Expr) -> Option<String>) -> bool {
     let ExprKind::Select { operand: object, field: metadata, .. } = &operand.kind else { return false };
     field == "name" && metadata == "metadata" && variable(object).as_deref() == Some("namespaceObject")

@@ -23,31 +23,31 @@ pub struct Declarations {
     pub patch_types: bool,
 }
 
-/// Whether an expression is stored already: what it may use depends on it (`environment.Type`).
+/// The state of an expression, which determines the available functions (`environment.Type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It is new: limited to what the previous release can read, too.
+    /// The expression is new: functions of the previous release are available.
     New,
-    /// It is stored: everything the server has.
+    /// The expression is stored: all functions of the server are available.
     Stored,
 }
 
-/// The environments of one policy, which grow with its variables.
+/// The environments of one policy. Declared variables are added to them.
 #[derive(Clone, Debug)]
 pub struct Environments {
     release: Release,
-    /// Whether expressions may name `variables`.
+    /// True if expressions may use `variables`.
     composed: bool,
     variables: BTreeMap<String, Type>,
 }
 
 impl Environments {
-    /// The environments without variables.
+    /// Creates environments without variables.
     pub fn new(release: Release) -> Self {
         Self { release, composed: true, variables: BTreeMap::new() }
     }
 
-    /// The environments of expressions that may not name `variables`, not even none (`plugincel.NewCompiler`).
+    /// Creates the environments of expressions that may not use `variables` at all (`plugincel.NewCompiler`).
     pub fn without_composition(release: Release) -> Self {
         Self { release, composed: false, variables: BTreeMap::new() }
     }
@@ -57,12 +57,12 @@ impl Environments {
         self.variables.insert(name.to_owned(), type_.map_or(Type::Dyn, declared));
     }
 
-    /// The environment of a stored expression. Its variables come in the order of [`super::evaluate`].
+    /// Returns the environment of a stored expression. Its variables are in the order of [`super::evaluate`].
     pub fn env(&self, declarations: Declarations) -> Env {
         self.env_in(Mode::Stored, declarations)
     }
 
-    /// The environment of a new or a stored expression.
+    /// Returns the environment of a new or a stored expression.
     pub fn env_in(&self, mode: Mode, declarations: Declarations) -> Env {
         let base = match (mode, declarations.patch_types) {
             (Mode::New, false) => BaseEnv::for_new(self.release),
@@ -97,7 +97,7 @@ impl Environments {
     }
 }
 
-/// The type of a variable whose expression has this type: objects and similar types become dyn.
+/// Returns the type of a variable whose expression has this type: objects and similar types become dyn.
 fn declared(type_: &Type) -> Type {
     match type_ {
         Type::Any
@@ -125,7 +125,7 @@ fn declare<'n>(objects: &mut Objects, name: &str, fields: impl IntoIterator<Item
     objects.insert(name.into(), Arc::new(declared));
 }
 
-/// Only the types of fields matter, because the cost of policies is not estimated.
+/// The sizes are not set, because only the types of these fields are used.
 fn scalar(cel_type: Type) -> DeclType {
     DeclType { cel_type, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 0, nullable: true }
 }

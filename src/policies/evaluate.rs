@@ -22,7 +22,7 @@ const MATCH_CONDITIONS_BUDGET: i64 = BUDGET / 4;
 pub const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// The budget is exceeded.
+/// The error when the budget is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBudget;
 
@@ -39,7 +39,7 @@ pub struct Inputs<'a> {
     pub request: &'a Value,
     /// `namespaceObject`
     pub namespace: Option<&'a Value>,
-    /// `authorizer` and `authorizer.requestResource`; without one, reading either is an error.
+    /// `authorizer` and `authorizer.requestResource`; if `None`, reading them is an error.
     pub authorizers: Option<&'a Authorizers>,
 }
 
@@ -51,7 +51,7 @@ pub struct Authorizers {
 }
 
 impl Authorizers {
-    /// The authorizer values of a request.
+    /// Creates the authorizer values of a request.
     pub fn new(request: &Request<'_>, authorizer: Arc<dyn Authorizer>) -> Self {
         let user = User { name: request.user.username.clone(), groups: request.user.groups.clone() };
         let subject = Subject { user: Arc::new(user), authorizer };
@@ -84,7 +84,7 @@ pub struct Activation<'a> {
     inputs: Inputs<'a>,
     variables: &'a [Variable],
     values: RefCell<Vec<Computed<'a>>>,
-    /// The cost of variables since the last expression.
+    /// The cost of variables computed since the last expression.
     cost: Cell<u64>,
 }
 
@@ -98,7 +98,7 @@ pub enum Evaluation<'a> {
 }
 
 impl<'a> Activation<'a> {
-    /// An activation without computed variables.
+    /// Creates an activation without computed variables.
     pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
         let values = RefCell::new(vec![Computed::Not; variables.len()]);
         Self { inputs, variables, values, cost: Cell::new(0) }
@@ -107,7 +107,7 @@ impl<'a> Activation<'a> {
     /// Evaluates an expression and subtracts its cost from `budget`.
     ///
     /// # Errors
-    /// The budget is exceeded.
+    /// Returns an error if the budget is exceeded.
     pub fn evaluate(&self, expression: &'a Expression, budget: &mut i64) -> Result<Evaluation<'a>, OutOfBudget> {
         let program = match &expression.program {
             Ok(program) => program,
@@ -122,7 +122,7 @@ impl<'a> Activation<'a> {
         })
     }
 
-    /// The values of an environment's variables, in its order.
+    /// Returns the values of an environment's variables, in the order of the environment.
     fn slots(&self, declarations: Declarations) -> Vec<Result<CelValue<'a>, Error>> {
         let inputs = &self.inputs;
         let json = |value: Option<&'a Value>| Ok(value.map_or(CelValue::Null, CelValue::untyped));
@@ -157,7 +157,7 @@ impl<'a> Activation<'a> {
 
 impl<'a> Fields<'a> for Activation<'a> {
     fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
-        // If several variables have one name, the last one is used.
+        // If several variables have the same name, the server uses the last one.
         let index = self.variables.iter().rposition(|variable| variable.name == name)?;
         let variable = self.variables.get(index)?;
         let set = |computed: Computed<'a>| {
@@ -185,20 +185,20 @@ fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
     Ok(())
 }
 
-/// Why match conditions do not decide.
+/// The reason why match conditions do not decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotDecided {
-    /// Conditions failed: the server's words.
+    /// Conditions failed, with the server's message.
     Failed(String),
     /// A condition depends on an unknown input, and no other condition is false.
     Unknown(Dependency),
 }
 
-/// Whether the match conditions of a policy let it be evaluated (`webhook/matchconditions/matcher.go`). `namespaceObject` is
-/// always null in them, so it is always known.
+/// Returns true if all match conditions of a policy are true (`webhook/matchconditions/matcher.go`). `namespaceObject`
+/// is always null in them, so it is always known.
 ///
 /// # Errors
-/// Conditions that failed, unless the policy ignores failures, and those that depend on what is `unknown`.
+/// Returns the errors of conditions, unless the policy ignores failures, or a dependency on an `unknown` input.
 pub fn match_conditions<'a>(
     activation: &Activation<'a>,
     conditions: &'a [Expression],
@@ -239,12 +239,12 @@ fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, NotDeci
     match failure_policy {
         FailurePolicy::Fail => Err(NotDecided::Failed(error)),
         FailurePolicy::Ignore => Ok(false),
-        // The server handles the two known values and ignores others.
+        // The server ignores errors for unknown values of the failure policy.
         FailurePolicy::Other(_) => Ok(true),
     }
 }
 
-/// `namespaceObject` for a Namespace (`CreateNamespaceObject`): the fields that expressions can read.
+/// Converts a Namespace to `namespaceObject`, with the fields that expressions can read (`CreateNamespaceObject`).
 pub fn namespace_object(namespace: &Value) -> Value {
     let mut shown = namespace.clone();
     if let Some(members) = shown.as_object_mut() {

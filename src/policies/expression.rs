@@ -1,22 +1,22 @@
-//! Compiling one expression (`compiler.CompileCELExpression`, `admission/plugin/cel/compile.go`).
+//! Compiles one expression (`compiler.CompileCELExpression`, `admission/plugin/cel/compile.go`).
 
 use crate::cel::{ast::CheckedAst, env::Env, eval::Program, types::Type};
 
-/// Why an expression does not compile, in the server's words.
+/// The reason why an expression does not compile, with the server's message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// A wrong expression (`ErrorTypeInvalid`).
+    /// The expression is invalid (`ErrorTypeInvalid`).
     #[error("{0}")]
     Invalid(String),
-    /// A correct expression that cannot be run (`ErrorTypeInternal`).
+    /// The expression is valid but cannot be planned (`ErrorTypeInternal`).
     #[error("{0}")]
     Internal(String),
 }
 
-/// Compiles an expression whose type must be one of `types`; no types allow any.
+/// Compiles an expression whose type must be one of `types`; an empty list allows any type.
 ///
 /// # Errors
-/// The expression does not parse or check, is of another type, or cannot be planned.
+/// Returns an error if the expression does not parse, has another type, or cannot be planned.
 pub fn compile(source: &str, env: &Env, types: &[Type]) -> Result<(Program, CheckedAst), CompileError> {
     let invalid = CompileError::Invalid;
     let checked = env.compile(source).map_err(|issues| invalid(format!("compilation failed: {}", issues.display())))?;

@@ -12,30 +12,30 @@ use std::collections::BTreeMap;
 pub struct Findings {
     /// The policies that changed the object, in their order.
     pub changes: Vec<Change>,
-    /// Every denial; the server answers with the first.
+    /// All denials; the server responds with the first one.
     pub denials: Vec<Origin>,
-    /// Failures of bindings with the action Warn; [`warning_text`] gives the header.
+    /// Failures of bindings with the action Warn; [`warning_text`] formats the header.
     pub warnings: Vec<Origin>,
     /// Failures of bindings with the action Audit.
     pub audits: Vec<Origin>,
     /// Audit annotations by key (`policy/key`).
     pub annotations: BTreeMap<String, Vec<String>>,
-    /// Parts that were not evaluated, because an input is unknown.
+    /// Parts that were not evaluated because an input is unknown.
     pub unevaluated: Vec<UnevaluatedPart>,
-    /// The webhooks that would be called, or may be.
+    /// The webhooks that would be called or may be called.
     pub webhooks: Vec<WebhookMatch>,
 }
 
-/// A webhook that would be called for the object.
+/// A webhook that would be called or may be called for the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookMatch {
-    /// Whether it validates or mutates.
+    /// The kind of webhook: validating or mutating.
     pub policy_kind: PolicyKind,
-    /// The name of its configuration.
+    /// The name of the configuration.
     pub configuration: String,
-    /// Its name.
+    /// The name of the webhook.
     pub webhook: String,
-    /// The unknown input that decides whether it is called; `None` if it is called.
+    /// The unknown input that determines if it is called; `None` if it is called.
     pub missing: Option<Missing>,
 }
 
@@ -46,15 +46,15 @@ pub struct Change {
     pub policy: String,
     /// The binding.
     pub binding: String,
-    /// The object before, in the version the policy matched.
+    /// The object before the change, in the version that the policy matched.
     pub before: Value,
-    /// The object after it.
+    /// The object after the change.
     pub after: Value,
 }
 
 impl Findings {
-    /// Adds a part that was not evaluated, unless it was added before. Without a binding it applies to the policy with
-    /// any binding.
+    /// Adds a part that was not evaluated, unless it is already present. Without a binding, the part applies to all
+    /// bindings of the policy.
     pub(super) fn add_unevaluated(
         &mut self,
         policy_kind: PolicyKind,
@@ -68,7 +68,7 @@ impl Findings {
         let decides = match (policy_kind, part, &missing) {
             (_, Part::Message(_), _) => false,
             (PolicyKind::Mutating, ..) | (_, Part::AuditAnnotation, _) => true,
-            // Missing params may be a configuration error, which denies whatever the actions are.
+            // Missing params may be a configuration error, which denies the request independent of the actions.
             (_, _, Missing::Param { .. } | Missing::ParamKind(_)) if policy.failure_policy != FailurePolicy::Ignore => {
                 true
             }
@@ -95,7 +95,7 @@ impl Findings {
     }
 }
 
-/// The text of the `Warning` header of a failed validation.
+/// Formats the text of the `Warning` header of a failed validation.
 pub fn warning_text(origin: &Origin) -> String {
     let Origin { policy, binding, message, .. } = origin;
     format!("Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{binding}': {message}")

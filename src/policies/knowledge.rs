@@ -1,5 +1,4 @@
-//! The parts of a cluster that a simulation does not know. Parts of policies that depend on them are reported instead
-//! of evaluated.
+//! The unknown parts of a cluster. Parts of policies that depend on them are reported instead of evaluated.
 
 use super::dependencies::{Dependencies, Dependency};
 use super::model::PolicyKind;
@@ -7,7 +6,7 @@ use super::request::Kind;
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock};
 
-/// The caller's knowledge of a cluster. By default it is complete: the server stores all objects that exist.
+/// The caller's knowledge of a cluster. By default it is complete: the server stores all objects of the cluster.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     /// The unknown properties of a request.
@@ -16,7 +15,7 @@ pub struct Knowledge {
     pub read: Option<RwLock<Read>>,
 }
 
-/// The parts of a cluster that a server stores as the cluster has them.
+/// The objects of a cluster that the server stores.
 #[derive(Debug, Default)]
 pub struct Read {
     namespaces: BTreeSet<String>,
@@ -24,20 +23,20 @@ pub struct Read {
 }
 
 impl Knowledge {
-    /// Knowledge of nothing but what is reported with the methods below.
+    /// Creates knowledge without objects; they are added with the methods below.
     pub fn partial(unknown: Dependencies) -> Self {
         Self { unknown, read: Some(RwLock::default()) }
     }
 
-    /// Reports that the server stores the Namespace of that name as the cluster has it.
+    /// Records that the server has read the Namespace with this name from the cluster.
     pub fn learn_namespace(&self, name: &str) {
         if let Some(read) = &self.read {
             read.write().unwrap_or_else(PoisonError::into_inner).namespaces.insert(name.to_owned());
         }
     }
 
-    /// Reports that the server stores the param of that name, or all params (`None`), of a kind in a namespace, if there
-    /// are any.
+    /// Records that the server has read the param with this name, or all params (`None`), of a kind in a namespace.
+    /// Objects that were read may be absent.
     pub fn learn_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) {
         if let Some(read) = &self.read {
             let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
@@ -45,18 +44,18 @@ impl Knowledge {
         }
     }
 
-    /// Whether a Namespace is known.
+    /// Returns true if it is known whether the Namespace exists, and its content.
     pub fn knows_namespace(&self, name: &str) -> bool {
         self.knows(|read| read.namespaces.contains(name))
     }
 
-    /// Whether the param of that name, or all params (`None`), of a kind in a namespace are known.
+    /// Returns true if the param with this name, or all params (`None`), of a kind in a namespace are known.
     pub fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
         let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
         self.knows(|read| read.params.contains(&key))
     }
 
-    /// Whether a kind that the server does not serve is one that the cluster does not serve.
+    /// Returns true if the cluster serves no kind that the server does not serve.
     pub fn knows_kinds(&self) -> bool {
         self.read.is_none()
     }
@@ -66,7 +65,7 @@ impl Knowledge {
     }
 }
 
-/// An unknown input.
+/// An unknown input of policies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// The user that sends the request.
@@ -75,26 +74,26 @@ pub enum Missing {
     Authorizer,
     /// A Namespace object.
     Namespace {
-        /// Its name.
+        /// The name of the Namespace.
         name: String,
-        /// The labels that a selector reads; empty where an expression reads `namespaceObject`.
+        /// The labels that a selector reads; empty if an expression reads `namespaceObject`.
         labels: Vec<String>,
     },
     /// The definition of a kind of params.
     ParamKind(Kind),
     /// Params.
     Param {
-        /// Their kind.
+        /// The kind of the params.
         kind: Kind,
-        /// Their namespace; `None` for a cluster-scoped kind.
+        /// The namespace of the params; `None` for a cluster-scoped kind.
         namespace: Option<String>,
-        /// Their name; `None` where a selector finds them.
+        /// The name of the param; `None` if a selector selects params.
         name: Option<String>,
     },
 }
 
 impl Missing {
-    /// The missing objects for a request in `namespace`.
+    /// Converts a dependency of a request in `namespace`.
     pub fn of(dependency: Dependency, namespace: &str) -> Self {
         match dependency {
             Dependency::User => Self::User,
@@ -107,7 +106,7 @@ impl Missing {
 /// A part of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Whether it matches, or with which params.
+    /// The decision if the policy matches, and with which params.
     Matching,
     /// One of `matchConditions`.
     Condition,
@@ -121,29 +120,29 @@ pub enum Part {
     Mutation(usize),
 }
 
-/// A part of a policy that was not evaluated because something is not known.
+/// A part of a policy that was not evaluated because an input is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnevaluatedPart {
     /// The kind of policy.
     pub policy_kind: PolicyKind,
     /// The policy.
     pub policy: String,
-    /// The binding; empty if this concerns the policy with every binding.
+    /// The binding; empty if this applies to all bindings of the policy.
     pub binding: String,
     /// The part.
     pub part: Part,
     /// The unknown input.
     pub missing: Missing,
-    /// Whether the part could change or refuse the object; a message or a binding that only warns could not.
+    /// True if the part could change or refuse the object. False for messages and for bindings that only warn.
     pub decides: bool,
 }
 
-/// Why a part of a policy cannot be evaluated.
+/// The reason why a part of a policy cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotEvaluated {
-    /// The server's words.
+    /// The server's message.
     Error(String),
-    /// Something is not known.
+    /// An input is unknown.
     Unknown(Missing),
 }
 

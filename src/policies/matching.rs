@@ -5,7 +5,7 @@ use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::value::{Map, Value};
 
-/// The resource and kind that a policy matched: those of the request, or an equivalent version.
+/// The resource and kind that a policy matched: those of the request or of an equivalent version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
     /// The resource.
@@ -14,10 +14,10 @@ pub struct Matched {
     pub kind: Kind,
 }
 
-/// Whether a request is matched, and as what.
+/// Returns the matched resource and kind; `None` if the request does not match.
 ///
 /// # Errors
-/// A wrong selector, a namespace that does not exist, or labels of a namespace that are not known.
+/// Returns an error for an invalid selector, a namespace that does not exist, or unknown labels of a namespace.
 pub fn matches(
     criteria: &MatchResources,
     request: &Request<'_>,
@@ -41,7 +41,7 @@ pub fn matches(
     } else {
         find(&criteria.rules, equivalent, request, cluster)
     };
-    // The error of a selector matters only if the request matches otherwise.
+    // Errors of selectors are ignored if the request does not match otherwise.
     if matched.is_some() {
         namespace?;
         selected?;
@@ -89,7 +89,7 @@ fn namespace_matches(
     }
 }
 
-/// `namespaces "x" not found`
+/// Formats `namespaces "x" not found`.
 pub fn namespace_not_found(name: &str) -> String {
     format!("namespaces \"{name}\" not found")
 }
@@ -103,7 +103,7 @@ fn object_matches(criteria: &MatchResources, request: &Request<'_>, object: Opti
     Ok(object.into_iter().chain(request.old_object).any(|object| selector.matches(labels(object))))
 }
 
-/// The labels of an object.
+/// Returns the labels of an object.
 pub fn labels(object: &Value) -> Option<&Map> {
     object.at(&["metadata", "labels"]).and_then(Value::as_object)
 }

@@ -1,6 +1,6 @@
 //! Policies and bindings as typed values (`k8s.io/api/admissionregistration/v1`).
 //!
-//! The objects were already decoded and defaulted; a missing field, or one of a wrong type, is empty here.
+//! Objects must be decoded and defaulted. A missing field, or a field of a wrong type, is read as empty.
 
 use super::selector::LabelSelector;
 use crate::release::Release;
@@ -17,19 +17,19 @@ pub enum PolicyKind {
 }
 
 impl PolicyKind {
-    /// The family of a policy or binding of this kind.
+    /// Returns the kind of policy to which a policy or binding of this kind belongs.
     pub fn of_kind(kind: &str) -> Self {
         if kind.starts_with("Mutating") { Self::Mutating } else { Self::Validating }
     }
 
-    /// Whether a kind is one of policies or bindings.
+    /// Returns true for the kinds of policies and bindings.
     pub fn has_kind(kind: &str) -> bool {
         [Self::Validating, Self::Mutating]
             .iter()
             .any(|policy_kind| kind.strip_suffix("Binding").unwrap_or(kind) == policy_kind.kind())
     }
 
-    /// The kind of the policies.
+    /// Returns the kind of the policies.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Validating => "ValidatingAdmissionPolicy",
@@ -37,7 +37,7 @@ impl PolicyKind {
         }
     }
 
-    /// The resource of the policies.
+    /// Returns the resource of the policies.
     pub fn policies(self) -> &'static str {
         match self {
             Self::Validating => "validatingadmissionpolicies",
@@ -45,7 +45,7 @@ impl PolicyKind {
         }
     }
 
-    /// The resource of the bindings.
+    /// Returns the resource of the bindings.
     pub fn bindings(self) -> &'static str {
         match self {
             Self::Validating => "validatingadmissionpolicybindings",
@@ -65,7 +65,7 @@ pub struct Policy {
     pub match_constraints: Option<MatchResources>,
     /// `spec.failurePolicy`
     pub failure_policy: FailurePolicy,
-    /// `spec.matchConditions`: their expressions.
+    /// The expressions of `spec.matchConditions`.
     pub match_conditions: Vec<String>,
     /// `spec.variables`
     pub variables: Vec<Variable>,
@@ -75,7 +75,7 @@ pub struct Policy {
     pub audit_annotations: Vec<AuditAnnotation>,
     /// `spec.mutations`
     pub mutations: Vec<Mutation>,
-    /// `spec.reinvocationPolicy` is `IfNeeded`.
+    /// True if `spec.reinvocationPolicy` is `IfNeeded`.
     pub reinvoked_if_needed: bool,
 }
 
@@ -150,7 +150,7 @@ pub struct MatchResources {
     pub rules: Vec<Rule>,
     /// `excludeResourceRules`
     pub exclude_rules: Vec<Rule>,
-    /// `matchPolicy` is neither unset nor `Exact`.
+    /// True if `matchPolicy` is set to a value other than `Exact`.
     pub equivalent: bool,
 }
 
@@ -195,7 +195,7 @@ pub struct ParamRef {
     pub namespace: String,
     /// `selector`
     pub selector: Option<LabelSelector>,
-    /// `parameterNotFoundAction` is `Deny`.
+    /// True if `parameterNotFoundAction` is `Deny`.
     pub deny_if_not_found: bool,
 }
 
@@ -266,7 +266,7 @@ impl Validation {
 }
 
 impl Mutation {
-    /// A mutation without the field of its patchType has no effect.
+    /// Reads a mutation; one without the field of its patchType has no effect.
     fn read(v: &Value) -> Option<Self> {
         let expression = |part: &str| present(v, part).map(|part| text(part, "expression"));
         match v.str_at(&["patchType"])? {
@@ -288,7 +288,7 @@ impl MatchResources {
         }
     }
 
-    /// The rules and selectors of a webhook; `matchPolicy` is `Equivalent` by default.
+    /// Reads the rules and selectors of a webhook; `matchPolicy` is `Equivalent` by default.
     pub fn of_webhook(v: &Value, release: Release) -> Self {
         Self {
             rules: list(v, "rules").iter().map(Rule::read).collect(),

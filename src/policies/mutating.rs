@@ -1,5 +1,5 @@
-//! `MutatingAdmissionPolicy`: what policies change, in turn, and when they run again (`policy/mutating/dispatcher.go`,
-//! `admission/reinvocation.go`).
+//! `MutatingAdmissionPolicy`: applies mutations one after the other and invokes policies again if needed
+//! (`policy/mutating/dispatcher.go`, `admission/reinvocation.go`).
 
 mod apply;
 mod json_patch;
@@ -23,12 +23,12 @@ use crate::cel::value::Value as CelValue;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why a mutation failed.
+/// The reason why a mutation failed.
 #[derive(Debug)]
 enum Failure {
     /// The failure policy applies.
     OfPolicy(String),
-    /// The request is refused, whatever the failure policy.
+    /// The request is refused, independent of the failure policy.
     OfServer(Refused),
 }
 
@@ -38,11 +38,11 @@ impl From<String> for Failure {
     }
 }
 
-/// Lets all policies change the object of a create or update, in the round that `reinvocation` is in; the findings say which
-/// did.
+/// Applies all policies to the object of a create or update, in the round that `reinvocation` describes. Returns true
+/// if the object changed.
 ///
 /// # Errors
-/// The refusal of the request.
+/// Returns the refusal of the request.
 pub fn mutate(
     hooks: &[PolicyHook],
     request: &Request<'_>,
@@ -59,9 +59,9 @@ pub fn mutate(
 /// The state kept between the two rounds (`policyReinvokeContext`).
 #[derive(Debug, Default)]
 pub struct Reinvocation {
-    /// Whether this is the second round.
+    /// True in the second round.
     pub running: bool,
-    /// Whether a second round is needed.
+    /// True if a second round is needed.
     pub requested: bool,
     /// The object after the last round.
     output: Option<Value>,
@@ -77,7 +77,7 @@ impl Reinvocation {
     }
 }
 
-/// The identity of an invocation: policy, binding, and the param's namespace and name.
+/// Identifies an invocation: policy, binding, and the param's namespace and name.
 type Key = (String, String, String, String);
 
 /// A policy and a binding that match the request, with a param.
@@ -98,7 +98,7 @@ impl Invocation<'_> {
     }
 }
 
-/// The object in a version that policies matched.
+/// The object in a version that some policies matched.
 struct Versioned {
     object: Value,
     old_object: Option<Value>,
@@ -108,7 +108,7 @@ struct Versioned {
 /// Errors with the failure policies that apply to them.
 type Errors = Vec<(Origin, &'static str, FailurePolicy)>;
 
-/// One round over all policies.
+/// Applies all policies once.
 fn admit(
     hooks: &[PolicyHook],
     request: &Request<'_>,
@@ -171,7 +171,7 @@ impl Round<'_> {
         self.error(policy, binding, "Forbidden", format!("failed to configure {what}: {why}"));
     }
 
-    /// The matching policies and bindings with their params (`policyDispatcher.Dispatch`).
+    /// Collects the matching policies and bindings with their params (`policyDispatcher.Dispatch`).
     fn collect<'h>(&mut self, hooks: &'h [PolicyHook], object: &Value, findings: &mut Findings) -> Vec<Invocation<'h>> {
         let mut invocations = Vec::new();
         for hook in hooks {
@@ -260,7 +260,7 @@ impl Round<'_> {
                 last = Some(invocation.matched.kind.clone());
             }
         }
-        // Only the version handled last is written back.
+        // The server writes back the version of the last mutation only.
         if let Some(versioned) = last.and_then(|kind| self.versions.get(&kind)).filter(|versioned| versioned.changed) {
             reinvocation.require();
             reinvocation.requested = true;
@@ -277,7 +277,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// Runs one policy; returns whether any of its mutations was attempted.
+    /// Runs one policy. Returns true if any of its mutations was attempted.
     fn invoke_one(
         &mut self,
         invocation: &Invocation<'_>,

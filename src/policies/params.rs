@@ -11,10 +11,10 @@ use std::sync::Arc;
 /// A param; `None` for a policy without params.
 pub type Param = Option<Arc<Value>>;
 
-/// The kind of a policy's params; `None` if it has none.
+/// Returns the kind of a policy's params; `None` if it has no params.
 ///
 /// # Errors
-/// The kind is not served.
+/// Returns an error if the kind is not served.
 pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, NotEvaluated> {
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
     let kind = Kind::of_params(wanted);
@@ -27,10 +27,10 @@ pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, N
     Ok(Some(kind))
 }
 
-/// The params of a binding: the policy is evaluated once with each.
+/// Returns the params of a binding. The policy is evaluated once for each of them.
 ///
 /// # Errors
-/// A paramRef that cannot be used, that finds nothing although it must, or whose params are not known.
+/// Returns an error for an invalid paramRef, one that must select a param but selects none, or unknown params.
 pub fn collect(
     kind: Option<&Kind>,
     binding: &Binding,
@@ -82,13 +82,14 @@ pub fn collect(
     Ok(found.into_iter().map(Some).collect())
 }
 
-/// A kind with a Go type in the server, whose objects have neither apiVersion nor kind there.
+/// Returns the kind of a policy's params if it has a Go type in the server; such cached objects have neither apiVersion
+/// nor kind.
 pub fn typed_kind(policy: &Policy, cluster: &dyn Cluster) -> Option<Kind> {
     let kind = kind_of(policy, cluster).ok()??;
     cluster.param_scope(&kind).filter(|scope| scope.typed).map(|_| kind)
 }
 
-/// A param as validating policies see it: if it has a Go type, apiVersion and kind of the policy's paramKind are set.
+/// Returns a param for validating policies: if it has a Go type, apiVersion and kind of the policy's paramKind are set.
 pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     let Some(kind) = typed else { return Cow::Borrowed(param) };
     let is = |key: &str, text: &str| param.str_at(&[key]) == Some(text);
@@ -103,7 +104,7 @@ pub fn shown<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     Cow::Owned(param)
 }
 
-/// A param as mutating policies see it: if it has a Go type, apiVersion and kind are missing.
+/// Returns a param for mutating policies: if it has a Go type, apiVersion and kind are removed.
 pub fn bare<'p>(param: &'p Value, typed: Option<&Kind>) -> Cow<'p, Value> {
     if typed.is_none() {
         return Cow::Borrowed(param);

@@ -1,6 +1,6 @@
-//! The RBAC authorizer (`k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac/validation/rule.go`): it
-//! answers `authorizer` from Roles, `ClusterRoles` and their bindings. Rules of aggregated
-//! `ClusterRoles` are those stored.
+//! The RBAC authorizer (`k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac/validation/rule.go`):
+//! answers `authorizer` from Roles, `ClusterRoles` and their bindings. Aggregated `ClusterRoles` are used with their
+//! stored rules.
 
 use crate::cel::value::{Access, Attributes, Authorizer, Decision, ResourceCheck, User, Verdict};
 use crate::value::{Value, quote};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The group of RBAC objects.
 pub const GROUP: &str = "rbac.authorization.k8s.io";
-/// The group whose members may do everything, whatever the roles say.
+/// The group whose members may do everything, independent of roles.
 pub const PRIVILEGED: &str = "system:masters";
 
 /// Roles and bindings, by namespace (empty for cluster-scoped ones) and name.
@@ -83,7 +83,8 @@ impl Rule {
             }
     }
 
-    /// `ResourceMatches`: `*` is every resource and subresource, `*/status` that subresource of every resource.
+    /// `ResourceMatches`: `*` means every resource and subresource, `*/status` the status subresource of every
+    /// resource.
     fn has_resource(&self, check: &ResourceCheck) -> bool {
         let ResourceCheck { resource, subresource, .. } = check;
         let combined = if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
@@ -113,7 +114,7 @@ impl Binding {
         }
     }
 
-    /// The first subject that is the user; `namespace` is that of the binding.
+    /// Returns the first subject that matches the user; `namespace` is the namespace of the binding.
     fn subject(&self, user: &User, namespace: &str) -> Option<&Subject> {
         self.subjects.iter().find(|subject| subject.is(user, namespace))
     }
@@ -144,7 +145,7 @@ impl Subject {
 }
 
 impl Rbac {
-    /// Adds an object of the group, replacing one of its name; others are left out.
+    /// Adds an RBAC object or replaces the object with the same name; ignores other kinds.
     pub fn put(&mut self, object: &Value) {
         let key = || (text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
         let rules = || list(object, "rules").iter().map(Rule::read).collect();
@@ -165,7 +166,7 @@ impl Rbac {
         }
     }
 
-    /// Whether there is any object.
+    /// Returns true if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.roles.is_empty()
             && self.cluster_roles.is_empty()
@@ -181,12 +182,12 @@ impl Rbac {
             "ClusterRole" => (self.cluster_roles.get(name), "clusterrole"),
             other => return Err(format!("unsupported role reference kind: {}", quote::go_quote(other))),
         };
-        // Listers give the singular name.
+        // Errors of listers contain the singular name.
         let missing = || format!("{resource}.{GROUP} {} not found", quote::go_quote(name));
         found.map(Vec::as_slice).ok_or_else(missing)
     }
 
-    /// The bindings that count in a namespace, with their kind, their own namespace and their name as it is described.
+    /// Returns the bindings that apply in a namespace, with their kind, their own namespace and their name in messages.
     fn bindings(&self, namespace: &str) -> impl Iterator<Item = (&'static str, &str, String, &Binding)> {
         let cluster = self.cluster_role_bindings.iter();
         let cluster = cluster.map(|(name, binding)| ("ClusterRoleBinding", "", name.clone(), binding));
@@ -385,7 +386,7 @@ mod tests {
             ("joe", vec!["group1"], "ns1", Verdict::NoOpinion),
             ("admin", vec![], "ns2", Verdict::NoOpinion),
             ("admin", vec!["admins"], "", Verdict::NoOpinion),
-            // A service account of a ClusterRoleBinding needs a namespace.
+            // The subject of a ClusterRoleBinding must have a namespace if it is a service account.
             ("system:serviceaccount::bot", vec![], "ns1", Verdict::NoOpinion),
         ] {
             assert_eq!(decide(&user(name, &groups), namespace).verdict, verdict, "{name} {groups:?} {namespace}");

@@ -21,7 +21,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The word in policies.
+    /// Returns the operation name that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -54,13 +54,13 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind that `paramKind` names.
+    /// Returns the kind that `paramKind` names.
     pub fn of_params(kind: &ParamKind) -> Self {
         let (group, version) = group_version::split(&kind.api_version);
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.kind.clone() }
     }
 
-    /// `apiVersion` of objects of the kind.
+    /// Returns the `apiVersion` of objects of the kind.
     pub fn api_version(&self) -> String {
         group_version::api_version(&self.group, &self.version)
     }
@@ -86,12 +86,12 @@ impl Resource {
     }
 }
 
-/// The user who sent a request.
+/// The user that sent the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
     pub username: String,
-    /// The UID, empty for none.
+    /// The UID; empty if there is none.
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
@@ -119,7 +119,7 @@ impl User {
     }
 }
 
-/// A request, without the object to be written.
+/// A request, except the object to be written.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The operation.
@@ -130,22 +130,22 @@ pub struct Request<'a> {
     pub subresource: &'a str,
     /// The kind of the object.
     pub kind: Kind,
-    /// The namespace, empty for none; for a Namespace its own name.
+    /// The namespace; empty if there is none. For a Namespace, its own name.
     pub namespace: &'a str,
-    /// The name, or empty.
+    /// The name; empty if it is to be generated.
     pub name: &'a str,
     /// The existing object.
     pub old_object: Option<&'a Value>,
     /// `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
     pub options: Value,
-    /// Whether the request is a dry run.
+    /// True for a dry run.
     pub dry_run: bool,
     /// The user.
     pub user: User,
 }
 
 impl Request<'_> {
-    /// `request` as expressions see it when a policy matched `kind` and `resource` (`CreateAdmissionRequest`).
+    /// Returns `request` for expressions of a policy that matched `kind` and `resource` (`CreateAdmissionRequest`).
     pub fn to_value(&self, kind: &Kind, resource: &Resource) -> Value {
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -171,12 +171,12 @@ impl Request<'_> {
         Value::Object(out)
     }
 
-    /// Whether the object is a Namespace.
+    /// Returns true if the object is a Namespace.
     pub fn is_namespace(&self) -> bool {
         self.kind.group.is_empty() && self.kind.version == "v1" && self.kind.kind == "Namespace"
     }
 
-    /// The name of the object in refusals (`admission.NewForbidden`).
+    /// Returns the name of the object in refusals (`admission.NewForbidden`).
     pub fn shown_name(&self, object: Option<&Value>) -> String {
         if !self.name.is_empty() {
             return self.name.to_owned();
@@ -186,61 +186,61 @@ impl Request<'_> {
     }
 }
 
-/// A kind of params.
+/// The properties of a kind of params.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamScope {
-    /// Whether it is namespaced.
+    /// True if the kind is namespaced.
     pub namespaced: bool,
-    /// Whether the server has a Go type for it: its cached objects then have neither apiVersion nor kind.
+    /// True if the server has a Go type for the kind: its cached objects have neither apiVersion nor kind.
     pub typed: bool,
 }
 
-/// The cluster as policies see it. Everything is in memory.
+/// Read access to the cluster for policies. All state is in memory.
 pub trait Cluster {
-    /// A Namespace object.
+    /// Returns a Namespace object.
     fn namespace(&self, name: &str) -> Option<Arc<Value>>;
 
-    /// A kind of params; `None` if it is not served.
+    /// Returns the properties of a kind of params; `None` if it is not served.
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope>;
 
-    /// The params of a kind in a namespace (`None` for a cluster-scoped kind), by name or all of them.
+    /// Returns the params of a kind in a namespace (`None` for a cluster-scoped kind), by name or all of them.
     fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>>;
 
-    /// Every version of a resource with the subresource, and the kind of its objects, in the definition's order.
+    /// Returns every version of a resource with the subresource, and the kind of its objects, in the order of the CRD.
     fn equivalents(&self, resource: &Resource, subresource: &str) -> Vec<(Resource, Kind)>;
 
     /// Converts an object to another version.
     ///
     /// # Errors
-    /// The server's text for an unknown version.
+    /// Returns the server's message for an unknown version.
     fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, String>;
 
     /// Sets the defaults of an object of this kind.
     fn default(&self, resource: &Resource, kind: &Kind, object: &mut Value);
 
-    /// The types of a kind in the published OpenAPI document, if any.
+    /// Returns the types of a kind in the published OpenAPI document, if any.
     fn merge_type(&self, resource: &Resource, kind: &Kind) -> Option<TypeRef>;
 
-    /// The authorizer.
+    /// Returns the authorizer that expressions query.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
 
-    /// The unknown inputs, except Namespaces: see [`Cluster::knows_namespace`].
+    /// Returns the unknown inputs, except Namespaces: see [`Cluster::knows_namespace`].
     fn unknown(&self) -> Dependencies {
         Dependencies::default()
     }
 
-    /// Whether the Namespace object of that name, or that there is none, is known. Of one that is not known
-    /// [`Cluster::namespace`] gives the label `kubernetes.io/metadata.name` at most.
+    /// Returns true if the Namespace with this name, or its absence, is known. If it is unknown, [`Cluster::namespace`]
+    /// returns at most the label `kubernetes.io/metadata.name`.
     fn knows_namespace(&self, _name: &str) -> bool {
         true
     }
 
-    /// Whether what [`Cluster::params`] gives, or that it gives nothing, is all there is.
+    /// Returns true if [`Cluster::params`] returns all params of the cluster.
     fn knows_params(&self, _kind: &Kind, _namespace: Option<&str>, _name: Option<&str>) -> bool {
         true
     }
 
-    /// Whether a kind that nothing serves here is one that nothing serves in the cluster.
+    /// Returns true if the cluster serves no kind of params that [`Cluster::param_scope`] does not return.
     fn knows_kinds(&self) -> bool {
         true
     }

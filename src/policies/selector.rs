@@ -4,15 +4,15 @@ use crate::field::{BadValue, FieldError, FieldPath, names};
 use crate::release::Release;
 use crate::value::{Map, Value, quote};
 
-/// A selector as written.
+/// A label selector.
 #[derive(Clone, Debug)]
 pub struct LabelSelector {
     expressions: Vec<Expression>,
-    /// The release, which decides how keys and values are validated.
+    /// The release, which determines the validation of keys and values.
     release: Release,
 }
 
-/// One requirement.
+/// One requirement of a selector.
 #[derive(Clone, Debug)]
 struct Expression {
     key: String,
@@ -24,7 +24,7 @@ struct Expression {
 const EQUALS: &str = "=";
 
 impl LabelSelector {
-    /// The selector of a decoded object.
+    /// Reads the selector of a decoded object.
     pub fn read(v: &Value, release: Release) -> Self {
         let labels = v.get("matchLabels").and_then(Value::as_object).into_iter().flatten().map(|(key, value)| {
             let values = vec![value.as_str().unwrap_or_default().to_owned()];
@@ -42,12 +42,12 @@ impl LabelSelector {
         Self { expressions: labels.chain(expressions).collect(), release }
     }
 
-    /// Whether it matches everything.
+    /// Returns true if the selector matches everything.
     pub fn is_empty(&self) -> bool {
         self.expressions.is_empty()
     }
 
-    /// The label keys that it refers to.
+    /// Returns the label keys of the selector.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.expressions.iter().map(|expression| expression.key.as_str())
     }
@@ -55,20 +55,20 @@ impl LabelSelector {
     /// Validates the selector.
     ///
     /// # Errors
-    /// The server's text for the first invalid requirement.
+    /// Returns the server's message for the first invalid requirement.
     pub fn check(&self) -> Result<(), String> {
         self.expressions.iter().try_for_each(|expression| expression.check(self.release))
     }
 
-    /// Whether the selector matches these labels. It must be valid ([`Self::check`]).
+    /// Returns true if the selector matches these labels. The selector must be valid ([`Self::check`]).
     pub fn matches(&self, labels: Option<&Map>) -> bool {
         self.expressions.iter().all(|expression| expression.matches(labels))
     }
 
-    /// Whether an object is selected of whose labels only those with the keys `known` are known.
+    /// Returns true if the selector matches an object for which only the labels with the keys `known` are known.
     ///
     /// # Errors
-    /// The keys of the labels on which it depends.
+    /// Returns the keys of the unknown labels on which the result depends.
     pub fn matches_known(&self, labels: Option<&Map>, known: &[&str]) -> Result<bool, Vec<String>> {
         let (known, unknown): (Vec<_>, Vec<_>) =
             self.expressions.iter().partition(|expression| known.contains(&expression.key.as_str()));

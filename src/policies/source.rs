@@ -12,14 +12,14 @@ use std::sync::Arc;
 pub struct PolicyHook {
     /// The policy.
     pub policy: Arc<Policy>,
-    /// Its expressions.
+    /// The compiled expressions.
     pub compiled: Arc<Compiled>,
-    /// Its bindings, by name.
+    /// The bindings, by name.
     pub bindings: Vec<Arc<Binding>>,
 }
 
-/// The policies and bindings of one kind, by name. The server's order of evaluation varies; here they are evaluated in
-/// the order of their names.
+/// The policies and bindings of one kind, by name. The server's order of evaluation varies; this implementation
+/// evaluates them in the order of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     policies: BTreeMap<String, (Arc<Policy>, Arc<Compiled>)>,
@@ -50,7 +50,7 @@ impl Source {
         self.bindings.remove(name);
     }
 
-    /// The policies that have bindings.
+    /// Returns the policies that have bindings.
     pub fn hooks(&self) -> Vec<PolicyHook> {
         let hook = |(policy, compiled): &(Arc<Policy>, Arc<Compiled>)| {
             let bindings: Vec<Arc<Binding>> =
@@ -69,14 +69,14 @@ impl Source {
 /// The policies of a server, of both kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Those that validate.
+    /// The validating policies.
     pub validating: Source,
-    /// Those that mutate.
+    /// The mutating policies.
     pub mutating: Source,
 }
 
 impl Sources {
-    /// The policies of a kind.
+    /// Returns the policies of a kind.
     pub fn of_mut(&mut self, policy_kind: PolicyKind) -> &mut Source {
         match policy_kind {
             PolicyKind::Validating => &mut self.validating,

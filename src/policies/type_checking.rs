@@ -1,8 +1,9 @@
 //! The warnings that the server writes to `status.typeChecking` of a `ValidatingAdmissionPolicy`
-//! (`admission/plugin/policy/validating/typechecking.go`): its validations and message expressions, checked with `object`,
-//! `oldObject` and `params` of the types that the policy matches. They never change what a policy does.
+//! (`admission/plugin/policy/validating/typechecking.go`): it checks validations and message expressions with `object`,
+//! `oldObject` and `params` of the types that the policy matches. The warnings do not affect the evaluation.
 //!
-//! The types at hand are those of CRDs. On the server the names of types in messages end in a random number; here it is 0, and 1 for params.
+//! The known types are those of CRDs. On the server, the names of types in messages end in a random number; here the
+//! number is 0, and 1 for params.
 
 mod known;
 mod matching;
@@ -37,7 +38,7 @@ impl ExpressionWarning {
     }
 }
 
-/// The warnings of a policy for the types that it matches.
+/// Returns the warnings of a policy for the types that it matches.
 pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<ExpressionWarning> {
     let subjects = subjects(policy, &matched(policy, types).kinds, types, release);
     let mut warnings = Vec::new();
@@ -54,7 +55,7 @@ pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Expr
     warnings
 }
 
-/// The types of these kinds, with the policy's variables, in the order of group, version and kind.
+/// Returns the types of these kinds, with the policy's variables, in the order of group, version and kind.
 pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], release: Release) -> Vec<Subject> {
     let params = params(policy, types);
     let of_kind = |kind: &Kind| types.iter().find(|known| known.kind == *kind);
@@ -69,7 +70,7 @@ pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], re
         .collect()
 }
 
-/// The warning of one expression, checked in the environment that `env` gives for each type.
+/// Returns the warning of one expression, which is checked in the environment that `env` returns for each type.
 pub fn check_expression(
     field_ref: &str,
     source: &str,

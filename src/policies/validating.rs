@@ -24,7 +24,7 @@ const MAX_MESSAGE: usize = 5 * 1024;
 /// The maximum length of an audit annotation's value, in bytes.
 const MAX_ANNOTATION: usize = 10 * 1024;
 
-/// The decision of one expression of a policy.
+/// The decision of one expression of a policy, or of an error.
 struct Decision {
     denied: bool,
     message: String,
@@ -33,7 +33,7 @@ struct Decision {
 }
 
 impl Decision {
-    /// An error: it denies the request unless the failure policy is Ignore.
+    /// Creates a decision for an error, which denies the request unless the failure policy is Ignore.
     fn error(policy: &Policy, message: String, validation: Option<usize>) -> Self {
         Self { denied: policy.failure_policy != FailurePolicy::Ignore, message, reason: None, validation }
     }
@@ -53,10 +53,10 @@ enum Annotation {
     Error(String),
 }
 
-/// Evaluates all policies for a request. Findings are collected whether the request is denied or not.
+/// Evaluates all policies for a request. Findings are collected even if the request is denied.
 ///
 /// # Errors
-/// The first denial, as the server returns it.
+/// Returns the first denial, which is the server's response.
 pub fn validate(
     hooks: &[PolicyHook],
     request: &Request<'_>,
@@ -95,14 +95,14 @@ struct Dispatch<'d> {
     findings: &'d mut Findings,
     denials: Vec<(Origin, Option<String>)>,
     authorizers: Option<Authorizers>,
-    /// `namespaceObject`, once it is needed.
+    /// `namespaceObject`, computed on first use.
     namespace: OnceCell<Option<Arc<Value>>>,
     /// `request` for the kinds and resources that policies matched.
     values: Vec<(Matched, Arc<Value>)>,
 }
 
 impl Dispatch<'_> {
-    /// Why a policy or binding cannot be evaluated: a configuration error, or an unknown input.
+    /// Records that a policy or binding cannot be evaluated because of a configuration error or an unknown input.
     fn not_evaluated(&mut self, hook: &PolicyHook, binding: Option<&Binding>, reason: NotEvaluated) {
         match reason {
             NotEvaluated::Error(why) => self.configuration_error(&hook.policy, binding, &why),
@@ -217,7 +217,7 @@ impl Dispatch<'_> {
         Ok(())
     }
 
-    /// `namespaceObject`
+    /// Returns `namespaceObject`.
     fn namespace(&self) -> Result<Option<Arc<Value>>, Refused> {
         if let Some(known) = self.namespace.get() {
             return Ok(known.clone());
@@ -227,7 +227,7 @@ impl Dispatch<'_> {
         Ok(self.namespace.get_or_init(|| shown).clone())
     }
 
-    /// `request` for a policy that matched so.
+    /// Returns `request` for policies with this match.
     fn value(&mut self, matched: &Matched) -> Arc<Value> {
         if let Some((_, value)) = self.values.iter().find(|(known, _)| known == matched) {
             return Arc::clone(value);
@@ -280,10 +280,10 @@ impl Dispatch<'_> {
     }
 }
 
-/// The Namespace object of a request; `None` for a cluster-scoped object and for namespaces.
+/// Returns the Namespace object of a request; `None` for cluster-scoped objects and for namespaces.
 ///
 /// # Errors
-/// The namespace does not exist.
+/// Returns an error if the namespace does not exist.
 pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Result<Option<Arc<Value>>, Refused> {
     if request.namespace.is_empty() || request.is_namespace() {
         return Ok(None);
@@ -292,13 +292,13 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
     found.map(Some).ok_or_else(|| Refused::NamespaceNotFound(request.namespace.to_owned()))
 }
 
-/// The unknown inputs of a request.
+/// Returns the unknown inputs of a request.
 pub fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
     let namespace = !request.namespace.is_empty() && !cluster.knows_namespace(request.namespace);
     Dependencies { namespace, ..cluster.unknown() }
 }
 
-/// `validator.Validate`. What depends on something `unknown` is not evaluated.
+/// `validator.Validate`. Parts that depend on an `unknown` input are not evaluated.
 fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> Outcome {
     let (policy, compiled) = (&*hook.policy, &*hook.compiled);
     let whole = |message: &str| Outcome {
@@ -397,7 +397,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
     Outcome { decisions, annotations, unevaluated }
 }
 
-/// The decision of a validation that evaluates to false.
+/// Returns the decision for a validation that evaluates to false.
 fn denial(policy: &Policy, index: usize, computed: Option<&Evaluation<'_>>) -> Decision {
     let validation = policy.validations.get(index).cloned().unwrap_or_default();
     let computed = match computed {

@@ -2,17 +2,17 @@
 //! (`kubernetes/pkg/apis/admissionregistration/validation/validation.go`).
 //!
 //! ```text
-//! values         the fields of a decoded object, and how errors show them
+//! values         the fields of a decoded object, and their values in errors
 //! selector       label selectors
 //! resources      matchConstraints and matchResources
 //! params         paramKind and paramRef
-//! expressions    expressions, new and stored ones
+//! expressions    new and stored expressions
 //! conditions     match conditions and variables
 //! validating, mutating, binding, webhooks
 //! ```
 //!
-//! Texts that changed between releases are those of the sources that were read: of 1.31 and 1.32 during their development, and of
-//! 1.36. The releases between them are not measured.
+//! Messages that differ between releases are taken from the sources of 1.31 and 1.32 (during their development) and of
+//! 1.36. The releases between them were not verified.
 
 mod binding;
 mod conditions;
@@ -30,14 +30,14 @@ use crate::release::{Release, V1_36, V1_37};
 use crate::value::Value;
 use values::Spec;
 
-/// Names that end so are those of policies in files of the server.
+/// The suffix of names that are reserved for policies in files of the server.
 const STATIC_SUFFIX: &str = ".static.k8s.io";
 
-/// The errors of a policy or binding that is created or, where `old` is the stored one, updated; none for objects of other
-/// kinds. `object` was decoded and defaulted. `metadata` is validated as that of any object, not here.
+/// Returns the errors of a policy or binding that is created or that replaces `old`; empty for objects of other kinds.
+/// `object` must be decoded and defaulted. `metadata` is not validated here.
 ///
-/// Paths are those of `admissionregistration.k8s.io/v1`. Creating a policy with `paramKind` also needs the right to read
-/// the params, which is not looked at.
+/// Paths are those of `admissionregistration.k8s.io/v1`. Creating a policy with `paramKind` also requires the
+/// permission to read the params, which is not checked.
 pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorList {
     let root = FieldPath::new("spec");
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
@@ -65,7 +65,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
     errors
 }
 
-/// The warning for a policy or binding that is accepted.
+/// Returns the warning for a policy or binding that is accepted.
 pub fn warning(object: &Value, old: Option<&Value>, release: Release) -> Option<String> {
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
     let warns = release.since(V1_36) && (old.is_some() || !release.since(V1_37));

@@ -1,4 +1,5 @@
-//! Apply configurations: merges them into the object with the types of the published schema (`mutating/patch/smd.go`).
+//! Apply configurations: merges them into the object with the types of the published OpenAPI schema
+//! (`mutating/patch/smd.go`).
 
 use super::native::{self, NativeValue, Step};
 use crate::apply::path::PathElement;
@@ -11,13 +12,13 @@ use crate::apply::types::{Choice, ListRelation, Scalar, Type};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::value::{Value, quote};
 
-/// Mutating policies are enabled by default since 1.36 only.
+/// The validation of releases since 1.36, in which mutating policies are enabled by default.
 const VALIDATION: Validation = Validation { allow_duplicates: false, printf: false };
 
-/// Applies the configuration to the object.
+/// Applies a configuration to the object.
 ///
 /// # Errors
-/// The server's text for a configuration that cannot be applied.
+/// Returns the server's message if the configuration cannot be applied.
 pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type) -> Result<Value, String> {
     let CelValue::Message(message) = value else {
         return Err(format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name()));
@@ -91,7 +92,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
     merge(types, object, &patch).map_err(|errors| failed("failed to merge patch", errors_text(&errors)))
 }
 
-/// The error for a Go value without a JSON form where the schema requires a type.
+/// Returns the error for a Go value without a JSON form if the schema requires a type.
 fn foreign_error(types: &Type, patch: &Value, foreign: &NativeValue) -> Option<crate::apply::typed::TypeError> {
     let mut path = String::new();
     let (mut at, mut value) = (types, patch);
@@ -122,7 +123,8 @@ fn foreign_error(types: &Type, patch: &Value, foreign: &NativeValue) -> Option<c
     Some(crate::apply::typed::TypeError { path, message })
 }
 
-/// The paths of atomic lists, maps and structs that a configuration sets: applying it would remove their other members.
+/// Finds the paths of atomic lists, maps and structs that a configuration sets: applying it would remove their other
+/// members.
 fn find_atomics(types: &Type, value: &Value, path: String, found: &mut Vec<String>) {
     match (types.choice_for(value), value) {
         (Some(Choice::Map(map)), Value::Object(members)) => {

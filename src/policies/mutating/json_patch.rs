@@ -1,4 +1,4 @@
-//! JSON patches made by expressions (`mutating/patch/json_patch.go`).
+//! JSON patches created by expressions (`mutating/patch/json_patch.go`).
 
 use super::native;
 use super::{Failure, apply::check_names};
@@ -7,10 +7,10 @@ use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::policies::denial::Refused;
 use crate::value::{Value, json as json_text, quote};
 
-/// Applies the operations; the object is unchanged if a test operation fails.
+/// Applies the operations. The object is unchanged if a test operation fails.
 ///
 /// # Errors
-/// The server's text for an invalid operation, or for a result that is not an object.
+/// Returns the server's message for an invalid operation, or for a result that is not an object.
 pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
     let CelValue::List(list) = value else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned().into());
@@ -68,7 +68,7 @@ fn operation(message: &Message<'_>) -> Result<Operation, String> {
     Ok(Operation { op, path: through_go(text("path")), from, value })
 }
 
-/// The text that JSON reads from a Go-quoted string: some of Go's escapes are not valid in JSON.
+/// Returns the text after Go quoting and JSON decoding: some of Go's escapes are invalid in JSON.
 fn through_go(text: String) -> Result<String, String> {
     let quoted = quote::go_quote(&text);
     let mut chars = quoted.chars();
@@ -83,7 +83,7 @@ fn through_go(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// A value may refer to any part of the object.
+/// Returns the type name that matches the value, because a patch may set any part of the object.
 fn own_name(value: &CelValue<'_>) -> String {
     match value {
         CelValue::Message(message) => message.type_name.to_string(),

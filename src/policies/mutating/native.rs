@@ -7,7 +7,7 @@ use crate::value::{Map, Value, quote};
 /// A Go value without a JSON form inside an apply configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NativeValue {
-    /// The keys and indexes on the path to it.
+    /// The keys and indices on the path to the value.
     pub path: Vec<Step>,
     /// `%v` of the value.
     pub shown: String,
@@ -26,11 +26,11 @@ pub enum Step {
     Index(usize),
 }
 
-/// The object of an apply configuration (`ObjectVal.ConvertToNative`), with null in place of values without a JSON
-/// form.
+/// Converts the object of an apply configuration (`ObjectVal.ConvertToNative`). Values without a JSON form become null
+/// and are added to `foreign`.
 ///
 /// # Errors
-/// A map key that is not a string.
+/// Returns an error for a map key that is not a string.
 pub fn object(message: &Message<'_>, foreign: &mut Vec<NativeValue>) -> Result<Map, String> {
     let mut path = Vec::new();
     members(message, &mut path, foreign)
@@ -54,7 +54,7 @@ fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<NativeValue
 fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
     match value {
         CelValue::Optional(Some(inner)) => field(inner, path, foreign),
-        // The items of a list made by an expression become their Go values; other lists are converted recursively.
+        // The items of a list created by an expression become their Go values; other lists are converted recursively.
         CelValue::List(list) => {
             let shallow = matches!(list, List::Shared(_) | List::Constant(_));
             let mut out = Vec::new();
@@ -85,7 +85,7 @@ fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) 
     }
 }
 
-/// `Value()` of a value: lists and maps made by an expression stay Go values.
+/// `Value()` of a value: lists and maps created by an expression remain Go values.
 fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
     let (shown, sharp, go_type) = match value {
         CelValue::Bool(b) => return Ok(Value::Bool(*b)),
@@ -146,7 +146,7 @@ fn sharp_of(value: &CelValue<'_>) -> String {
     }
 }
 
-/// `%#v` of a time, from its text in UTC.
+/// `%#v` of a time, given as text in UTC.
 fn go_time(text: &str) -> String {
     const MONTHS: [&str; 12] = [
         "January",
@@ -192,10 +192,10 @@ fn go_type(value: &CelValue<'_>) -> &'static str {
     }
 }
 
-/// The value of a JSON patch operation (`ConvertToNative` to `structpb.Value`, then to JSON).
+/// Converts the value of a JSON patch operation (`ConvertToNative` to `structpb.Value`, then to JSON).
 ///
 /// # Errors
-/// The server's text for a value without a JSON form.
+/// Returns the server's message for a value without a JSON form.
 pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
     match value {
         CelValue::Null => Ok(Value::Null),
@@ -264,7 +264,7 @@ fn wrong_key(key: &CelValue<'_>) -> String {
 /// The largest integer that a JSON number represents exactly.
 const SAFE: u64 = (1 << 53) - 1;
 
-/// A double as JSON writes and reads it: an integral one becomes an integer.
+/// Returns a double after encoding and decoding as JSON: an integral one becomes an integer.
 fn double(d: f64) -> Value {
     if d.is_nan() {
         return Value::from("NaN");
@@ -276,7 +276,7 @@ fn double(d: f64) -> Value {
     whole.map_or(Value::Float(d), Value::Int)
 }
 
-/// The numbers of objects pass through doubles.
+/// Converts the numbers of an object to doubles.
 fn through_doubles(value: Value) -> Value {
     match value {
         Value::Int(i) => double(i as f64),

@@ -5,19 +5,19 @@ use crate::policies::request::Kind;
 use crate::schema::Schema;
 use std::sync::Arc;
 
-/// A kind with its published schema.
+/// A kind and its published schema.
 #[derive(Clone, Debug)]
 pub struct KnownType {
     /// The kind.
     pub kind: Kind,
-    /// The names that rules may call it by: plural and singular, in lower case.
+    /// The names that rules may use: plural and singular, in lower case.
     pub resources: [String; 2],
     /// The schema of its objects, without references.
     pub schema: Arc<Schema>,
 }
 
 impl KnownType {
-    /// The kinds of a CRD, one for each version that is served.
+    /// Returns the kinds of a CRD, one for each served version.
     pub fn of_definition(crd: &CustomResourceDefinition) -> Vec<Self> {
         let spec = &crd.spec;
         let names = &spec.names;

@@ -1,11 +1,11 @@
-//! Which types a policy's rules name (`typesToCheck`).
+//! Determines the types that a policy's rules name (`typesToCheck`).
 
 use super::known::KnownType;
 use crate::policies::model::{Policy, Rule};
 use crate::policies::request::Kind;
 use std::collections::BTreeSet;
 
-/// After so many types of one rule no more are looked for.
+/// The maximum number of types of one rule.
 const MOST_TYPES: usize = 10;
 
 /// The groups, versions and resources in the rules of a policy.
@@ -13,18 +13,18 @@ const MOST_TYPES: usize = 10;
 pub struct Matched {
     /// The known types.
     pub kinds: BTreeSet<Kind>,
-    /// Resources that no known type has: `apps/v1/deployments`.
+    /// Resources without a known type, for example `apps/v1/deployments`.
     pub unknown: Vec<String>,
-    /// Whether a rule is passed over because of a `*`.
+    /// True if a rule is skipped because of a `*`.
     pub wildcard: bool,
     /// The other known types that the rules match with a `*`.
     pub by_wildcard: BTreeSet<Kind>,
-    /// Whether more types may match than are checked.
+    /// True if more types may match than are checked.
     pub truncated: bool,
 }
 
-/// The types that the rules of a policy name. A rule with `*` in its groups or versions is passed over, and so are resources
-/// with `*` and subresources.
+/// Returns the types that the rules of a policy name. Rules with `*` in their groups or versions are skipped, as are
+/// resources with `*` and subresources.
 pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
     let mut found = Matched::default();
     for rule in policy.match_constraints.iter().flat_map(|constraints| &constraints.rules) {
@@ -40,7 +40,7 @@ pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
     found
 }
 
-/// Whether a rule matches objects of a type, with or without a `*`.
+/// Returns true if a rule matches objects of a type, with or without a `*`.
 fn matches(rule: &Rule, known: &KnownType) -> bool {
     let includes = |texts: &[String], text: &String| texts.iter().any(|own| own == "*" || own == text);
     let of_object =
@@ -50,7 +50,7 @@ fn matches(rule: &Rule, known: &KnownType) -> bool {
         && rule.resources.iter().any(of_object)
 }
 
-/// Adds the types of a rule; false when there are enough.
+/// Adds the types of a rule. Returns false if the maximum is reached.
 fn add(rule: &Rule, types: &[KnownType], found: &mut Matched) -> bool {
     let has_wildcard = |texts: &[String]| texts.iter().any(|text| text.contains('*'));
     found.wildcard |= has_wildcard(&rule.resources);

@@ -1,4 +1,4 @@
-//! One type that a policy matches, and the environments of expressions about it (`buildEnvSet`).
+//! A type that a policy matches, and the environments of expressions for it (`buildEnvSet`).
 
 use super::known::KnownType;
 use crate::cel::{
@@ -13,33 +13,33 @@ use crate::release::Release;
 use crate::rules::decl::Declarations as Types;
 use std::sync::Arc;
 
-/// A type with what expressions see of its objects.
+/// A type with the declarations of its objects.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The kind.
     pub kind: Kind,
-    /// The type of `object` and `oldObject`; none for any.
+    /// The type of `object` and `oldObject`; `None` means any type.
     pub object: Option<Arc<DeclType>>,
-    /// The type of `params`; none for any.
+    /// The type of `params`; `None` means any type.
     pub params: Option<Arc<DeclType>>,
-    /// Every object in them.
+    /// All object types that occur in them.
     objects: Objects,
     has_params: bool,
     environments: Environments,
 }
 
-/// The type of the policy's params, if it is known.
+/// Returns the type of the policy's params, if it is known.
 pub fn params<'t>(policy: &Policy, types: &'t [KnownType]) -> Option<&'t KnownType> {
     let wanted = policy.param_kind.as_ref()?;
     types.iter().find(|known| known.kind.api_version() == wanted.api_version && known.kind.kind == wanted.kind)
 }
 
 impl Subject {
-    /// A type and the policy's params. Params of an unknown type are of any: before 1.36 the server then
-    /// does not know `params` at all, but it knows more types.
+    /// Creates a subject from a type and the policy's params. If the type of params is unknown, it may be any type. The
+    /// server before 1.36 does not declare `params` in that case, but it knows more types.
     pub fn new(known: &KnownType, params: Option<&KnownType>, has_params: bool, release: Release) -> Self {
         let mut types = Types::new(release);
-        // The type of params may have the same kind, but not the same name.
+        // The type of params may have the same kind, so it needs another name.
         let mut declare =
             |known: &KnownType, number: u8| types.declare(&known.schema, true, &format!("{}{number}", known.kind.kind));
         let object = declare(known, 0);
@@ -54,7 +54,7 @@ impl Subject {
         }
     }
 
-    /// Lets expressions use the policy's variables; one that does not compile is of any type.
+    /// Declares the policy's variables; one that does not compile may have any type.
     pub fn add_variables(&mut self, policy: &Policy) {
         for variable in &policy.variables {
             let checked = self.server_env().compile(&variable.expression);
@@ -63,14 +63,14 @@ impl Subject {
         }
     }
 
-    /// The environment in which the server checks every expression: without `authorizer.requestResource`.
+    /// Returns the environment in which the server checks every expression: without `authorizer.requestResource`.
     pub fn server_env(&self) -> Env {
         let mut env = self.env(false);
         env.variables.retain(|variable| &*variable.name != "authorizer.requestResource");
         env
     }
 
-    /// The environment of an expression, and of mutations with `patch_types`.
+    /// Returns the environment of an expression, or of mutations with `patch_types`.
     pub fn env(&self, patch_types: bool) -> Env {
         let declarations = Declarations { params: self.has_params, authorizer: true, patch_types };
         let mut env = self.environments.env(declarations);

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
-/// The errors of a `ValidatingAdmissionPolicyBinding`.
+/// Validates a `ValidatingAdmissionPolicyBinding`.
 pub fn validate_validating(spec: Spec<'_>, errors: &mut ErrorList) {
     validate(spec, errors);
     validate_actions(spec, errors);
 }
 
-/// The errors of a `MutatingAdmissionPolicyBinding`.
+/// Validates a `MutatingAdmissionPolicyBinding`.
 pub fn validate_mutating(spec: Spec<'_>, errors: &mut ErrorList) {
     validate(spec, errors);
     if let Some(value) = present(spec.value, "matchResources") {

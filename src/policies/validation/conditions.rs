@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 const MOST_CONDITIONS: usize = 64;
 
-/// Words that CEL reserves.
+/// The reserved words of CEL.
 const RESERVED: [&str; 21] = [
     "true",
     "false",
@@ -35,7 +35,7 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// The errors of match conditions. They are not looked at when neither they nor the kind of params change.
+/// Validates match conditions. They are not validated if neither they nor the kind of params changed.
 pub fn validate_conditions(
     spec: Spec<'_>,
     old: Option<&Value>,
@@ -85,7 +85,7 @@ pub fn validate_conditions(
     }
 }
 
-/// The errors of variables, which `compiler` declares for later expressions.
+/// Validates variables. `compiler` declares them for later expressions.
 pub fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
     let path = spec.path.child("variables");
     for (index, variable) in list(spec.value, "variables").iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The expressions of a policy. One that is stored already may use all that the server has; a new one only what the previous
-//! release has, too.
+//! The expressions of a policy. A stored expression may use all functions of the server; a new one only those of the
+//! previous release.
 
 use super::values::{list, present, text};
 use crate::cel::types::Type;
@@ -10,23 +10,23 @@ use crate::release::Release;
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// The expressions of the stored policy, by what they are for (`preexistingExpressions`).
+/// The expressions of the stored policy, by purpose (`preexistingExpressions`).
 #[derive(Debug, Default)]
 pub struct Stored<'v> {
     /// Match conditions.
     pub match_conditions: HashSet<&'v str>,
-    /// Validations; variables are looked for among them, too.
+    /// Validations. The server also compares variables with them.
     pub validations: HashSet<&'v str>,
     /// Message expressions.
     pub messages: HashSet<&'v str>,
     /// Values of audit annotations.
     pub audit_annotations: HashSet<&'v str>,
-    /// Apply configurations; JSON patches are looked for among them, too.
+    /// Apply configurations. The server also compares JSON patches with them.
     pub apply_configurations: HashSet<&'v str>,
 }
 
 impl<'v> Stored<'v> {
-    /// The expressions of a stored spec.
+    /// Collects the expressions of a stored spec.
     pub fn of(spec: Option<&'v Value>) -> Self {
         let Some(spec) = spec else { return Self::default() };
         let all = |items: &str, key: &str| list(spec, items).iter().map(|item| text(item, key)).collect();
@@ -41,45 +41,45 @@ impl<'v> Stored<'v> {
     }
 }
 
-/// How one expression is compiled.
+/// The parameters for compiling one expression.
 pub struct Expression<'a> {
-    /// The expression as it is compiled.
+    /// The expression to compile.
     pub source: &'a str,
-    /// The expression as errors show it.
+    /// The expression in errors.
     pub shown: &'a str,
-    /// Whether it is stored.
+    /// True if the expression is stored.
     pub stored: bool,
-    /// The variables it may name.
+    /// The variables that it may use.
     pub declarations: Declarations,
-    /// The types it may have; none allow any.
+    /// The types that it may have; an empty list allows any type.
     pub types: &'a [Type],
 }
 
 /// Compiles the expressions of one policy.
 pub struct Compiler {
-    /// With the variables so far, if the policy has any.
+    /// The environments with the variables declared so far, if the policy has any.
     pub environments: Environments,
-    /// For match conditions, which cannot use variables.
+    /// The environments of match conditions, which cannot use variables.
     pub of_conditions: Environments,
-    /// Whether there are params.
+    /// True if there are params.
     pub params: bool,
 }
 
 impl Compiler {
-    /// For a policy; `composed`: expressions may name `variables`.
+    /// Creates a compiler for a policy. `composed` is true if expressions may use `variables`.
     pub fn new(composed: bool, params: bool, release: Release) -> Self {
         let of_conditions = Environments::without_composition(release);
         let environments = if composed { Environments::new(release) } else { of_conditions.clone() };
         Self { environments, of_conditions, params }
     }
 
-    /// The variables of most expressions.
+    /// Returns the variables of most expressions.
     pub fn declarations(&self) -> Declarations {
         Declarations { params: self.params, authorizer: true, patch_types: false }
     }
 }
 
-/// Compiles an expression and gives its type, or adds its error.
+/// Compiles an expression. Returns its type, or adds an error.
 pub fn check(
     environments: &Environments,
     path: &FieldPath<'_>,

@@ -14,7 +14,7 @@ use crate::value::Value;
 const PATCH_TYPES: [&str; 2] = ["ApplyConfiguration", "JSONPatch"];
 const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 
-/// The errors of a policy.
+/// Validates a policy.
 pub fn validate(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
     let stored = Stored::of(old);

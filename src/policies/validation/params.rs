@@ -7,7 +7,7 @@ use crate::value::Value;
 
 const NOT_FOUND_ACTIONS: [&str; 2] = ["Deny", "Allow"];
 
-/// The errors of the kind of params.
+/// Validates the kind of params.
 pub fn validate_kind(kind: Spec<'_>, errors: &mut ErrorList) {
     let path = kind.path.child("apiVersion");
     let api_version = text(kind.value, "apiVersion");
@@ -52,7 +52,7 @@ fn validate_version(kind: Spec<'_>, group: &str, version: &str, errors: &mut Err
     }
 }
 
-/// The errors of the params of a binding.
+/// Validates the params of a binding.
 pub fn validate_ref(reference: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = reference;
     let name = text(value, "name");

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 
 const MATCH_POLICIES: [&str; 2] = ["Equivalent", "Exact"];
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-/// Objects that are deleted cannot be changed.
+/// The operations that mutating policies may match; deleted objects cannot be changed.
 const MUTATING_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 
-/// The errors of `spec.matchConstraints`, which must have rules, because they determine the types of objects.
+/// Validates `spec.matchConstraints`, which must have rules, because they determine the types of objects.
 pub fn validate_constraints(policy: Spec<'_>, errors: &mut ErrorList) {
     let path = policy.path.child("matchConstraints");
     let Some(value) = present(policy.value, "matchConstraints") else {
@@ -26,7 +26,7 @@ pub fn validate_constraints(policy: Spec<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The errors of match resources.
+/// Validates match resources.
 pub fn validate(resources: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = resources;
     resources.one_of("matchPolicy", &MATCH_POLICIES, errors);
@@ -45,9 +45,9 @@ pub fn validate(resources: Spec<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The operations of match resources of a mutating policy or binding.
+/// Validates the operations in match resources of a mutating policy or binding.
 pub fn validate_mutating_operations(value: &Value, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    // The server leaves the indexes out.
+    // The server omits the indices.
     let rules = path.child("resourceRules");
     let path = rules.child("operations");
     for operation in list(value, "resourceRules").iter().flat_map(|rule| texts(rule, "operations")) {
@@ -57,7 +57,7 @@ pub fn validate_mutating_operations(value: &Value, path: &FieldPath<'_>, release
     }
 }
 
-/// `validateNamedRuleWithOperations`, and `validateRuleWithOperations` of webhooks, which has no names.
+/// `validateNamedRuleWithOperations`; `validateRuleWithOperations` of webhooks has no resource names.
 pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = rule;
     let names_path = path.child("resourceNames");
@@ -99,7 +99,7 @@ pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A list that must not be empty; `*` must be its only item.
+/// Validates a list that must not be empty, and in which `*` must be the only item.
 fn list_with_wildcard(rule: Spec<'_>, key: &str, what: &str, errors: &mut ErrorList) {
     let items = texts(rule.value, key);
     let path = rule.path.child(key);
@@ -117,7 +117,7 @@ fn validate_resources(resources: &[&str], path: &FieldPath<'_>, release: Release
         errors.push(FieldError::required(path, ""));
     }
     let (mut with_all_subresources, mut of_all_resources) = (BTreeSet::new(), BTreeSet::new());
-    // The server keeps only what the last resource without a subresource is.
+    // The server only checks the last entry without a subresource.
     let mut last_is_plain = false;
     for (index, entry) in resources.iter().enumerate() {
         let path = path.index(index);

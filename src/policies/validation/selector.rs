@@ -5,7 +5,7 @@ use crate::field::{ErrorList, FieldError, FieldPath, names};
 use crate::release::Release;
 use crate::value::Value;
 
-/// The errors of a selector; labels are looked at in the order of their keys.
+/// Validates a selector; labels are validated in the order of their keys.
 pub fn validate(selector: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = selector;
     let labels = path.child("matchLabels");

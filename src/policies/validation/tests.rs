@@ -2,7 +2,7 @@ use super::*;
 use crate::text;
 use crate::value::object;
 
-/// The tables of Kubernetes' own tests.
+/// The test tables of Kubernetes.
 #[test]
 fn kubernetes_own_cases_agree() {
     let text = include_bytes!("../../../tests/facts/policy-validation.yaml");

@@ -11,14 +11,14 @@ use crate::release::{Release, V1_34, V1_35};
 use crate::value::{Value, object, quote};
 use std::collections::HashSet;
 
-/// The words of `failurePolicy`.
+/// The values of `failurePolicy`.
 pub const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
 const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const MOST_ANNOTATIONS: usize = 20;
-/// The longest expression of an audit annotation, in bytes.
+/// The maximum length of an expression of an audit annotation, in bytes.
 const LONGEST_VALUE: usize = 5 * 1024;
 
-/// The errors of a policy called `name`.
+/// Validates the policy `name`.
 pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
     let stored = Stored::of(old);
@@ -141,7 +141,7 @@ fn validate_annotation(
     }
 }
 
-/// Annotations as the server prints them: its internal type has no JSON names.
+/// Formats annotations as the server does: its internal type has no JSON names.
 fn annotations_value(annotations: &[Value], release: Release) -> BadValue {
     let fields =
         |annotation: &Value| (text(annotation, "key").to_owned(), text(annotation, "valueExpression").to_owned());

@@ -1,15 +1,15 @@
-//! The fields of decoded objects, and how errors show their values.
+//! Reads the fields of decoded objects and formats their values for errors.
 
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::release::{Release, V1_34};
 use crate::value::{Value, json, quote};
 
-/// A struct that is validated: `spec` or one in it.
+/// A struct to validate: `spec`, or a struct in it.
 #[derive(Clone, Copy)]
 pub struct Spec<'a> {
-    /// Its value.
+    /// The value of the struct.
     pub value: &'a Value,
-    /// Its path.
+    /// The path of the struct.
     pub path: &'a FieldPath<'a>,
     /// The release.
     pub release: Release,
@@ -17,42 +17,42 @@ pub struct Spec<'a> {
 
 const NOTHING: &Value = &Value::Null;
 
-/// `spec` of an object.
+/// Returns `spec` of an object.
 pub fn spec(object: &Value) -> &Value {
     object.get("spec").unwrap_or(NOTHING)
 }
 
-/// A field that is there and not null.
+/// Returns a field that exists and is not null.
 pub fn present<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     value.get(key).filter(|v| !v.is_null())
 }
 
-/// A text, empty if it is absent.
+/// Returns a string field; empty if it is absent.
 pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A list, empty if it is absent.
+/// Returns a list field; empty if it is absent.
 pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).unwrap_or_default()
 }
 
-/// A list of texts; null is an empty one.
+/// Returns a list of strings; a null list is empty.
 pub fn texts<'v>(value: &'v Value, key: &str) -> Vec<&'v str> {
     list(value, key).iter().map(|item| item.as_str().unwrap_or_default()).collect()
 }
 
-/// Whether there are two of something and one of them is `*`.
+/// Returns true if a list contains `*` and other items.
 pub fn mixes_wildcard(items: &[&str]) -> bool {
     items.len() > 1 && items.contains(&"*")
 }
 
-/// A text of a Go type of its own. Since 1.34 it prints as JSON.
+/// Formats a string of a named Go type. Since 1.34, the server formats it as JSON.
 pub fn typed(text: &str, release: Release) -> BadValue {
     if release.since(V1_34) { BadValue::Raw(json::to_string(&text.into())) } else { BadValue::from(text) }
 }
 
-/// A list of such texts. Before 1.34 it prints in Go syntax.
+/// Formats a list of such strings. Before 1.34, the server formats it in Go syntax.
 pub fn typed_list(items: &[&str], go_type: &str, release: Release) -> BadValue {
     if release.since(V1_34) {
         return BadValue::strings(items.iter().copied(), release);
@@ -62,7 +62,7 @@ pub fn typed_list(items: &[&str], go_type: &str, release: Release) -> BadValue {
 }
 
 impl Spec<'_> {
-    /// A text of a fixed set that must be there.
+    /// Validates a required string of a fixed set.
     pub fn one_of(&self, key: &str, supported: &[&str], errors: &mut ErrorList) {
         let path = self.path.child(key);
         match present(self.value, key).and_then(Value::as_str) {

@@ -19,7 +19,7 @@ const SIDE_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 const ALL_SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 
-/// The errors of the stored configuration, which a new one may have, too.
+/// The errors that are tolerated because the stored configuration has them, too.
 struct Allowed {
     side_effects: &'static [&'static str],
     unknown_review_versions: bool,
@@ -54,7 +54,7 @@ impl Allowed {
     }
 }
 
-/// The errors of a configuration.
+/// Validates a configuration.
 pub fn validate(object: &Value, old: Option<&Value>, release: Release, errors: &mut ErrorList) {
     let root = FieldPath::new("webhooks");
     let webhooks = list(object, "webhooks");
