@@ -1,9 +1,9 @@
-//! Simulates what the server would do with every document of an input: the engine of `validate` and `diff`.
+//! Simulates the server's response to every document of an input: the engine of `validate` and `diff`.
 //!
-//! [`run`](self::run()) takes a [`Plan`] and reports one [`Item`] per document, in the order of the input. `stream` reads
-//! documents and hands them to threads, [`shared`] is the state those threads share, [`admission`] the policies, [`live`]
-//! the cluster, `existing` the existing objects, `turns` orders objects with the same name, [`submit`] sends one request,
-//! [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
+//! [`run`](self::run()) runs a [`Plan`] and reports one [`Item`] per document, in the order of the input. `stream`
+//! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
+//! policies, [`live`] queries the cluster, `existing` finds existing objects, `turns` orders objects with the same
+//! name, [`submit`] sends one request, [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
 
 pub mod admission;
 pub mod answer;
@@ -56,41 +56,41 @@ pub struct Plan {
     pub filenames: Vec<String>,
     /// Files and directories with CRDs.
     pub crds: Vec<String>,
-    /// Files and directories with the existing objects. If given, the cluster is not asked for objects.
+    /// Files and directories with the existing objects. If given, no objects are read from the cluster.
     pub old: Vec<String>,
     /// Directories with kustomizations that generate objects.
     pub kustomizations: Vec<PathBuf>,
-    /// How files and directories are read.
+    /// The options for reading files and directories.
     pub options: input::Options,
     /// The options of admission policies.
     pub policies: admission::Options,
     /// Kinds that are skipped.
     pub skip: Vec<KindPattern>,
-    /// A selector for the labels of objects; others are left out.
+    /// The label selector of objects; other objects are skipped.
     pub selector: Option<LabelSelector>,
     /// How the server treats unknown and duplicate fields.
     pub field_validation: FieldValidation,
-    /// Whether objects without a CRD are skipped.
+    /// True to skip objects without a CRD.
     pub ignore_missing_crds: bool,
-    /// Whether a requirement of a built-in kind's published schema is an error instead of a warning.
+    /// True to report an unmet requirement of a built-in kind's published schema as an error instead of a warning.
     pub strict_builtin: bool,
     /// The number of threads; by default one per CPU.
     pub jobs: Option<NonZeroUsize>,
-    /// Whether each object's Table is requested.
+    /// True to request the Table of each object.
     pub table: bool,
     /// The request that kubectl would send.
     pub request_kind: RequestKind,
-    /// Whether results include the last-applied annotation.
+    /// True to include the last-applied annotation in results.
     pub show_bookkeeping: bool,
-    /// Whether the objects before and after the request are reported, for a diff.
+    /// The options of a diff, if the objects before and after the request are reported.
     pub compares: Option<CompareOptions>,
     /// The cluster.
     pub target: cluster::Target,
-    /// Whether the cluster may not be contacted.
+    /// True if the cluster must not be contacted.
     pub offline: bool,
-    /// The releases that are simulated; by default that of the cluster, and without one the newest.
+    /// The releases to simulate. The default is the cluster's release, or the newest one without a cluster.
     pub releases: Option<ReleaseSet>,
-    /// The namespace of objects without one; by default that of the context.
+    /// The default namespace of objects. The default is the namespace of the context.
     pub namespace: Option<String>,
     /// The time of all requests.
     pub now: Timestamp,
@@ -99,7 +99,7 @@ pub struct Plan {
 /// Options of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareOptions {
-    /// Whether metadata written by the server is compared.
+    /// True to compare metadata written by the server.
     pub books: bool,
 }
 
@@ -112,10 +112,10 @@ pub struct RunSummary {
     pub notes: Vec<Note>,
 }
 
-/// Simulates every document and passes the items to `show` in order: one per document, whatever the number of releases.
+/// Simulates every document and passes the items to `show` in order, one per document for any number of releases.
 ///
 /// # Errors
-/// Standard input is given twice, or a temporary file cannot be written.
+/// Returns an error if standard input is given twice, or a temporary file cannot be written.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSummary> {
     let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
     let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
@@ -141,9 +141,9 @@ pub struct Simulation {
     plan: Arc<Plan>,
     cluster: Option<Arc<Live>>,
     releases: ReleaseSet,
-    /// One for each release, oldest first.
+    /// The simulator of each release, oldest first.
     simulators: Vec<Simulator>,
-    /// As `simulators`.
+    /// The CRDs of each release, in the order of `simulators`.
     known: Vec<OrderedState>,
     filter: Filter,
     /// True if the cluster's policies are evaluated.
@@ -152,7 +152,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Reads the CRDs, policies and existing objects of a plan. Passes what cannot be used to `show`.
+    /// Reads the CRDs, policies and existing objects of a plan. Passes unusable inputs to `show`.
     pub fn prepare(plan: Arc<Plan>, show: &mut (dyn FnMut(Item) + Send)) -> Self {
         let given = plan;
         let plan = &*given;
@@ -164,7 +164,7 @@ impl Simulation {
         let reading = admission::Reading {
             options: &plan.policies,
             input: plan.options.clone(),
-            // The cluster's policies belong to its objects.
+            // The cluster's policies are only used together with its objects.
             live: match &existing {
                 ExistingObjects::Live(live) if cluster::is_configured(&plan.target) && !plan.policies.skips_cluster => {
                     Some(live)
@@ -217,7 +217,7 @@ impl Simulation {
     /// Simulates documents and passes the items to `show` in order. CRDs among them are created in the servers.
     ///
     /// # Errors
-    /// A temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn simulate(
         &mut self,
         entries: impl Iterator<Item = input::Entry> + Send,
@@ -227,8 +227,8 @@ impl Simulation {
         stream::simulate_all(&run, known, entries, show)
     }
 
-    /// A simulation with the same servers, in which no document was simulated yet. It must not simulate CRDs, which
-    /// would be created in the servers of both.
+    /// Creates a simulation with the same servers and no simulated documents. It must not simulate CRDs, because they
+    /// would be created in the servers of both simulations.
     #[must_use]
     pub fn again(&self) -> Self {
         Self {
@@ -243,7 +243,7 @@ impl Simulation {
         }
     }
 
-    /// The CRD of a kind on the newest release, as the server stores it.
+    /// Returns the CRD of a kind on the newest release, as the server stores it.
     pub fn definition(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
         self.known.last()?.definitions().route(group, kind).map(|route| &route.definition)
     }
@@ -287,10 +287,10 @@ impl Simulation {
     }
 }
 
-/// The release to simulate if the plan does not name one: the cluster's, or the newest.
+/// Returns the default release: the cluster's, or the newest.
 fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<Note>) -> ReleaseSet {
     match cluster {
-        // When existing objects come from files, the cluster is asked only for missing CRDs.
+        // If existing objects come from files, only missing CRDs are read from the cluster.
         Some(live) if plan.old.is_empty() && cluster::is_configured(&plan.target) => {
             let cluster::Simulated { release, note } = cluster::simulated(live.connection());
             notes.extend(note.map(|message| Note { kind: "version", message }));

@@ -1,7 +1,7 @@
-//! Admission policies of a run: those of `--policies` and of the cluster, stored in the simulated server as a cluster stores
-//! them, with what is not known of the cluster.
+//! The admission policies of a run, from `--policies` and from the cluster. The simulated server stores them as a
+//! cluster does, and records which inputs are unknown.
 //!
-//! [`files`] reads `--policies`, [`live`] the cluster, [`outcome`] reports what policies did with an object.
+//! [`files`] reads `--policies`, [`live`] reads the cluster, [`outcome`] reports the effects of policies on an object.
 
 mod files;
 mod live;
@@ -43,26 +43,26 @@ use std::sync::Arc;
 pub struct Options {
     /// Files and directories with policies, bindings, params, Namespaces and RBAC objects.
     pub paths: Vec<String>,
-    /// Whether the cluster's policies are left out.
+    /// True to ignore the cluster's policies.
     pub skips_cluster: bool,
     /// The user that sends the requests.
     pub user: Option<UserInfo>,
     /// The authorizer, instead of RBAC objects.
     pub authorizer: Option<Rules>,
-    /// Whether a policy that depends on an unknown user leaves the verdict open.
+    /// True if the verdict is unknown when a policy depends on an unknown user.
     pub strict: bool,
 }
 
-/// An object that policies need, and where it is.
+/// An object that policies need, with its source location.
 #[derive(Clone, Debug)]
 struct PolicyInput {
     object: Value,
     location: SourceLocation,
-    /// Its text, if it is in a file: then it is applied, and may be refused.
+    /// The document, if the object is in a file: it is then applied, and the server may refuse it.
     source: Option<Object>,
 }
 
-/// The objects that policies need, sorted.
+/// The objects that policies need, by purpose.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     definitions: Vec<Object>,
@@ -81,15 +81,15 @@ pub struct Objects {
 #[derive(Debug)]
 pub struct Admission {
     objects: Objects,
-    /// The kinds of params, without those built in.
+    /// The kinds of params, except built-in kinds.
     param_kinds: BTreeSet<Kind>,
-    /// The definitions of params.
+    /// The CRDs of the kinds of params.
     param_definitions: BTreeMap<Kind, Arc<Route>>,
     authorizer: Arc<AuthorizerSource>,
     knowledge: Arc<Knowledge>,
     user: Option<UserInfo>,
     strict: bool,
-    /// The source locations of policies, by family and name.
+    /// The source locations of policies, by kind and name.
     places: BTreeMap<(PolicyKind, String), SourceLocation>,
     live: Option<LiveObjects>,
 }
@@ -118,17 +118,17 @@ impl Authorizer for AuthorizerSource {
 pub struct Reading<'a> {
     /// The options.
     pub options: &'a Options,
-    /// How files are read.
+    /// The options for reading files.
     pub input: crate::input::Options,
     /// The cluster, if its policies are read.
     pub live: Option<&'a Arc<Live>>,
-    /// The namespace of objects that name none.
+    /// The default namespace of objects.
     pub namespace: &'a str,
 }
 
 impl Admission {
-    /// The policies that a release enforces, and the webhooks; `None` if no file has any, and the cluster has no webhook and no
-    /// policy with a binding.
+    /// Creates the policies that a release enforces, and the webhooks. `None` if there are none in files, and the
+    /// cluster has no webhook and no policy with a binding.
     pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<Note>) -> Option<Self> {
         let options = reading.options;
         let mut objects = objects.clone();
@@ -166,7 +166,7 @@ impl Admission {
         })
     }
 
-    /// The server with the admission plugins, without any policy.
+    /// Adds the admission plugins to a server, without policies.
     pub fn equip(&self, server: Server, now: Timestamp) -> Server {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
         let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now).with_policy_validation();
@@ -176,17 +176,17 @@ impl Admission {
         }
     }
 
-    /// The CRDs that were given with the policies.
+    /// Returns the CRDs among the files with policies.
     pub fn definitions(&self) -> &[Object] {
         &self.objects.definitions
     }
 
-    /// The kinds of params that need a CRD.
+    /// Returns the kinds of params that need a CRD.
     pub fn param_kinds(&self) -> impl Iterator<Item = &Kind> {
         self.param_kinds.iter()
     }
 
-    /// The policies in files, and those that bindings in files refer to.
+    /// Returns the policies in files, and those that bindings in files refer to.
     fn given_policies(&self) -> BTreeSet<(PolicyKind, String)> {
         let in_file = |given: &&PolicyInput| given.source.is_some();
         let text = |given: &PolicyInput, path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
@@ -197,12 +197,12 @@ impl Admission {
         policies.chain(bound).collect()
     }
 
-    /// The policies in files with their places.
+    /// Returns the policies in files with their source locations.
     pub fn given(&self) -> impl Iterator<Item = ((PolicyKind, String), SourceLocation)> {
         self.places.iter().map(|(key, location)| (key.clone(), location.clone()))
     }
 
-    /// The policies in files that have no binding.
+    /// Returns a message about the policies in files that have no binding.
     pub fn without_effect(&self) -> Option<String> {
         let bound = |key: &(PolicyKind, String)| {
             self.objects.bindings.iter().any(|binding| {
@@ -214,7 +214,7 @@ impl Admission {
         (!unbound.is_empty()).then(|| format!("policies without a binding have no effect: {names}"))
     }
 
-    /// Whether a policy of [`Self::given_policies`] has a rule for a resource, whatever its version and operations.
+    /// Returns true if a policy of [`Self::given_policies`] has a rule for a resource, with any version and operations.
     pub fn matches_resource(&self, group: &str, plural: &str) -> bool {
         let given = self.given_policies();
         let release = Release::NEWEST;
@@ -261,7 +261,7 @@ impl Admission {
         self.param_definitions.insert(kind, route);
     }
 
-    /// Stores everything in a server that serves the CRDs of the params. What it refuses is shown.
+    /// Stores all objects in a server that serves the CRDs of the params. Objects that it refuses are passed to `show`.
     pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
         let Objects { namespaces, config_maps, policies, bindings, webhooks, others, .. } = &self.objects;
         let mut put = |given: &PolicyInput, resource: Resource| {
@@ -298,23 +298,23 @@ impl Admission {
         }
     }
 
-    /// A server of its own with the same policies, for a CRD or a Scale.
+    /// Creates a separate server with the same policies, for a CRD or a Scale.
     pub fn server(&self, server: Server, now: Timestamp, namespace: &str) -> Server {
         let server = self.equip(server, now);
         self.store_with_definitions(&server, now, namespace, &mut |_| {});
         server
     }
 
-    /// Stores everything and before it the CRDs of the params.
+    /// Stores the CRDs of the params, then all other objects.
     fn store_with_definitions(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
         for route in self.param_definitions.values() {
-            // It was taken before by another server.
+            // Another server has accepted the CRD before.
             let _ = server.seed_definition(&route.definition, now);
         }
         self.store(server, now, namespace, show);
     }
 
-    /// Reads what policies ask of a namespace from the cluster, once.
+    /// Reads the objects that policies need in a namespace from the cluster, once.
     pub fn prepare(&self, namespace: Option<&str>, server: &Server) {
         if let (Some(live), Some(_)) = (&self.live, namespace) {
             live.prepare(namespace, self, server);
@@ -322,7 +322,7 @@ impl Admission {
     }
 }
 
-/// The authorizer, and whether its answers are the cluster's.
+/// Returns the authorizer, and true if its answers are known to be those of the cluster.
 fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
     if let Some(rules) = &options.authorizer {
         let known = options.user.is_some() || !rules.read_user();
@@ -334,7 +334,7 @@ fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
 }
 
 impl Objects {
-    /// Reads what policies need. What cannot be read in files is shown.
+    /// Reads the objects that policies need. Unreadable files are passed to `show`.
     pub fn read(reading: &Reading<'_>, show: &mut dyn FnMut(Item), notes: &mut Vec<Note>) -> Self {
         let mut objects = Self::default();
         if let Some(live) = reading.live {
@@ -344,13 +344,13 @@ impl Objects {
         objects
     }
 
-    /// Whether any policy reads managedFields, which are not tracked otherwise.
+    /// Returns true if any policy reads managedFields, which are not tracked otherwise.
     pub fn read_managed_fields(&self) -> bool {
         let reads = |given: &PolicyInput| crate::value::json::to_string(&given.object).contains("managedFields");
         self.policies.iter().any(reads)
     }
 
-    /// Leaves out the policies that the release does not enforce.
+    /// Removes the policies that the release does not enforce.
     fn leave_inactive(&mut self, release: Release, notes: &mut Vec<Note>) {
         if release.enables(Gate::MutatingAdmissionPolicy) {
             return;
@@ -373,10 +373,10 @@ impl Objects {
 }
 
 impl PolicyInput {
-    /// Stores the object in place of one of its name.
+    /// Stores the object, replacing one with the same name.
     ///
     /// # Errors
-    /// If the server refuses it. What it would replace stays.
+    /// Returns an item if the server refuses the object; the existing object is kept.
     fn store(
         &self,
         server: &Server,
@@ -425,7 +425,7 @@ impl PolicyInput {
         Err(Box::new(item))
     }
 
-    /// Not used, because the server would refuse it.
+    /// Returns the item of an object that is not used, because the server would refuse it.
     fn unusable(&self, why: &str) -> Box<Item> {
         let reason = format!("the server would refuse it: {why}");
         let mut item = Item::new(self.location.clone(), Verdict::CannotTell, reason);
@@ -435,12 +435,12 @@ impl PolicyInput {
     }
 }
 
-/// Which kind of policies a policy or binding belongs to.
+/// Returns the kind of policy to which a policy or binding belongs.
 fn policy_kind(object: &Value) -> PolicyKind {
     PolicyKind::of_kind(object.str_at(&["kind"]).unwrap_or_default())
 }
 
-/// Whether an object is of a kind, in any version.
+/// Returns true if an object is of a kind, in any version.
 fn is_of(object: &Value, kind: &Kind) -> bool {
     let group = object.str_at(&["apiVersion"]).unwrap_or_default().split_once('/').map_or("", |(group, _)| group);
     group == kind.group && object.str_at(&["kind"]) == Some(&kind.kind)
@@ -455,7 +455,7 @@ fn admission_resource(plural: &str) -> Resource {
     Resource { group, version: "v1".to_owned(), plural: plural.to_owned(), ..Resource::default() }
 }
 
-/// The resource of a param, in its own version.
+/// Returns the resource of a param, in the version of the object.
 fn param_resource(kind: &Kind, route: &Route, object: &Value) -> Resource {
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let version = api_version.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Turns a response of the server into an item with source locations.
+//! Converts a response of the server into an item with source locations.
 
 use super::hints::{self, Hints};
 use super::identity::FieldLocator;
@@ -10,7 +10,7 @@ use crate::server::{Response, ResponseBody, Server};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Reads the response of `server` about a policy or binding.
+/// Reads the response of `server` to a policy or binding.
 pub fn read_policy_response(
     response: Response,
     identity: Identity,
@@ -24,7 +24,7 @@ pub fn read_policy_response(
     read_response(response, identity, places, &Hints::Schema(schema))
 }
 
-/// Reads a response about a CRD.
+/// Reads the response to a CRD.
 pub fn read_definition_response(response: Response, identity: Identity, places: &dyn FieldLocator) -> Item {
     let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
@@ -61,7 +61,7 @@ pub fn read_response(response: Response, identity: Identity, places: &dyn FieldL
     item
 }
 
-/// The object, and its Table if requested.
+/// Stores the object of a response in the item, and the Table if it was requested.
 fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
     let Some(body) = body else { return };
     if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
@@ -84,7 +84,7 @@ fn errors(
     if !found.is_empty() {
         return found.iter().map(|error| field_problem(error, places, hints)).collect();
     }
-    // Strict decoding reports all unknown fields in one message; each becomes an error with its own location.
+    // Strict decoding reports all unknown fields in one message. They become separate errors with their own locations.
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
         return pruned
             .iter()
@@ -124,7 +124,7 @@ fn field_problem(error: &FieldError, places: &dyn FieldLocator, hints: &Hints<'_
     problem.or_rather(hints.for_value(error))
 }
 
-/// The path that the text of an error names: `"spec.o" must validate …`, `Checked value … in spec.i`.
+/// Returns the path in the text of an error: `"spec.o" must validate …`, `Checked value … in spec.i`.
 fn path_in_detail(detail: &str) -> Option<&str> {
     if let Some(rest) = detail.strip_prefix('"') {
         return rest.split_once('"').map(|(path, _)| path);
@@ -133,14 +133,14 @@ fn path_in_detail(detail: &str) -> Option<&str> {
     Some(path)
 }
 
-/// The field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
+/// Returns the field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
 fn path_of_go_field(message: &str) -> Option<String> {
     let (_, behind) = message.split_once("Go struct field ObjectMeta.")?;
     let (field, _) = behind.split_once(" of type ")?;
     Some(format!("metadata.{field}"))
 }
 
-/// A warning of the server, with a location if it names a field.
+/// Returns a warning of the server, with a location if it names a field.
 fn warning(text: &str, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));

@@ -13,7 +13,7 @@ use crate::suggest;
 use crate::value::group_version::api_version;
 use crate::value::{json, quote};
 
-/// Groups missing in the table: their types are in other Go modules than those of the other kinds.
+/// The groups that are not in the table, because their types are in other Go modules.
 const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiregistration.k8s.io", "extensions", "imagepolicy.k8s.io"];
 
 /// The hint after a requirement of the published schema.
@@ -22,30 +22,30 @@ const NOT_SIMULATED: &str = "the schema published by the server requires it; its
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The release that is simulated.
+    /// The simulated release.
     pub release: Release,
     /// The field validation of requests.
     pub level: FieldValidation,
     /// The kubectl command that sends the request.
     pub verb: Verb,
-    /// Whether a requirement of the published schema is an error.
+    /// True to report an unmet requirement of the published schema as an error.
     pub strict: bool,
 }
 
 impl Rules {
-    /// N of Kubernetes 1.N.
+    /// Returns N of Kubernetes 1.N.
     fn minor(self) -> u32 {
         self.release.minor().number().into()
     }
 }
 
-/// Whether `group` belongs to Kubernetes itself. Only whole names count, because `gateway.networking.k8s.io` and others
-/// are groups of CRDs.
+/// Returns true if `group` belongs to Kubernetes itself. Only whole names count, because `gateway.networking.k8s.io`
+/// and others are groups of CRDs.
 pub fn owns(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || table::table().has_group(group)
 }
 
-/// Decodes an object as the server does, in the form in which kubectl sends it.
+/// Decodes an object as the server does, in the form that kubectl sends.
 pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
@@ -59,7 +59,7 @@ pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &
     let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
     let mut sent = object.take_value();
-    // kubectl's last-applied annotation decodes whatever its text is.
+    // The last-applied annotation decodes for any text, so it is not computed.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
@@ -101,7 +101,7 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
     item.errors = errors;
 }
 
-/// The item of a decoded object, with or without strict errors.
+/// Completes the item of a decoded object, with or without strict errors.
 fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn FieldLocator) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned = unknown
@@ -183,7 +183,7 @@ fn requirement(missing: &Missing, places: &dyn FieldLocator) -> Problem {
     }
 }
 
-/// A hint for an unknown field: the releases that have it, or a similar name.
+/// Returns a hint for an unknown field: the releases that have it, or a similar name.
 fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
     let id = strict.type_.filter(|_| !strict.duplicate)?;
     let field = &strict.field;
@@ -196,7 +196,7 @@ fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
     }
 }
 
-/// The server's warning of a deprecated version (`deprecation.WarningMessage`).
+/// Returns the server's warning about a deprecated version (`deprecation.WarningMessage`).
 fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn FieldLocator) -> Option<Problem> {
     let deprecated = row.deprecated?;
     if minor(deprecated).is_none_or(|since| since > release) {
@@ -219,19 +219,19 @@ fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Fi
     })
 }
 
-/// N of `1.N`.
+/// Returns N of `1.N`.
 fn minor(version: &str) -> Option<u32> {
     version.strip_prefix("1.")?.parse().ok()
 }
 
-/// The item of a kind that the release does not serve: kubectl sends no request.
+/// Returns the item of a kind that the release does not serve: kubectl sends no request.
 fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
     let table = table::table();
     let served = table.versions(identity.group(), kind, rules.minor());
     let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.minor());
     let release = rules.minor();
-    // The body of a subresource, or of no resource; removed kinds have rows of their own.
+    // The kind is the body of a subresource or of no resource; removed kinds are in the table.
     let no_resource = || table.kind(api_version, kind, release).is_some_and(|row| row.removed.is_none());
     let instead = match (served.as_slice(), later) {
         ([], None) if no_resource() => "; no resource has objects of this kind".to_owned(),
@@ -256,7 +256,7 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
     item
 }
 
-/// The kinds of the group with a similar name.
+/// Suggests kinds of the group with a similar name.
 fn other_kinds(group: &str, kind: &str, release: u32) -> String {
     let kinds = table::table().kinds(group, release);
     match suggest::closest(kind, kinds.iter().copied()) {

@@ -1,4 +1,4 @@
-//! The CRDs of a run. Each is created in the server once; its source location is kept for messages.
+//! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
 use crate::kubectl::Verb;
 use crate::kubectl::request::{self, RequestOptions};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 pub struct Route {
     /// The plural name.
     pub plural: String,
-    /// Whether the objects are namespaced.
+    /// True if the objects are namespaced.
     pub namespaced: bool,
     /// The served versions.
     pub versions: Vec<String>,
     /// The storage version.
     pub storage: String,
-    /// Whether versions are converted by a webhook.
+    /// True if a webhook converts between versions.
     pub converts_by_webhook: bool,
     /// The stored CRD.
     pub definition: Arc<Value>,
@@ -57,23 +57,23 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The resource of a kind; `None` when no CRD defines it.
+    /// Returns the resource of a kind; `None` if no CRD defines it.
     pub fn route(&self, group: &str, kind: &str) -> Option<&Arc<Route>> {
         self.routes.get(group)?.get(kind)
     }
 
-    /// The kind of `group` with a name similar to `kind`.
+    /// Returns a kind of `group` with a name similar to `kind`.
     pub fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
         suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))
     }
 
-    /// The group that has `kind` and a name similar to `group`.
+    /// Returns a group that has `kind` and a name similar to `group`.
     pub fn similar_group(&self, group: &str, kind: &str) -> Option<&str> {
         let groups = self.routes.iter().filter(|(_, kinds)| kinds.contains_key(kind));
         suggest::closest(group, groups.map(|(group, _)| group.as_str()))
     }
 
-    /// The kinds of a group, sorted; empty if no CRD of the group is known.
+    /// Returns the kinds of a group, sorted; empty if no CRD of the group is known.
     pub fn kinds(&self, group: &str) -> Vec<&str> {
         let mut kinds: Vec<&str> =
             self.routes.get(group).into_iter().flat_map(HashMap::keys).map(String::as_str).collect();
@@ -81,8 +81,8 @@ impl Definitions {
         kinds
     }
 
-    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists.
-    /// Without a request kind the CRD is assumed to exist in the cluster, so no policy is evaluated.
+    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists. Without a request kind, the
+    /// CRD is assumed to exist in the cluster, so no policy is evaluated.
     pub fn install(
         &mut self,
         server: &Server,
@@ -138,14 +138,14 @@ impl Definitions {
     }
 }
 
-/// A copy of `crd` with another spec.
+/// Returns a copy of `crd` with another spec.
 fn with_spec(crd: &Value, spec: &Value) -> Value {
     let mut other = crd.as_object().cloned().unwrap_or_else(Map::new);
     other.insert("spec".to_owned(), spec.clone());
     Value::Object(other)
 }
 
-/// The spec as a separate server would store it, with defaults; `None` when that server refuses it.
+/// Returns the spec with defaults, as a separate server would store it; `None` if that server refuses it.
 fn stored_spec(release: Release, crd: Value, request_options: RequestOptions) -> Option<Value> {
     let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
     match response.body {

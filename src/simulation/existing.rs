@@ -1,5 +1,4 @@
-//! The existing objects, from files or from the live cluster. Each is looked up by the kind, namespace and name of the
-//! new object.
+//! Finds existing objects in files or in the cluster, by the kind, namespace and name of the new object.
 
 use super::identity::{FieldLocator as _, Namespace, identity};
 use super::live::Live;
@@ -16,16 +15,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The source of existing objects.
 #[derive(Debug)]
 pub enum ExistingObjects {
-    /// Files; the cluster is not asked.
+    /// Files; no objects are read from the cluster.
     Files(Mutex<GivenObjects>),
     /// The cluster.
     Live(Arc<Live>),
 }
 
-/// Existing objects from files. They may be many, so only their positions are in memory.
+/// Existing objects from files. Only their positions are in memory, because there may be many.
 #[derive(Clone, Debug, Default)]
 pub struct GivenObjects {
-    /// By group, kind and name; several namespaces may have an object with the name.
+    /// By group, kind and name. Objects in several namespaces may have the same name.
     existing: HashMap<(String, String, String), Vec<Old>>,
     temp_store: Arc<TempStore>,
 }
@@ -35,7 +34,7 @@ pub struct GivenObjects {
 struct Old {
     stored_at: StoredAt,
     location: SourceLocation,
-    /// Its position among all of them.
+    /// The index among all objects.
     number: usize,
     namespace: String,
     used: bool,
@@ -48,9 +47,9 @@ pub enum Found {
     Nothing,
     /// The object and its source location.
     Object(Box<Value>, SourceLocation),
-    /// Two matching objects were given.
+    /// Several matching objects were given.
     Two(SourceLocation, SourceLocation),
-    /// The cluster did not answer, or the file cannot be read again.
+    /// The cluster did not respond, or the file cannot be read again.
     Error(cluster::Error),
 }
 
@@ -64,7 +63,7 @@ pub struct UnusedObjects {
 }
 
 impl UnusedObjects {
-    /// A note about them.
+    /// Returns a note about the objects.
     pub fn words(&self) -> String {
         match self.count {
             1 => format!("the old object at {} has no new one", self.first),
@@ -78,11 +77,11 @@ impl UnusedObjects {
 pub struct Lookup<'a> {
     /// The identity of the new object.
     pub identity: &'a Identity,
-    /// The namespace of objects that do not name one.
+    /// The default namespace of objects.
     pub namespace: &'a str,
 }
 
-/// An object requested from the cluster, once for all simulated releases.
+/// An object that was requested from the cluster once for all simulated releases.
 #[derive(Clone, Debug)]
 pub struct PendingObject(Arc<Mutex<State>>);
 
@@ -123,7 +122,7 @@ impl PendingObject {
 }
 
 impl ExistingObjects {
-    /// Reads existing objects from files; passes problems to `show`.
+    /// Reads existing objects from files and passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = GivenObjects::default();
         for (number, entry) in entries.enumerate() {
@@ -155,7 +154,7 @@ impl ExistingObjects {
         Self::Files(Mutex::new(given))
     }
 
-    /// The same existing objects for another server, none of them used.
+    /// Returns the same existing objects for another server, with none of them used.
     pub fn again(&self) -> Self {
         match self {
             Self::Files(given) => Self::Files(Mutex::new(given.lock().unwrap_or_else(PoisonError::into_inner).clone())),
@@ -171,7 +170,7 @@ impl ExistingObjects {
         }
     }
 
-    /// The existing object for a new one; each is returned once.
+    /// Returns the existing object for a new one. Each is returned once.
     pub fn find(&self, wanted: Lookup<'_>) -> Found {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
@@ -205,7 +204,7 @@ impl ExistingObjects {
         }
     }
 
-    /// The existing objects from files that were not used.
+    /// Returns the existing objects from files that were not used.
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,7 +240,7 @@ mod tests {
         );
         assert!(matches!(find(&existing, Some("default"), "b"), Found::Nothing));
         assert!(matches!(find(&existing, Some("default"), "a"), Found::Object(_, location) if location.line == 1));
-        // Each is returned once: a later input finds the object in the store.
+        // Each object is returned once: a later input finds it in the store.
         assert!(matches!(find(&existing, Some("default"), "a"), Found::Nothing));
         assert_eq!(existing.left().map(|left| (left.count, left.first.line)), Some((2, 3)));
     }

@@ -12,7 +12,7 @@ pub struct KindPattern {
     group: Option<String>,
 }
 
-/// A text that does not name a kind.
+/// The error for a text that does not name a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write it as KIND or KIND.GROUP, such as Deployment or Issuer.cert-manager.io")]
 pub struct NoKind;
@@ -42,11 +42,11 @@ impl KindPattern {
 pub struct Filter {
     skipped_kinds: Vec<KindPattern>,
     selector: Option<LabelSelector>,
-    /// How many objects did not match the selector.
+    /// The number of objects that did not match the selector.
     unselected: AtomicUsize,
 }
 
-/// Why an object is left out.
+/// The reason why an object is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipReason {
     /// Its kind is skipped.
@@ -56,13 +56,13 @@ pub enum SkipReason {
 }
 
 impl Filter {
-    /// Selects all objects except those of the kinds `skip`, and of these the ones that match the selector.
+    /// Creates a filter that selects the objects whose kinds are not in `skip` and whose labels match the selector.
     pub fn new(skipped_kinds: &[KindPattern], selector: Option<&LabelSelector>) -> Self {
         let selector = selector.cloned().filter(|selector| !selector.is_empty());
         Self { skipped_kinds: skipped_kinds.to_vec(), selector, unselected: AtomicUsize::new(0) }
     }
 
-    /// The reason to leave an object out, if there is one. Objects that do not match the selector are counted.
+    /// Returns the reason to skip an object, if there is one. Objects that do not match the selector are counted.
     pub fn unwanted(&self, object: &Value) -> Option<SkipReason> {
         if self.skipped_kinds.iter().any(|kind| kind.matches(object)) {
             return Some(SkipReason::Kind);
@@ -76,7 +76,7 @@ impl Filter {
         Some(SkipReason::Labels)
     }
 
-    /// A note with the number of objects that did not match the selector, if there are any.
+    /// Returns a note with the number of objects that did not match the selector, if there are any.
     pub fn message(&self) -> Option<String> {
         match self.unselected.load(Ordering::Relaxed) {
             0 => None,

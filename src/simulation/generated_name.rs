@@ -1,9 +1,9 @@
-//! Hides the random suffix of a generated name.
+//! Removes the random suffix of generated names from results.
 
 use crate::output::report::Item;
 use crate::value::Value;
 
-/// Shows a generated name, which differs between runs, as its prefix and a `*`.
+/// Replaces a generated name, which differs between runs, by its prefix and a `*`.
 pub fn hide(item: &mut Item, prefix: &str) {
     let shown = item.identity.name.clone();
     if let Some(answer) = &mut item.answer {

@@ -1,4 +1,4 @@
-//! Suggestions for errors of the server: a name in the schema similar to the one in the error.
+//! Suggestions for errors of the server: names in the schema that are similar to the name in the error.
 
 use crate::crd;
 use crate::field::{BadValue, ErrorType, FieldError};
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 pub enum Hints<'a> {
     /// The schema of an object, if it has one.
     Schema(Option<&'a Value>),
-    /// The unknown fields of a CRD by their paths.
+    /// The unknown fields of a CRD, by path.
     Definition(BTreeMap<String, crd::Unknown>),
 }
 
 impl Hints<'_> {
-    /// The field with a name similar to the unknown field at `path`.
+    /// Returns a field with a name similar to the unknown field at `path`.
     pub fn for_unknown_field(&self, path: &str) -> Option<&str> {
         match self {
             Self::Schema(schema) => for_unknown_field((*schema)?, path),
@@ -27,7 +27,7 @@ impl Hints<'_> {
         }
     }
 
-    /// The enum value similar to the one at `path`.
+    /// Returns an enum value similar to the value of the error.
     pub fn for_value(&self, error: &FieldError) -> Option<&str> {
         match self {
             Self::Schema(schema) => for_value((*schema)?, error),
@@ -36,17 +36,17 @@ impl Hints<'_> {
     }
 }
 
-/// The schema of a version of a stored CRD.
+/// Returns the schema of a version of a stored CRD.
 pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
     let versions = definition.at(&["spec", "versions"])?.as_array()?;
     let version = versions.iter().find(|known| known.str_at(&["name"]) == Some(version))?;
     version.at(&["schema", "openAPIV3Schema"])
 }
 
-/// The field with a name similar to the unknown field at `path`.
+/// Returns a field with a name similar to the unknown field at `path`.
 fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
     let (node, rest) = descend(schema, path);
-    // The rest of the path begins with the unknown name.
+    // The remaining path begins with the unknown name.
     let name = rest.strip_prefix('.').unwrap_or(rest).split(['.', '[']).next().filter(|name| !name.is_empty())?;
     let mut names: Vec<&str> = keys(node).collect();
     if std::ptr::eq(node, schema) {
@@ -55,7 +55,7 @@ fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
     suggest::closest(name, names)
 }
 
-/// The enum value similar to the one at `path`.
+/// Returns an enum value similar to the value of the error.
 fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
     if error.kind != ErrorType::NotSupported {
         return None;
@@ -66,7 +66,7 @@ fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
     suggest::closest(value, allowed.iter().filter_map(Value::as_str))
 }
 
-/// The deepest node of the schema on `path`, and the part of the path below it.
+/// Returns the deepest node of the schema on `path`, and the remaining path.
 fn descend<'a, 'p>(schema: &'a Value, path: &'p str) -> (&'a Value, &'p str) {
     let (mut node, mut rest) = (schema, path);
     while let Some((below, remaining)) = step(node, rest) {
@@ -82,7 +82,7 @@ fn step<'a, 'p>(node: &'a Value, rest: &'p str) -> Option<(&'a Value, &'p str)> 
         return Some((below, behind));
     }
     let rest = rest.strip_prefix('.').unwrap_or(rest);
-    // Names may contain dots, so the longest name followed by the end or a separator wins.
+    // Names may contain dots, so the longest matching name is used.
     let fits = |name: &&str| {
         rest.strip_prefix(*name).is_some_and(|behind| behind.is_empty() || behind.starts_with(['.', '[']))
     };

@@ -4,21 +4,21 @@ use crate::output::excerpt::SourceLocation;
 use crate::output::report::Identity;
 use crate::value::Value;
 
-/// Finds the place of a field in the text an object was read from.
+/// Finds the location of a field in the source text of an object.
 pub trait FieldLocator {
-    /// The location of the object.
+    /// Returns the location of the object.
     fn start(&self) -> SourceLocation;
-    /// The location of the field at `path` (as the server prints it), or of its nearest existing ancestor.
+    /// Returns the location of the field at `path` (in the server's notation), or of its nearest existing ancestor.
     fn field(&self, path: &str) -> SourceLocation;
-    /// As [`FieldLocator::field`], but its name rather than its value.
+    /// As [`FieldLocator::field`], but returns the location of the name instead of the value.
     fn name(&self, path: &str) -> SourceLocation;
-    /// The object, read from its text once more; `None` if there is no text.
+    /// Parses the object from its source text again; `None` if there is no text.
     fn object(&self) -> Option<Value> {
         None
     }
 }
 
-/// The identity of an object.
+/// Returns the identity of an object.
 pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let name = match (text(&["metadata", "name"]), text(&["metadata", "generateName"])) {
@@ -40,14 +40,14 @@ pub fn identity(object: &Value, namespace: Namespace<'_>) -> Identity {
     }
 }
 
-/// The namespace of an object.
+/// The namespace of an object's identity.
 #[derive(Clone, Copy, Debug)]
 pub enum Namespace<'a> {
-    /// Its own, if it names one: nothing is known of its kind.
+    /// The namespace in the object, if any: the scope of its kind is unknown.
     Own,
-    /// Its own, or else this one.
+    /// The namespace in the object, or else this one.
     Or(&'a str),
-    /// Objects of its kind are in none.
+    /// None, because the kind is cluster-scoped.
     None,
 }
 

@@ -5,7 +5,7 @@ use crate::output::report::Identity;
 use crate::value::group_version;
 use std::sync::OnceLock;
 
-/// A cluster that may be queried.
+/// A cluster that can be queried.
 pub struct Live {
     target: cluster::Target,
     open: OnceLock<Result<Connection, cluster::Error>>,
@@ -23,13 +23,13 @@ impl Live {
         Self { target, open: OnceLock::new() }
     }
 
-    /// The connection.
+    /// Returns the connection, which is opened on first use.
     pub fn connection(&self) -> Result<&Connection, cluster::Error> {
-        // Warnings of the live server are reported with the simulated response.
+        // Warnings of the cluster are reported with the simulated response.
         self.open.get_or_init(|| Connection::open(&self.target, |_| {})).as_ref().map_err(Clone::clone)
     }
 
-    /// The connection, if one was opened.
+    /// Returns the connection, if it was opened.
     pub fn opened(&self) -> Option<&Connection> {
         self.open.get()?.as_ref().ok()
     }

@@ -12,7 +12,7 @@ use crate::value::group_version;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-/// Group, version and kind.
+/// A group, version and kind.
 pub type Kind = (String, String, String);
 
 /// An input object with the warnings about its text.
@@ -25,30 +25,30 @@ pub struct Object {
 }
 
 impl Object {
-    /// The parsed object.
+    /// Returns the parsed object.
     pub fn value(&self) -> &Value {
         &self.document.value
     }
 
-    /// Moves the parsed object out; the source location remains.
+    /// Moves the parsed object out. The source location is kept.
     pub fn take_value(&mut self) -> Value {
         std::mem::take(&mut self.document.value)
     }
 
-    /// Whether this is a CRD.
+    /// Returns true if this is a CRD.
     pub fn is_definition(&self) -> bool {
         self.document.is_definition()
     }
 
-    /// Whether this is an admission policy or a binding.
+    /// Returns true if this is an admission policy or a binding.
     pub fn is_policy(&self) -> bool {
         self.document.is_policy()
     }
 
-    /// The group, version and kind.
+    /// Returns the group, version and kind.
     ///
     /// # Errors
-    /// If kubectl would refuse to send the object because one of them is missing.
+    /// Returns an item if kubectl would refuse to send the object because one of them is missing.
     pub fn kind(&self) -> Result<Kind, Box<Item>> {
         if self.value().as_object().is_none() {
             return Err(self.unfit("", "not an object"));
@@ -74,7 +74,7 @@ impl Object {
         Box::new(item)
     }
 
-    /// An item whose verdict does not need the server.
+    /// Returns an item whose verdict does not need the server.
     pub fn item(&mut self, identity: Identity, verdict: Verdict, reason: impl Into<String>) -> Item {
         let mut item = Item::new(self.finder().start(), verdict, reason);
         item.identity = identity;
@@ -82,25 +82,26 @@ impl Object {
         item
     }
 
-    /// Finds fields: at most [`MOST_FOUND`] per object, any number in a CRD, where every node may have a rule.
+    /// Creates a locator for at most [`MOST_FOUND`] fields, or for any number in a CRD, in which every node may have a
+    /// rule.
     pub fn finder(&self) -> Finder<'_> {
         let most = if self.is_definition() { usize::MAX } else { MOST_FOUND };
         Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
     }
 }
 
-/// The object of an entry, or the item of a problem; `None` for a warning about the text of an object.
+/// Returns the object of an entry, or the item of a problem; `None` for a warning about the text of an object.
 pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
     match entry {
         Entry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
         Entry::Problem(note) => Some(Err(Box::new(problem(note)))),
-        // A warning about a whole source means that it holds no object.
+        // A warning about a whole source means that it contains no object.
         Entry::Warning(note) if note.position.is_none() => Some(Err(Box::new(problem(note)))),
         Entry::Warning(_) => None,
     }
 }
 
-/// The item of a problem with the input.
+/// Returns the item of a problem with the input.
 pub fn problem(note: Note) -> Item {
     let name = source(&note.source);
     let location = match (note.position, &note.chunk) {
@@ -114,8 +115,8 @@ pub fn problem(note: Note) -> Item {
     item
 }
 
-/// A warning about input that kubectl accepts silently; `shown` says whether to include the source line, which costs a
-/// search.
+/// Returns a warning about input that kubectl accepts silently. `shown` is true to include the source line, which must
+/// be searched for.
 pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
@@ -125,15 +126,15 @@ pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
     Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), location: at, ..Problem::default() }
 }
 
-/// The display name of a source.
+/// Returns the display name of a source.
 fn source(name: &Arc<str>) -> Arc<str> {
     if &**name == "-" { Arc::from("<stdin>") } else { Arc::clone(name) }
 }
 
-/// The most locations that are searched for in one object.
+/// The maximum number of locations that are searched in one object.
 pub const MOST_FOUND: usize = 1000;
 
-/// Finds fields of one object; the text is indexed on first use.
+/// Finds the fields of one object. The text is indexed on first use.
 pub struct Finder<'a> {
     document: &'a Document,
     places: OnceCell<input::FieldPositions<'a>>,
@@ -154,7 +155,7 @@ impl FieldLocator for Finder<'_> {
     fn field(&self, path: &str) -> SourceLocation {
         self.find(path, |chunk, found| {
             let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
-            // A missing field, or one with many lines, is shown at its key.
+            // For a missing field or a value with several lines, use the key.
             many_lines || !found.exact
         })
     }
@@ -190,7 +191,7 @@ impl Finder<'_> {
     }
 }
 
-/// The number of lines before the first one that is not empty, a comment or a separator.
+/// Counts the empty lines, comments and separators at the beginning.
 fn lines_of_comment(text: &[u8]) -> usize {
     let empty = |line: &[u8]| {
         let line = line.trim_ascii();

@@ -1,7 +1,8 @@
-//! Work on several threads with results in the order of the inputs, and never more than a few inputs in flight.
+//! Processes inputs on several threads and returns the results in the order of the inputs, with a limited number of
+//! inputs in memory.
 //!
-//! Each thread takes a batch of inputs, works on it and delivers the results when it is the batch's turn. Memory
-//! allocated for an input is thus used and freed by the same thread, which is the cheapest here.
+//! Each thread takes a batch of inputs, processes it and delivers the results after all earlier batches. Memory for an
+//! input is thus allocated and freed by the same thread, which is cheaper.
 
 use crate::value::STACK_SIZE;
 use std::io;
@@ -9,16 +10,16 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// The batch size: large enough that taking turns is cheap, small enough that memory stays flat.
+/// The batch size: large enough for little synchronization, small enough for constant memory.
 const BATCH: usize = 16;
 
-/// The number of threads: as requested, or one per CPU.
+/// Returns the number of threads: the requested number, or one per CPU.
 pub fn threads(requested: Option<NonZeroUsize>) -> NonZeroUsize {
     requested.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Calls `work` on every input and passes each result to `take`, in order. With one job everything runs on the calling
-/// thread.
+/// Calls `work` on every input and passes each result to `take`, in order. With one job, the calling thread does all
+/// work.
 pub fn in_order<T, R>(
     jobs: NonZeroUsize,
     inputs: impl Iterator<Item = T> + Send,
@@ -31,7 +32,7 @@ pub fn in_order<T, R>(
     }
     let mut source = Source { inputs: inputs.fuse(), batches: 0 };
     let (_, first) = source.batch();
-    // A few inputs are not worth a thread.
+    // Threads do not pay off for a few inputs.
     let more = first.len() == BATCH;
     for input in first {
         take(work(input));
@@ -70,7 +71,7 @@ struct Source<I> {
 }
 
 impl<I: Iterator> Source<I> {
-    /// The next batch and its number; empty at the end.
+    /// Returns the next batch and its number; empty at the end.
     fn batch(&mut self) -> (usize, Vec<I::Item>) {
         let batch = self.inputs.by_ref().take(BATCH).collect();
         self.batches += 1;
@@ -87,19 +88,19 @@ struct Sink<F> {
 struct Given<F> {
     /// The number of the batch to deliver next.
     next: usize,
-    /// Whether a thread panicked: its batch will never be delivered.
+    /// True if a thread panicked, so its batch will never be delivered.
     abandoned: bool,
     take: F,
 }
 
-/// The turn of a batch.
+/// The position of a batch.
 struct Place<'a, F> {
     sink: &'a Sink<F>,
     at: usize,
 }
 
 impl<F> Place<'_, F> {
-    /// Delivers the results once all earlier batches were delivered; `false` if that will never happen.
+    /// Delivers the results after all earlier batches. Returns false if that is impossible because a thread panicked.
     fn give<R>(self, results: Vec<R>) -> bool
     where
         F: FnMut(R),

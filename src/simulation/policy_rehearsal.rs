@@ -1,5 +1,5 @@
-//! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next write is
-//! sent as a dry run that adds a label.
+//! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next
+//! write, which adds a label, is sent as a dry run.
 
 use super::admission::{Admission, admitted};
 use super::answer;
@@ -18,26 +18,26 @@ use crate::value::{Value, group_version, object};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// New policies, and the servers on which stored objects meet them.
+/// New policies, and the servers on which their effects are simulated.
 pub struct PolicyRehearsal<'a> {
     admission: &'a Admission,
     release: Release,
     now: Timestamp,
-    /// The namespace of objects that name none.
+    /// The default namespace of objects.
     namespace: &'a str,
-    /// The cluster to ask for CRDs.
+    /// The cluster from which missing CRDs are read.
     live: Option<&'a Arc<Live>>,
     definitions: RwLock<Definitions>,
-    /// Servers that are not in use.
+    /// Idle servers.
     servers: Mutex<Vec<Server>>,
 }
 
-/// By group and kind; `None` if there is no CRD.
+/// The CRDs by group and kind; `None` if there is no CRD.
 type Definitions = BTreeMap<(String, String), Option<Arc<Definition>>>;
 
 #[derive(Debug)]
 struct Definition {
-    /// `crontabs.stable.example.com`
+    /// The name of the CRD, for example `crontabs.stable.example.com`.
     name: String,
     plural: String,
     namespaced: bool,
@@ -56,7 +56,7 @@ impl Definition {
 }
 
 impl<'a> PolicyRehearsal<'a> {
-    /// A rehearsal on `release` with the CRDs at hand; others are read from the cluster.
+    /// Creates a rehearsal on `release` with the given CRDs; other CRDs are read from the cluster.
     pub fn new(
         admission: &'a Admission,
         (release, now): (Release, Timestamp),
@@ -69,7 +69,7 @@ impl<'a> PolicyRehearsal<'a> {
         Self { admission, release, now, namespace, live, definitions, servers: Mutex::default() }
     }
 
-    /// The CRD of a kind.
+    /// Returns the CRD of a kind.
     fn definition(&self, group: &str, kind: &str) -> Option<Arc<Definition>> {
         let key = (group.to_owned(), kind.to_owned());
         if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -85,7 +85,7 @@ impl<'a> PolicyRehearsal<'a> {
         found
     }
 
-    /// The item of a stored object, and what the new policies do with it.
+    /// Returns the item of a stored object, and the effects of the new policies on it.
     pub fn rehearse(&self, stored: Value, places: &dyn FieldLocator) -> (Item, Effects) {
         let api_version = stored.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
         let (group, version) = group_version::split(&api_version);

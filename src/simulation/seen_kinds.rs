@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The kinds seen so far.
 #[derive(Debug, Default)]
 pub struct SeenKinds {
-    /// By group and kind; fields that are known only at the end are empty.
+    /// By group and kind; fields are empty until they are known.
     kinds: BTreeMap<(String, String), Written>,
     /// The Namespaces among the inputs.
     namespaces: BTreeSet<String>,
-    /// Parts of policies that were not evaluated and do not leave a verdict open: what they depend on and how it can be
-    /// given, with the number of objects.
+    /// Parts of policies that were not evaluated and do not affect a verdict: the unknown input and how to provide it,
+    /// with the number of objects.
     undecided: BTreeMap<(String, String), usize>,
-    /// The webhooks that would be called or may be, with the number of objects.
+    /// The webhooks that would be called or may be called, with the number of objects.
     webhooks: BTreeMap<Webhook, usize>,
     /// The number of objects of built-in kinds that were decoded.
     decoded: usize,
@@ -49,7 +49,7 @@ impl SeenKinds {
             kind.versions.insert(version.to_owned());
         }
         kind.creates |= item.action == Action::Create && subresource.is_none();
-        // kubectl sends no request when nothing would change.
+        // kubectl sends no request if nothing would change.
         kind.updates |= item.action == Action::Update;
         kind.subresource = match subresource {
             Some(Subresource::Status) => "status",
@@ -63,7 +63,7 @@ impl SeenKinds {
         }
     }
 
-    /// The note that policies were not evaluated on objects of built-in kinds.
+    /// Returns a note that policies were not evaluated on objects of built-in kinds.
     pub fn builtin_note(&self) -> Option<Note> {
         let message = format!(
             "admission policies and webhooks were not evaluated on objects of kinds built into Kubernetes: {}",
@@ -72,8 +72,8 @@ impl SeenKinds {
         (self.decoded > 0).then_some(Note { kind: "builtinPolicies", message })
     }
 
-    /// The notes; `definitions` are those of each simulated release. The cluster is contacted only if it was contacted
-    /// for something before. `evaluated` says that the cluster's policies were evaluated.
+    /// Returns the notes. `definitions` are the CRDs of each simulated release. The cluster is contacted only if it was
+    /// contacted before. `evaluated` is true if the cluster's policies were evaluated.
     pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
         let mut converted = Vec::new();
         let mut written = Vec::new();

@@ -29,21 +29,21 @@ use std::sync::{Arc, OnceLock};
 /// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The namespace of objects that do not name one.
+    /// The default namespace of objects.
     pub namespace: String,
     /// The options of requests.
     pub request_options: RequestOptions,
-    /// Whether results include the last-applied annotation.
+    /// True to include the last-applied annotation in results.
     pub show_bookkeeping: bool,
-    /// Whether objects without a CRD are skipped.
+    /// True to skip objects without a CRD.
     pub ignore_missing: bool,
     /// The options for built-in kinds.
     pub builtin: builtin::Rules,
-    /// The cluster to ask for missing CRDs, if allowed.
+    /// The cluster from which missing CRDs are read, if allowed.
     pub cluster: Option<Arc<Live>>,
 }
 
-/// Simulates objects with a known CRD on one release; the order does not matter.
+/// Simulates objects with a known CRD on one release, in any order.
 #[derive(Debug)]
 pub struct Simulator {
     /// The settings of the run.
@@ -52,14 +52,14 @@ pub struct Simulator {
     pub server: Arc<Server>,
     /// The request to send, and the existing objects.
     pub updates: Updates,
-    /// Stored objects for later inputs with the same name. They are not kept in the server, whose memory would grow.
+    /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
     pub temp_store: TempStore,
     /// The policies that admit objects, if there are any.
     pub admission: OnceLock<Arc<Admission>>,
 }
 
 impl Simulator {
-    /// A simulator with the same server, for another input.
+    /// Creates a simulator with the same server for another input.
     pub fn again(&self) -> Self {
         let Updates { request_kind, existing, compares } = &self.updates;
         Self {
@@ -81,7 +81,7 @@ impl Simulator {
         let value = object.take_value();
         let finder = object.finder();
         let known = identity.clone();
-        // A panic about one object must not lose the others.
+        // A panic in the simulation of one object must not affect the others.
         let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), pending };
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
             submit::submit(self.context(), &route, value, identity, before, &finder)
@@ -126,13 +126,13 @@ impl Simulator {
     }
 }
 
-/// State that depends on the order of the input: the CRDs, and names that occur again.
+/// State that depends on the order of the input: the CRDs, and the names of objects.
 #[derive(Debug, Default)]
 pub struct OrderedState {
     definitions: Definitions,
     /// By group and kind: the location of the first error of a CRD that the server would refuse.
     invalid: BTreeMap<(String, String), SourceLocation>,
-    /// By group and kind: why the CRD could not be read from the cluster.
+    /// By group and kind: the error if the CRD could not be read from the cluster.
     refused: BTreeMap<(String, String), cluster::Error>,
     turns: Turns,
 }
@@ -142,26 +142,26 @@ pub struct OrderedState {
 pub struct PreparedObject {
     object: Object,
     route: Arc<Route>,
-    /// Its turn among the inputs with its name, if there may be several.
+    /// The turn among the inputs with the same name; `None` if the name is generated.
     turn: Option<Turn>,
     /// The object requested from the cluster.
     pending: Option<PendingObject>,
 }
 
-/// How an object is processed.
+/// The next step for an object.
 pub enum Destination {
-    /// Simulated already.
+    /// None: it is already simulated.
     Item(Box<Item>),
     /// It is sent to the server.
     Simulator(Box<Object>, Arc<Route>),
     /// It is decoded as a built-in kind.
     Builtin(Box<Object>, Kind),
-    /// Its CRD is not known.
+    /// It has no known CRD.
     Unknown(Box<Object>, Kind),
 }
 
 impl OrderedState {
-    /// The same CRDs, for another input.
+    /// Returns the same CRDs for another input.
     pub fn again(&self) -> Self {
         Self {
             definitions: self.definitions.clone(),
@@ -171,7 +171,7 @@ impl OrderedState {
         }
     }
 
-    /// Decides how an object is processed; a CRD is created here.
+    /// Determines the next step for an object. A CRD is created here.
     pub fn destination(&mut self, simulator: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
             let identity = identity::identity(object.value(), Namespace::None);
@@ -204,7 +204,7 @@ impl OrderedState {
         Destination::Unknown(Box::new(object), kind)
     }
 
-    /// Leaves an object out; a CRD still defines its kind. Returns an item if the omission is reported.
+    /// Skips an object; the kind of a skipped CRD is still defined. Returns an item if the skip is reported.
     pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, why: SkipReason) -> Option<Item> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match why {
@@ -220,8 +220,8 @@ impl OrderedState {
         item
     }
 
-    /// Makes an object ready: it gets its turn, and the cluster is asked for what it would update, unless
-    /// that is `pending` already. One whose name is yet to be made needs neither.
+    /// Assigns a turn to an object and requests the existing object from the cluster, unless `pending` contains it.
+    /// Objects with generated names need neither.
     pub fn ready(
         &mut self,
         simulator: &Simulator,
@@ -236,7 +236,7 @@ impl OrderedState {
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
-        // Later inputs usually find the object that the first one stored.
+        // Later inputs usually use the object that the first one stored.
         let pending = turn.is_first().then(|| {
             if pending.is_none() {
                 *pending = simulator.updates.existing.ask(&identity, &route.plural);
@@ -247,12 +247,12 @@ impl OrderedState {
         PreparedObject { object, route, turn: Some(turn), pending }
     }
 
-    /// The CRDs.
+    /// Returns the CRDs.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    /// Gives policies the CRDs of their params.
+    /// Sets the CRDs of the params of policies.
     pub fn define_params(&self, admission: &mut Admission) {
         let kinds: Vec<_> = admission.param_kinds().cloned().collect();
         for kind in kinds {
@@ -262,17 +262,17 @@ impl OrderedState {
         }
     }
 
-    /// Whether a CRD defines the kind.
+    /// Returns true if a CRD defines the kind.
     pub fn knows(&self, kind: &Kind) -> bool {
         self.definitions.route(&kind.0, &kind.2).is_some()
     }
 
-    /// Records why the CRD could not be read from the cluster.
+    /// Records the error of reading the CRD from the cluster.
     pub fn refuse(&mut self, kind: &Kind, error: cluster::Error) {
         self.refused.insert((kind.0.clone(), kind.2.clone()), error);
     }
 
-    /// The item of an object whose CRD is not known.
+    /// Returns the item of an object without a known CRD.
     pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
@@ -311,7 +311,7 @@ impl OrderedState {
         item
     }
 
-    /// Creates a CRD of the input; without a request kind it is assumed to exist in the cluster.
+    /// Creates a CRD of the input. Without a request kind, it is assumed to exist in the cluster.
     pub fn install(
         &mut self,
         simulator: &Simulator,
@@ -328,7 +328,7 @@ impl OrderedState {
         }
         let request_options =
             RequestOptions { level, dry_run: false, table: false, ..simulator.settings.request_options };
-        // The finder checks whether this is a CRD, so the value is not moved out.
+        // The finder needs the value to detect a CRD, so the value is copied.
         let crd = object.value().clone();
         let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
@@ -370,7 +370,7 @@ impl OrderedState {
         item
     }
 
-    /// Creates a CRD of the cluster.
+    /// Creates a CRD that was read from the cluster.
     pub fn install_from_cluster(&mut self, simulator: &Simulator, kind: &Kind, crd: Value) {
         let location = SourceLocation::source(&Arc::from("the cluster"));
         let request_options = RequestOptions {

@@ -1,8 +1,8 @@
-//! Reads documents once, simulates them on several threads and releases, and shows the items in order.
+//! Reads documents once, simulates them on several threads and for several releases, and shows the items in order.
 //!
-//! The CRD of an object may come later in the stream. From the first object without a CRD on, objects wait in a
-//! temporary file while CRDs are still created; at the end the waiting objects are simulated in order. The output is
-//! thus in the order of the input, and only a few documents are in memory at a time.
+//! The CRD of an object may come later in the stream. From the first object without a CRD on, objects are written to a
+//! temporary file while CRDs are still created. At the end, these objects are simulated in order. The output thus has
+//! the order of the input, and only a few documents are in memory at a time.
 
 use super::admission::Admission;
 use super::filter::Filter;
@@ -19,7 +19,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The constants of a run.
+/// The parameters of a run.
 pub struct Run<'a> {
     /// The simulator of each release, oldest first.
     pub simulators: &'a [Simulator],
@@ -47,7 +47,7 @@ impl Run<'_> {
         made.collect()
     }
 
-    /// Merges the items of all releases, given in their order.
+    /// Merges the items of all releases, which are in the order of the simulators.
     fn merged(&self, items: Vec<Item>) -> Option<Item> {
         merged(self.simulators.iter().map(|simulator| simulator.server.release()).zip(items).collect())
     }
@@ -68,7 +68,7 @@ pub fn take_definitions(
                     continue;
                 }
                 let items = run.each(known, object, |simulator, known, object| {
-                    // Unknown fields of a CRD do not affect its objects.
+                    // Unknown fields of a CRD do not affect objects.
                     let mut item = known.install(simulator, object, None, FieldValidation::Ignore);
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
@@ -86,7 +86,7 @@ pub fn take_definitions(
     }
 }
 
-/// Stores the policies of each release, and before them the CRDs of their params. What cannot be used is shown once.
+/// Stores the CRDs of params and then the policies of each release. Unusable objects are shown once.
 pub fn take_policies(
     run: &Run<'_>,
     known: &mut [OrderedState],
@@ -121,7 +121,7 @@ pub fn take_policies(
             &simulator.settings.namespace,
             &mut show,
         );
-        // It is set here only.
+        // Only this function sets the admission, so it is not set yet.
         let _ = simulator.admission.set(Arc::new(admission));
     }
 }
@@ -146,21 +146,21 @@ pub fn simulate_all(
     last.failed.map_or(Ok(()), Err)
 }
 
-/// The work for one document: a step for each release.
+/// The work for one document, with a step for each release.
 struct Task(Vec<Step>);
 
 /// The work for one release.
 enum Step {
-    /// Nothing: the item is known.
+    /// No work: the item is known.
     Item(Box<Item>),
-    /// Simulate an object.
+    /// Simulates an object.
     Simulator(Box<PreparedObject>),
-    /// Decode an object of a built-in kind.
+    /// Decodes an object of a built-in kind.
     Builtin(Box<Object>, Kind),
 }
 
 impl Task {
-    /// An item that does not depend on the release.
+    /// Creates the task of an item that does not depend on the release.
     fn item(item: Item) -> Self {
         Self(vec![Step::Item(Box::new(item))])
     }
@@ -175,7 +175,7 @@ impl Task {
     }
 }
 
-/// Documents that wait for a CRD that may still come.
+/// Documents that are delayed because a CRD may follow.
 #[derive(Default)]
 struct Wait {
     pending_documents: PendingDocuments,
@@ -187,7 +187,7 @@ struct Wait {
     missing: BTreeSet<Kind>,
 }
 
-/// The tasks of the input, until a document has to wait.
+/// The tasks of the input, until the first document is delayed.
 struct Feed<'a, 'r, I> {
     run: &'a Run<'r>,
     known: &'a mut [OrderedState],
@@ -212,7 +212,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
                     self.document(Object { document, warnings })
                 }
                 Entry::Problem(note) => self.item(object::problem(note)),
-                // A warning about a whole source means that it holds no object.
+                // A warning about a whole source means that it contains no object.
                 Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
                 Entry::Warning(note) => {
                     self.notes.push(note);
@@ -250,7 +250,7 @@ impl<I> Feed<'_, '_, I> {
         self.run.merged(items).and_then(|item| self.item(item))
     }
 
-    /// The task of an item, unless it has to wait.
+    /// Returns the task of an item, unless it is delayed.
     fn item(&mut self, item: Item) -> Option<Task> {
         match &mut self.wait {
             None => return Some(Task::item(item)),
@@ -259,8 +259,8 @@ impl<I> Feed<'_, '_, I> {
         None
     }
 
-    /// The task of an object, unless it has to wait because a release does not know its CRD yet, or others already
-    /// wait.
+    /// Returns the task of an object. It is delayed if a release has no CRD for it yet, or if other objects are
+    /// delayed.
     fn task(&mut self, all: Vec<Destination>) -> Option<Task> {
         if all.iter().all(|one| matches!(one, Destination::Item(_))) {
             let items =
@@ -299,7 +299,7 @@ impl<I> Feed<'_, '_, I> {
     }
 }
 
-/// The task of an object that does not wait.
+/// Creates the task of an object that is not delayed.
 fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Task {
     let mut pending = None;
     let lanes = run.simulators.iter().zip(known).zip(all);
@@ -314,7 +314,7 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
     Task(steps.collect())
 }
 
-/// The tasks of the documents that waited.
+/// The tasks of the delayed documents.
 struct Last<'a, 'r, D> {
     run: &'a Run<'r>,
     known: &'a mut [OrderedState],

@@ -1,4 +1,4 @@
-//! Sends one object to the server, as kubectl would, after the existing object was stored there.
+//! Stores the existing object in the server and sends one object as kubectl would.
 
 use super::CompareOptions;
 use super::admission::{Admission, admitted};
@@ -30,9 +30,9 @@ pub struct SimulationContext<'a> {
     pub temp_store: &'a TempStore,
     /// The request to send, and the existing objects.
     pub updates: &'a Updates,
-    /// Whether results include the last-applied annotation.
+    /// True to include the last-applied annotation in results.
     pub show_bookkeeping: bool,
-    /// The namespace of objects that do not name one.
+    /// The default namespace of objects.
     pub namespace: &'a str,
     /// The policies that admit objects, if there are any.
     pub admission: Option<&'a Admission>,
@@ -45,7 +45,7 @@ pub struct Updates {
     pub request_kind: RequestKind,
     /// The existing objects.
     pub existing: ExistingObjects,
-    /// Options of a comparison, if one is made.
+    /// The options of a comparison; `None` without one.
     pub compares: Option<CompareOptions>,
 }
 
@@ -54,14 +54,14 @@ pub struct Updates {
 pub struct Before {
     /// The object that an earlier input with the same name stored.
     pub stored: Option<StoredAt>,
-    /// The object from the cluster, if it was already requested.
+    /// The object requested from the cluster.
     pub pending: Option<PendingObject>,
 }
 
-/// The item of an object, and where the stored object is kept for later inputs with its name.
+/// The item of an object, and the stored object for later inputs with the same name.
 pub type Simulated = (Item, Option<StoredAt>);
 
-/// Sends `object` and reads the answer.
+/// Sends `object` and reads the response.
 pub fn submit(
     context: SimulationContext<'_>,
     route: &Route,
@@ -89,7 +89,7 @@ pub fn submit(
     };
     let object = in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
-    // Most requests are creates, which need no store: the response to a dry run is the object as it would be stored.
+    // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
     let creates =
         !existing && request_kind.subresource.is_none() && matches!(request_kind.verb, Verb::Apply | Verb::Create);
     let mut stored = None;
@@ -97,7 +97,7 @@ pub fn submit(
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
     let mut item = if creates {
-        // Policies see whether it is a dry run.
+        // Policies can read the dry-run option.
         let request_options = RequestOptions { dry_run: context.admission.is_none(), ..context.request_options };
         let request = update::create(target, object, request_kind, request_options);
         let mut response = context.server.take(request);
@@ -146,7 +146,7 @@ pub fn submit(
         }
     }
     if let Some(result) = &mut item.object {
-        // A comparison hides these fields itself.
+        // The comparison hides these fields itself.
         let mut copy = compares.map(|_| result.clone());
         let shown = copy.as_mut().unwrap_or(result);
         hide_bookkeeping(shown, context.show_bookkeeping);
@@ -155,7 +155,7 @@ pub fn submit(
     (item, stored)
 }
 
-/// Moves an object out of the server, to keep its memory small, and keeps it for the next input with its name.
+/// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
 fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> Option<StoredAt> {
     let namespace = identity.namespace.as_deref().unwrap_or_default();
     let stored = context.server.stored(definition, namespace, &identity.name)?;
@@ -164,15 +164,15 @@ fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Iden
     Some(kept)
 }
 
-/// Whether an object was refused for unknown fields, before any other validation.
+/// Returns true if an object was refused because of unknown fields, before other validation.
 fn refuses_unknown_fields(item: &Item, request_options: RequestOptions) -> bool {
     request_options.level == FieldValidation::Strict
         && !item.pruned.is_empty()
         && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
 }
 
-/// The errors that the server would report if it dropped unknown fields instead of refusing them: sends the same
-/// request with `fieldValidation=Warn` as a dry run. `creates`: the object does not exist in the server.
+/// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same
+/// request with `fieldValidation=Warn` as a dry run. `creates` is true if the object does not exist in the server.
 fn hidden_errors(
     context: SimulationContext<'_>,
     target: Target<'_>,
@@ -200,7 +200,7 @@ fn hidden_errors(
     read_response(response, item.identity.clone(), places, schema).errors
 }
 
-/// The item of an object for which kubectl would send no request.
+/// An object for which kubectl would send no request.
 struct Unsent {
     message: String,
     help: Option<String>,
@@ -221,7 +221,7 @@ impl From<String> for Unsent {
     }
 }
 
-/// The item of an update of an existing CRD, simulated on a separate server; `None` if it does not exist.
+/// Returns the item of an update of an existing CRD, simulated on a separate server; `None` if it does not exist.
 pub fn submit_definition(
     context: SimulationContext<'_>,
     crd: &Value,
@@ -267,7 +267,7 @@ pub fn submit_definition(
     })
 }
 
-/// Why the existing object cannot be determined.
+/// Describes why the existing object cannot be determined.
 fn not_one(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
@@ -279,7 +279,7 @@ fn not_one(found: Found) -> Unsent {
     }
 }
 
-/// Stores the existing object in the server; false if there is none.
+/// Stores the existing object in the server. Returns false if there is none.
 fn existing(
     context: SimulationContext<'_>,
     target: Target<'_>,
@@ -311,7 +311,7 @@ fn existing(
     }
 }
 
-/// The object with the default namespace, which kubectl sets before it computes the last-applied annotation.
+/// Sets the default namespace, as kubectl does before it computes the last-applied annotation.
 fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     if let Some(namespace) = &identity.namespace
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
@@ -322,7 +322,7 @@ fn in_namespace(mut object: Value, identity: &Identity) -> Value {
     object
 }
 
-/// Errors that kubectl reports before it sends a request.
+/// Returns the item of an error that kubectl reports before it sends a request.
 fn unserved(route: &Route, identity: Identity, places: &dyn FieldLocator) -> Item {
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
@@ -344,8 +344,8 @@ fn unserved(route: &Route, identity: Identity, places: &dyn FieldLocator) -> Ite
     item
 }
 
-/// Removes values that differ between runs (the server sets them on create) and, unless requested, kubectl's
-/// last-applied annotation.
+/// Removes values that differ between runs because the server sets them on create, and kubectl's last-applied
+/// annotation unless it was requested.
 fn hide_bookkeeping(object: &mut Value, show: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {

@@ -1,8 +1,8 @@
-//! Orders inputs with the same kind, namespace and name while several threads work: each waits for the one before it
-//! and continues with the object that it stored.
+//! Orders inputs with the same kind, namespace and name across threads: each waits for its predecessor and continues
+//! with the object that the predecessor stored.
 //!
-//! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the input that a thread
-//! waits for is already in progress or done.
+//! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the predecessor is always
+//! in progress or done.
 
 use crate::input::temp_store::StoredAt;
 use crate::output::excerpt::SourceLocation;
@@ -15,31 +15,31 @@ pub struct Turns {
     last: HashMap<String, Arc<Gate>>,
 }
 
-/// The turn of one input among those with its name. Dropping it lets the next one start.
+/// The turn of one input among those with the same name. Dropping it starts the next turn.
 #[derive(Debug)]
 pub struct Turn {
     before: Option<Arc<Gate>>,
     own: Arc<Gate>,
 }
 
-/// The results of the inputs with one name so far.
+/// The results of the preceding inputs with the same name.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The location of the first one.
     pub first: SourceLocation,
-    /// The object as it is stored now, if any.
+    /// The stored object, if any.
     pub stored: Option<StoredAt>,
 }
 
 #[derive(Debug, Default)]
 struct Gate {
-    /// Whether the turn has begun, and the results before it.
+    /// True if the next turn may begin, and the results up to it.
     state: Mutex<(bool, Option<Done>)>,
     opened: Condvar,
 }
 
 impl Turns {
-    /// The next turn of the inputs with the name `key`.
+    /// Assigns the next turn for the name `key`.
     pub fn next(&mut self, key: String) -> Turn {
         let own = Arc::new(Gate::default());
         let before = self.last.insert(key, Arc::clone(&own));
@@ -48,12 +48,12 @@ impl Turns {
 }
 
 impl Turn {
-    /// Whether this is the first input with its name.
+    /// Returns true if this is the first input with its name.
     pub fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Waits until the inputs before this one are done; `None` for the first one.
+    /// Waits for the preceding inputs; returns `None` for the first one.
     pub fn wait(&self) -> Option<Done> {
         let before = self.before.as_ref()?;
         let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Turn {
         state.1.clone()
     }
 
-    /// Passes the results on to the next input.
+    /// Passes the results to the next input.
     pub fn done(&self, done: Done) {
         self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(done);
     }

@@ -10,7 +10,7 @@ use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object;
 use crate::value::Value;
 
-/// Reads the files. What cannot be read is shown.
+/// Reads the files. Unreadable inputs are passed to `show`.
 pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
     for entry in Sources::open(&reading.options.paths, reading.input.clone(), Required::Object, "--policies") {
         let mut object = match object::read(entry) {
@@ -38,7 +38,7 @@ pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(I
 }
 
 impl Objects {
-    /// Adds an object of a group and kind; one in a file replaces one of the cluster when it is stored.
+    /// Adds an object of a group and kind. An object in a file replaces one of the cluster when it is stored.
     pub(super) fn add(&mut self, group: &str, kind: &str, mut given: PolicyInput) {
         match (group, kind) {
             ("", "Namespace") => self.namespaces.push(given),
@@ -62,7 +62,7 @@ impl Objects {
     }
 }
 
-/// Adds a policy or binding in place of one of its kind and name in the files, or in the cluster.
+/// Adds a policy or binding. It replaces one with the same kind and name from the same source (files or cluster).
 fn replace(all: &mut Vec<PolicyInput>, given: PolicyInput) {
     let key = |given: &PolicyInput| {
         let text = |path: &[&str]| given.object.str_at(path).unwrap_or_default().to_owned();
@@ -73,14 +73,14 @@ fn replace(all: &mut Vec<PolicyInput>, given: PolicyInput) {
     all.push(given);
 }
 
-/// The versions before v1 have the same fields.
+/// Sets the version to v1; earlier versions have the same fields.
 fn set_version(object: &mut Value) {
     if let Some(members) = object.as_object_mut() {
         members.insert("apiVersion".to_owned(), format!("{}/v1", policies::GROUP).into());
     }
 }
 
-/// The namespace that kubectl gives a Role or `RoleBinding` without one.
+/// Sets the default namespace of a Role or `RoleBinding`, as kubectl does.
 fn complete_namespace(object: &mut Value, kind: &str, namespace: &str) {
     if matches!(kind, "Role" | "RoleBinding")
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)

@@ -1,4 +1,5 @@
-//! The policies of the cluster, and what they need: read once, before the objects or with the first object of a namespace.
+//! Reads the policies of the cluster and the objects they need: once before the objects, or with the first object of a
+//! namespace.
 
 use super::{Admission, Objects, Options, PolicyInput, policy_kind};
 use crate::cluster::{Connection, Error, JSON, PendingResponse, Resource};
@@ -23,7 +24,7 @@ const POLICIES: [(&str, &str); 6] = [
     ("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
     ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
 ];
-/// The kinds that answer `authorizer`.
+/// The kinds that determine the answers of `authorizer`.
 const ROLES: [(&str, &str); 4] = [
     ("roles", "Role"),
     ("rolebindings", "RoleBinding"),
@@ -31,9 +32,9 @@ const ROLES: [(&str, &str); 4] = [
     ("clusterrolebindings", "ClusterRoleBinding"),
 ];
 
-/// Reads policies and bindings, and for a known user the RBAC objects. What cannot be read is a note.
+/// Reads policies and bindings, and for a known user the RBAC objects. Unreadable kinds are reported as notes.
 pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut Vec<Note>) {
-    // Objects report a cluster that cannot be reached.
+    // If the cluster cannot be reached, the items of objects report it.
     let Ok(connection) = live.connection() else { return };
     let Ok(served) = connection.resources() else { return };
     let mut unread = BTreeSet::new();
@@ -63,7 +64,7 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
     };
     read(policies::GROUP, &POLICIES, objects);
     if options.user.is_some() && options.authorizer.is_none() && !read(rbac::GROUP, &ROLES, objects) {
-        // Part of the roles would give wrong answers.
+        // An incomplete list of roles would give wrong answers.
         objects.rbac = rbac::Rbac::default();
     }
     if !unread.is_empty() {
@@ -88,7 +89,7 @@ fn items(list: Option<Value>) -> Vec<Value> {
     }
 }
 
-/// An object of the cluster; items of lists do not say what they are.
+/// Converts an object of the cluster. Items of lists have no apiVersion and kind, so they are set.
 fn given(mut object: Value, api_version: &str, kind: &str) -> PolicyInput {
     if let Some(members) = object.as_object_mut() {
         members.insert("apiVersion".to_owned(), api_version.into());
@@ -111,22 +112,22 @@ struct Reference {
 pub struct LiveObjects {
     live: Arc<Live>,
     references: BTreeSet<Reference>,
-    /// By namespace, those that were read.
+    /// The objects that were read, by namespace.
     read: Mutex<HashMap<Option<String>, FoundOnce>>,
 }
 
-/// The objects of a namespace, once they were read.
+/// The objects of a namespace, set when they have been read.
 type FoundOnce = Arc<OnceLock<Vec<Found>>>;
 
-/// The name of the definition of Namespaces.
+/// The name of the resource of Namespaces.
 const NAMESPACES: &str = "namespaces.";
 
 /// An object of the cluster.
 #[derive(Debug)]
 struct Found {
-    /// The name of its definition.
+    /// The name of the CRD or resource.
     definition: String,
-    /// Its namespace; empty for a cluster-scoped one.
+    /// The namespace; empty for a cluster-scoped object.
     namespace: String,
     object: Value,
 }
@@ -138,7 +139,7 @@ impl std::fmt::Debug for LiveObjects {
 }
 
 impl LiveObjects {
-    /// Nothing is read yet.
+    /// Creates the value without reading objects.
     pub fn new(live: Arc<Live>, objects: &Objects, release: Release) -> Self {
         let kinds: BTreeMap<(PolicyKind, String), Kind> = objects
             .policies
@@ -159,8 +160,8 @@ impl LiveObjects {
         Self { live, references: references.collect(), read: Mutex::default() }
     }
 
-    /// Stores the Namespace and the params of requests in `namespace`; with `None` the params that no namespace of a
-    /// request determines. The cluster is asked once.
+    /// Stores the Namespace and the params of requests in `namespace`, or with `None` the params that do not depend on
+    /// the namespace of a request. The cluster is queried once per namespace.
     pub fn prepare(&self, namespace: Option<&str>, admission: &Admission, server: &Server) {
         let once = {
             let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,10 +175,10 @@ impl LiveObjects {
             let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
             let uid = |object: &Value| object.str_at(&["metadata", "uid"]).map(str::to_owned);
             let stored = server.stored(definition, namespace, name);
-            // A Namespace takes the place of an assumed one; a param of a file stays.
+            // A Namespace of the cluster replaces an assumed one; a param in a file is not replaced.
             let replaced = |stored: &Value| definition == NAMESPACES && uid(stored) != uid(object);
             if stored.is_none_or(|stored| replaced(&stored)) {
-                // One that cannot be stored is missing, as it is in the cluster for policies.
+                // Policies treat an object that cannot be stored as missing, as in the cluster.
                 let _ = server.seed(definition, namespace, object.clone());
             }
         }

@@ -11,7 +11,7 @@ use crate::policies::knowledge::{Missing, UnevaluatedPart};
 use crate::policies::model::PolicyKind;
 use crate::rehearsal::Difference;
 
-/// Adds what policies found and changed, if there are policies.
+/// Adds the findings of policies to an item, if there are policies.
 pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
     if let (Some(findings), Some(admission)) = (findings, admission) {
         admission.report(item, *findings);
@@ -19,10 +19,10 @@ pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Opt
 }
 
 impl Admission {
-    /// Adds what policies found and changed to the item of an object.
+    /// Adds the findings of policies to the item of an object.
     pub fn report(&self, item: &mut Item, findings: Findings) {
         let Findings { changes, denials, warnings, audits, annotations, unevaluated, webhooks } = findings;
-        // An error says it already.
+        // A denial with the same text is reported as an error.
         for audit in audits.iter().filter(|audit| !denials.contains(audit)) {
             let message = format!(
                 "ValidatingAdmissionPolicy '{}' with binding '{}' records a failure in the audit log: {}",
@@ -30,7 +30,7 @@ impl Admission {
             );
             item.warnings.push(self.problem("Audit", message, audit, item));
         }
-        // The first denial is the server's answer.
+        // The first denial is the server's response.
         if let (Some(first), Some(error)) = (denials.first(), item.errors.first_mut()) {
             error.help = Some(self.failure(first).origin());
         }
@@ -47,7 +47,7 @@ impl Admission {
             .map(|unevaluated| UndecidedPart { decides: open(&unevaluated), ..self.undecided(unevaluated) });
         let undecided: Vec<UndecidedPart> = undecided.collect();
         let first_open = unevaluated.iter().find(open);
-        // A mutating policy could change what is refused.
+        // A mutating policy could change the object that is rejected.
         let could_change =
             unevaluated.iter().filter(open).any(|unevaluated| unevaluated.policy_kind == PolicyKind::Mutating);
         if let Some(unevaluated) = first_open

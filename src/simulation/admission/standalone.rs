@@ -1,4 +1,4 @@
-//! Policies for a command that simulates single objects, each on a server of its own.
+//! Policies for a command that simulates single objects, each on a separate server.
 
 use super::{Admission, Objects, Reading};
 use crate::kubectl::FieldValidation;
@@ -12,7 +12,7 @@ use crate::value::Value;
 use std::sync::Arc;
 
 impl Admission {
-    /// The policies that a release enforces, with the CRDs of params from `definitions` and the cluster.
+    /// Creates the policies that a release enforces, with the CRDs of params from `definitions` and the cluster.
     pub fn standalone(
         reading: &Reading<'_>,
         release: Release,
@@ -27,7 +27,7 @@ impl Admission {
         let mut known = Definitions::default();
         let request_options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };
         let mut install = |crd: Value| {
-            // One that is refused leaves its kind unknown, which is reported where a policy needs it.
+            // The kind of a CRD that is refused stays unknown, which is reported if a policy needs it.
             let _ = known.install(&server, crd, &SourceLocation::default(), None, request_options);
         };
         let own = admission.definitions().iter().map(|object| object.value().clone());
@@ -43,7 +43,7 @@ impl Admission {
                 admission.define(kind, Arc::clone(route));
             }
         }
-        // A refusal by the server is shown once.
+        // Objects that the server refuses are shown here, and not again for each object.
         admission.store_with_definitions(&admission.equip(server, now), now, reading.namespace, show);
         Some(admission)
     }

@@ -3,7 +3,7 @@
 use crate::policies::knowledge::{Missing, UnevaluatedPart};
 use crate::policies::request::Kind;
 
-/// An unknown input of a policy.
+/// Describes a part of a policy that was not evaluated.
 pub fn message(unevaluated: &UnevaluatedPart) -> String {
     let kind = unevaluated.policy_kind.kind();
     let with =
@@ -11,7 +11,7 @@ pub fn message(unevaluated: &UnevaluatedPart) -> String {
     format!("{kind} {:?}{with} depends on {}, which is not known", unevaluated.policy, missing(&unevaluated.missing))
 }
 
-/// The description of the input.
+/// Describes the unknown input.
 pub fn missing(missing: &Missing) -> String {
     match missing {
         Missing::User => "request.userInfo".to_owned(),
@@ -38,7 +38,7 @@ fn described(kind: &Kind) -> String {
     format!("{} {}", kind.api_version(), kind.kind)
 }
 
-/// How what is missing can be given; `live` where the cluster was asked for it.
+/// Describes how the unknown input can be provided; `live` is true if the cluster was queried for it.
 pub fn help(missing: &Missing, live: bool) -> String {
     match missing {
         Missing::User => "give the sender of the requests with --request-user and --request-group".to_owned(),
