@@ -38,7 +38,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-/// Parses the words of a command line, runs the command and returns the process's exit code.
+/// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
     let mut command = args::command();
     let words = words::normal(&command, words);
@@ -49,7 +49,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {
-            // The message cannot be written anywhere else.
+            // If this message cannot be written, no other can.
             let _ = error.print();
             return if error.use_stderr() { Exit::CannotTell.code() } else { Exit::Fine.code() };
         }
@@ -70,7 +70,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 /// Runs the command.
 ///
 /// # Errors
-/// If output cannot be written, or an input error stops the whole command.
+/// Returns an error if output cannot be written, or an input error stops the command.
 fn answer(args: args::Args) -> io::Result<Exit> {
     match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
@@ -94,7 +94,8 @@ fn answer(args: args::Args) -> io::Result<Exit> {
     }
 }
 
-/// Whether kubectl started this program: it runs `kubectl-crdx` for `kubectl crdx`, the name that help should show.
+/// Returns true if kubectl started this program: it runs `kubectl-crdx` for `kubectl crdx`, which is the name to show
+/// in help.
 fn is_plugin(argv0: Option<&OsString>) -> bool {
     let name = argv0.and_then(|name| Path::new(name).file_name()).unwrap_or(OsStr::new(""));
     name.to_string_lossy().starts_with("kubectl-")

@@ -56,7 +56,7 @@ pub use version::Version;
 use crate::release::Release;
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
 
-/// The end of `--help`.
+/// Returns the text at the end of `--help`.
 fn after_help() -> String {
     format!(
         "It answers as Kubernetes {} to {} do (--kubernetes-version) and never writes to a cluster.\n\n\
@@ -96,7 +96,7 @@ pub struct Args {
     pub verbosity: u8,
 }
 
-/// The definition of the command line; the values of flags are compared without case.
+/// Returns the definition of the command line. The values of flags are case-insensitive.
 pub fn command() -> clap::Command {
     let without_case = |arg: Arg| {
         let has_values = arg.get_action().takes_values() && !arg.get_possible_values().is_empty();

@@ -1,4 +1,4 @@
-//! Reports for pipelines. Cases are buffered, because the head of a report contains their counts.
+//! Writes reports for pipelines. Cases are buffered, because the head of a report contains their counts.
 
 use crate::input::buffered_text::BufferedText;
 use crate::output::report::case::Case;
@@ -13,7 +13,7 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// An empty report of a command.
+    /// Creates the report of a command without cases.
     pub fn new(format: Format, command: &'static str) -> Self {
         Self { report: Report::new(format, command), held: BufferedText::default() }
     }

@@ -1,5 +1,5 @@
-//! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. Only new rules
-//! matter, so the expression may use everything the server allows in new rules.
+//! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. The expression
+//! may use all functions that the server allows in new rules.
 
 mod given;
 
@@ -85,8 +85,8 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
     Ok(Report { expression: expression.to_owned(), at: args.at.clone(), release, outcome })
 }
 
-/// Whether an expression mentions `self` or `oldSelf`; false if it cannot be parsed, because the parse error is then
-/// the result.
+/// Returns true if an expression contains `self` or `oldSelf`. Returns false if it cannot be parsed, because the result
+/// is then the parse error.
 fn uses_self(expression: &str, base: &BaseEnv) -> bool {
     syntax::parse(expression, base.parse_options).is_ok_and(|ast| {
         ast.expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if matches!(&**name, "self" | "oldSelf")))
@@ -145,7 +145,7 @@ fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -
     }
 }
 
-/// The name of the type; an object type of the schema is called `object`.
+/// Returns the name of a type; an object type of the schema is `object`.
 fn type_name(ast: &CheckedAst) -> String {
     ast.result_type().in_messages(&|name| match name.strip_prefix(ROOT) {
         Some(rest) if rest.is_empty() || rest.starts_with('.') => "object".to_owned(),

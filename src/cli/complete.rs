@@ -1,5 +1,5 @@
-//! `__complete`: candidates for the last word of a command line, in the protocol between kubectl and its plugins: one
-//! per line with a tab and a description, and a last line `:N` with the shell's directive
+//! `__complete`: candidates for the last word of a command line, in the protocol between kubectl and its plugins. Each
+//! line contains a candidate, a tab and a description; the last line is `:N` with the shell's directive
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
 use super::Exit;
@@ -10,15 +10,15 @@ use clap::{Arg, ArgAction, Command, FromArgMatches};
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-/// File names are offered as well.
+/// The shell also offers file names.
 const FILES: u8 = 0;
-/// No space after the word and no file names.
+/// The shell adds no space after the word and offers no file names.
 const UNFINISHED: u8 = 2 | NO_FILES;
-/// No file names.
+/// The shell offers no file names.
 const NO_FILES: u8 = 4;
-/// The time to wait for a cluster.
+/// The time limit for requests to a cluster.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The most names that are offered.
+/// The maximum number of names that are offered.
 const MOST_NAMES: usize = 500;
 
 /// Runs the command. Errors are not reported, because the shell cannot show them.
@@ -34,7 +34,7 @@ pub fn run(args: &args::Complete) -> io::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The candidates.
+/// The candidates, and the directive for the shell.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Candidates {
     candidates: Vec<(String, String)>,
@@ -98,7 +98,7 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// The values of a flag.
+/// Returns the values of a flag.
 fn values(command: &str, arg: &Arg, words: &[String], last: &str) -> Candidates {
     let possible = arg.get_possible_values();
     if !possible.is_empty() {
@@ -131,7 +131,7 @@ fn positional(command: &Command, last: &str) -> Candidates {
     if words.is_empty() { Candidates::files() } else { Candidates::of(words.into_iter(), last) }
 }
 
-/// The words of `get` and `scale` before the last one, and the cluster they select.
+/// The arguments of `get` and `scale` before the last one, and the cluster they select.
 struct Typed {
     words: Vec<String>,
     cluster: args::Cluster,
@@ -155,7 +155,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     Ok(Typed { words, cluster })
 }
 
-/// Resource types, then names of objects.
+/// Returns resource types, or names of objects after a resource type.
 fn objects(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
     let typed = typed(command, words)?;
     let source = Source::live(&typed.cluster)?;
@@ -198,7 +198,7 @@ fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Re
 }
 
 fn namespaces(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
-    // The flag still needs its value.
+    // The last word is the flag without its value.
     let words = words.split_last().map_or([].as_slice(), |(_, words)| words);
     let source = Source::live(&typed(command, words)?.cluster)?;
     Ok(Candidates::of(

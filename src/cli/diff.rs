@@ -1,4 +1,4 @@
-//! `diff`: shows how a write would change the stored objects. The objects are simulated as by `validate`; this module
+//! `diff`: shows how a write would change the stored objects. Objects are simulated as by `validate`; this module
 //! formats the results.
 
 use super::Exit;
@@ -87,7 +87,7 @@ struct Show<'a> {
     json: bool,
     cases: Option<Cases>,
     counts: Counts,
-    /// The first write error; nothing is written after it.
+    /// The first write error; after it, nothing is written.
     failed: Option<io::Error>,
     progress: Progress,
 }
@@ -216,7 +216,7 @@ impl Show<'_> {
     }
 }
 
-/// An object that would change is a failed case, as in the exit code.
+/// Returns a failed case for an object that would change, as in the exit code.
 fn case(item: &Item, diff: Option<String>) -> Case {
     let mut case = Case::of(item);
     if let Some(diff) = diff {
@@ -253,7 +253,7 @@ impl Counts {
     }
 }
 
-/// The summary line.
+/// Returns the text of a count in the summary line.
 fn words(name: &str) -> &str {
     match name {
         "create" => "to create",
@@ -264,7 +264,7 @@ fn words(name: &str) -> &str {
     }
 }
 
-/// The file name that kubectl gives to an object: group, version, kind, namespace and name.
+/// Returns the file name that kubectl uses for an object: group, version, kind, namespace and name.
 pub fn file_name(identity: &Identity) -> String {
     let api_version = identity.api_version.replace('/', ".");
     let namespace = identity.namespace.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `example`: a valid object of a CRD.
+//! `example`: prints a valid object of a CRD.
 
 use super::Exit;
 use super::args::{self, JsonOrYaml};
@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 /// Runs the command.
 ///
 /// # Errors
-/// When output cannot be written.
+/// Returns an error if output cannot be written.
 pub fn run(args: &args::Example) -> io::Result<Exit> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut exit = Exit::Fine;
@@ -49,7 +49,7 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// The example of a CRD with the server that checked it; errors go to standard error.
+/// Returns the example of a CRD with the server that checked it; errors are printed to standard error.
 fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let fields = if args.minimal { ExampleFields::Minimal } else { ExampleFields::Full };

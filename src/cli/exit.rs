@@ -1,12 +1,12 @@
 //! The exit codes.
 
-/// The result of a command, ordered from best to worst; the worst one of a run decides the exit code.
+/// The result of a command, ordered from best to worst. The worst result of a run determines the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything would be accepted.
     #[default]
     Fine,
-    /// An object would change, where the command asks for that.
+    /// An object would change, if the command reports that.
     Differs,
     /// The server would reject an object.
     Rejected,
@@ -15,7 +15,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Fine => 0,

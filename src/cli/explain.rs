@@ -18,7 +18,7 @@ use std::io::{self, Write};
 /// Runs the command.
 ///
 /// # Errors
-/// When output cannot be written.
+/// Returns an error if output cannot be written.
 pub fn run(args: &args::Explain) -> io::Result<Exit> {
     let mut failures = Vec::new();
     match explain(args, &mut failures) {
@@ -40,7 +40,7 @@ struct Text {
 
 fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
     let options = Options::default();
-    // CRDs are objects that have no CRD of their own.
+    // CRDs are read as objects, which need no CRD.
     let given = Given { filenames: &args.crds, kustomizations: &[], crds: &args.crds, options: &options };
     let source = Source::open(given, args.kubernetes, &args.cluster, failures)?;
     let (resource, fields) = resource(&source, &args.resource)?;
@@ -74,8 +74,8 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
     Ok(Text { text: explanation.text, failure: explanation.error.map(Failure::message) })
 }
 
-/// The resource and the field path of `TYPE[.FIELD…]` (`SplitAndParseResourceRequestWithMatchingPrefix`): TYPE may be followed
-/// by the group.
+/// Returns the resource and the field path of `TYPE[.FIELD…]` (`SplitAndParseResourceRequestWithMatchingPrefix`); TYPE
+/// may include the group.
 fn resource(source: &Source, text: &str) -> Result<(Resource, Vec<String>), Failure> {
     let path = fields(text)?;
     let (word, rest) = path.split_first().map_or((text, [].as_slice()), |(word, rest)| (word.as_str(), rest));
@@ -91,7 +91,7 @@ fn resource(source: &Source, text: &str) -> Result<(Resource, Vec<String>), Fail
     Ok((source.resource(word)?, rest.to_vec()))
 }
 
-/// The names of a path, which kubectl reads as JSONPath.
+/// Returns the field names of a path, which kubectl parses as JSONPath.
 fn fields(text: &str) -> Result<Vec<String>, Failure> {
     let text = text.strip_suffix('.').unwrap_or(text);
     let path = JsonPath::parse(&format!("{{.{text}}}")).map_err(Failure::message)?;
@@ -99,7 +99,7 @@ fn fields(text: &str) -> Result<Vec<String>, Failure> {
     names.ok_or_else(|| Failure::message("invalid jsonpath syntax, all nodes must be field nodes"))
 }
 
-/// The version to explain: that of `--api-version`, else the preferred one.
+/// Returns the version to explain: that of `--api-version`, or the preferred one.
 fn version(args: &args::Explain, crd: &CustomResourceDefinition, resource: &Resource) -> Result<String, Failure> {
     let Some(wanted) = &args.api_version else { return Ok(resource.version.clone()) };
     let (group, version) = group_version::split(wanted);
@@ -111,7 +111,7 @@ fn version(args: &args::Explain, crd: &CustomResourceDefinition, resource: &Reso
     Err(problem(&message, &format!("{} serves {}", definition_name(resource), served.join(", "))).into())
 }
 
-/// The rules and bounds of the field at a path.
+/// Returns the rules and bounds of the field at a path.
 fn rules_of(crd: &CustomResourceDefinition, version: &str, fields: &[String], costs: &[SchemaCost]) -> String {
     let none = Schema::default();
     let root = crd.spec.schema(version).map_or(&none, |schema| schema);
@@ -122,7 +122,7 @@ fn rules_of(crd: &CustomResourceDefinition, version: &str, fields: &[String], co
         .collect();
     let mut schemas: Vec<(&Schema, String)> = vec![(root, String::new())];
     for field in fields {
-        // A path goes through the items of lists and the values of maps.
+        // Paths of fields omit the items of lists and the values of maps.
         while let Some((schema, path)) = schemas.pop() {
             if let Some(below) = schema.property(field) {
                 let dot = if path.is_empty() { "" } else { "." };
@@ -144,7 +144,7 @@ fn rules_of(crd: &CustomResourceDefinition, version: &str, fields: &[String], co
     out
 }
 
-/// The schema of the items of a list or the values of a map, with its path.
+/// Returns the schema of the items of a list or the values of a map, with its path.
 fn elements<'s>(schema: &'s Schema, path: &str) -> Option<(&'s Schema, String)> {
     let items = schema.items_schema().map(|items| (items, format!("{path}[*]")));
     items.or_else(|| schema.additional_properties_schema().map(|values| (values, format!("{path}.*"))))

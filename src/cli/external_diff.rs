@@ -1,5 +1,5 @@
-//! `KUBECTL_EXTERNAL_DIFF`: runs another diff program as kubectl does, with two directories `LIVE-…` and `MERGED-…` as
-//! the last two arguments, which hold a file per object.
+//! `KUBECTL_EXTERNAL_DIFF`: runs another diff program as kubectl does. The last two arguments are the directories
+//! `LIVE-…` and `MERGED-…`, which contain a file per object.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use tempfile::{Builder, TempDir};
 /// The environment variable.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
 
-/// The program and the directories it compares.
+/// The diff program and the directories that it compares.
 #[derive(Debug)]
 pub struct ExternalDiff {
     words: Vec<String>,
@@ -18,25 +18,25 @@ pub struct ExternalDiff {
 }
 
 impl ExternalDiff {
-    /// The program that the environment variable names, if it is set.
+    /// Returns the program in the environment variable, if it is set.
     pub fn from_environment() -> io::Result<Option<Self>> {
         let Some(text) = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
         let directory = |name: &str| Builder::new().prefix(name).tempdir();
         Ok(Some(Self { words: words(&text), live: directory("LIVE-")?, merged: directory("MERGED-")? }))
     }
 
-    /// Writes an object before and after the request to files.
+    /// Writes an object before and after the request to two files.
     pub fn add(&self, name: &str, before: &str, after: &str) -> io::Result<()> {
         let name = name.replace(['/', '\\'], "_");
         let live = self.live.path().join(&name);
-        // If several inputs have one name, the first has the original object.
+        // If several inputs have the same name, the first one has the original object.
         if !live.exists() {
             fs::write(live, before)?;
         }
         fs::write(self.merged.path().join(&name), after)
     }
 
-    /// Runs the program and returns its exit code: 0 for no differences, 1 for some.
+    /// Runs the program and returns its exit code: 0 for no differences, 1 for differences.
     pub fn run(&self) -> io::Result<i32> {
         let (program, arguments) = self.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let status = Command::new(program).args(arguments).args([self.live.path(), self.merged.path()]).status();
@@ -46,7 +46,7 @@ impl ExternalDiff {
     }
 }
 
-/// The program and the arguments that kubectl passes on: those of letters, digits, `-` and `=`.
+/// Returns the program and its arguments. kubectl passes only arguments of letters, digits, `-` and `=`.
 fn words(text: &str) -> Vec<String> {
     let plain =
         |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'='));

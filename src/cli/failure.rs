@@ -1,14 +1,14 @@
-//! Errors of commands that print objects, in the words of kubectl or the server where they have some.
+//! Errors of commands that print objects, with the messages of kubectl or the server if they have any.
 
 use crate::cli::Exit;
 use crate::cluster::{Error, Status};
 use crate::value::Value;
 use std::io;
 
-/// One error.
+/// An error of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The cluster did not answer, or the request is invalid.
+    /// The cluster did not respond, or the request is invalid.
     Error(Error),
     /// The output cannot be written.
     Output(io::ErrorKind),
@@ -17,17 +17,17 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// An error without details.
+    /// Creates an error without details.
     pub fn message(message: impl Into<String>) -> Self {
         Self::Error(Error { message: message.into(), ..Error::default() })
     }
 
-    /// The error in a `Status` of the server.
+    /// Creates an error from a `Status` of the server.
     pub fn refused(status: &Value) -> Self {
         Self::Error(Error { status: Some(Status::of(status).unwrap_or_default()), ..Error::default() })
     }
 
-    /// Whether the error is "not found".
+    /// Returns true if the error is "not found".
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Error(error) if error.status.as_ref().is_some_and(|s| s.reason == "NotFound"))
     }
@@ -39,16 +39,16 @@ impl From<Error> for Failure {
     }
 }
 
-/// Fails if the output of a command could not be written.
+/// Returns an error if the output of a command could not be written.
 ///
 /// # Errors
-/// The first write error.
+/// Returns the first write error.
 pub fn output(failures: &[Failure]) -> io::Result<()> {
     let error = |failure: &Failure| if let Failure::Output(kind) = failure { Some(*kind) } else { None };
     failures.iter().find_map(error).map_or(Ok(()), |kind| Err(kind.into()))
 }
 
-/// Prints errors and returns the exit code: kubectl writes `error:` only before a single error.
+/// Formats errors and returns the exit code. kubectl writes `error:` only if there is a single error.
 pub fn told(failures: &[Failure]) -> (String, Exit) {
     let alone = failures.iter().filter(|f| matches!(f, Failure::Error(_))).count() == 1;
     let mut text = String::new();

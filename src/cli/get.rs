@@ -1,4 +1,5 @@
-//! `get`: objects with their printer columns, as `kubectl get` prints them (`kubectl/pkg/cmd/get`); the rows are computed here.
+//! `get`: prints objects with their printer columns, as `kubectl get` does (`kubectl/pkg/cmd/get`). The rows are
+//! computed by the simulated server.
 
 mod objects;
 mod order;
@@ -32,9 +33,9 @@ pub fn run(args: &args::Get) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// The output format.
+/// The kind of output.
 enum Output {
-    /// Tables, with all columns if true.
+    /// Tables; `wide` is true to show all columns.
     Table { wide: bool },
     /// Whole objects.
     Whole(Form),
@@ -62,7 +63,7 @@ struct Named {
 enum Found {
     /// Objects in memory.
     Objects(Vec<Named>),
-    /// Names of objects in files, which may be many: each object is read when it is printed.
+    /// Names of objects in files. There may be many, so each object is read when it is printed.
     Files(Vec<source::Named>),
 }
 
@@ -78,7 +79,7 @@ impl Found {
         }
     }
 
-    /// The resource of each object.
+    /// Returns the resource of each object.
     fn resources(&self) -> Box<dyn Iterator<Item = &Resource> + '_> {
         match self {
             Self::Objects(found) => Box::new(found.iter().map(|named| &named.resource)),
@@ -86,7 +87,7 @@ impl Found {
         }
     }
 
-    /// The objects with their resources, in order.
+    /// Returns the objects with their resources, in order.
     fn read(self, source: &Source) -> Box<dyn Iterator<Item = Result<Named, Failure>> + '_> {
         match self {
             Self::Objects(found) => Box::new(found.into_iter().map(Ok)),
@@ -105,7 +106,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
     let rows = Rows::new(&args.tomorrow, &source, args.kubernetes, terminal::now)?;
-    // A table is written once all of its objects were read.
+    // A table is written after all its objects were read.
     let progress = Progress::new(matches!(output, Output::Table { .. }));
     let mut get = Get { args, source, rows, namespace, query, progress, out };
     if args.words.is_empty() {
@@ -161,7 +162,7 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
 }
 
 impl Get<'_> {
-    /// The selection on the command line, with categories expanded.
+    /// Returns the selection on the command line, with categories expanded.
     fn selection(&self) -> Result<Selection, Failure> {
         let resources = self.source.resources()?;
         let category = |word: &str| selection::category(&resources, word);
@@ -172,7 +173,7 @@ impl Get<'_> {
         self.query.labels.is_some() || self.query.fields.is_some()
     }
 
-    /// Prints all objects of the files in their order.
+    /// Prints all objects of the files, in the order of the files.
     fn print_files(&mut self, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         if self.selects() || self.args.watch || self.args.watch_only {
             let help = "name one: kubectl crdx get TYPE -f …";
@@ -183,17 +184,17 @@ impl Get<'_> {
         self.print_found(Found::Files(names), single, output, failures)
     }
 
-    /// Prints objects by name. `single`: exactly one was requested.
+    /// Prints objects by name. `single` is true if exactly one object was requested.
     fn print_found(&mut self, found: Found, single: bool, output: Output, failures: &[Failure]) -> Result<(), Failure> {
         match output {
             Output::Table { wide } => tables::of_names(self, found, wide, failures),
-            // kubectl prints no empty list when the only object does not exist.
+            // kubectl does not print an empty list if the only object does not exist.
             Output::Whole(_) if single && found.is_empty() && !failures.is_empty() => Ok(()),
             Output::Whole(form) => objects::of_names(self, found, single, form),
         }
     }
 
-    /// The resources that some words select, without duplicates.
+    /// Returns the selected resources, without duplicates.
     fn resources(&self, words: &[String]) -> Result<Vec<Resource>, Failure> {
         let mut found: Vec<Resource> = Vec::new();
         for word in words {
@@ -213,12 +214,12 @@ impl Get<'_> {
         Ok(resource)
     }
 
-    /// The namespace in which objects of a resource are listed.
+    /// Returns the namespace in which objects of a resource are listed.
     fn place(&self, resource: &Resource) -> Option<String> {
         Some(self.namespace.clone()).filter(|_| resource.namespaced && !self.args.all_namespaces)
     }
 
-    /// The selected objects, without those that do not exist.
+    /// Returns the selected objects, except those that do not exist.
     fn named(&self, names: &[(String, String)], failures: &mut Vec<Failure>) -> Result<Vec<Named>, Failure> {
         let words: Vec<String> = names.iter().map(|(word, _)| word.clone()).collect();
         let mut resources: Vec<(String, Resource)> = Vec::new();

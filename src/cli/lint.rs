@@ -1,7 +1,8 @@
 //! `lint`: validates a CRD or an admission policy as the server does, estimates the cost of its expressions, and finds
 //! breaking changes of a CRD.
 //!
-//! [`check`] and [`policy`] ask the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
+//! [`check`] and [`policy`] send requests to the server, [`convert`] converts v1beta1 to v1, [`show`] prints the
+//! results.
 
 mod check;
 mod convert;
@@ -105,13 +106,13 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     exit
 }
 
-/// The key of an object of `--old`.
+/// Returns the key of an object of `--old`.
 fn key(object: &Value) -> (String, String) {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
     (text(&["kind"]), text(&["metadata", "name"]))
 }
 
-/// The paths with the objects to check.
+/// Opens the paths with the objects to check.
 fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sources {
     let sources = Sources::open(&args.paths.all(), options.clone(), required, "");
     sources.and_kustomizations(&args.paths.kustomize)
@@ -126,17 +127,17 @@ struct Old {
 /// The CRDs of the cluster.
 struct Live {
     connection: Result<Connection, cluster::Error>,
-    /// The CRD that was requested last.
+    /// The CRD that was returned last.
     old: Option<Old>,
 }
 
 impl Live {
-    /// The release to simulate.
+    /// Returns the release to simulate.
     fn simulated(&self) -> cluster::Simulated {
         cluster::simulated(self.connection.as_ref().map_err(Clone::clone))
     }
 
-    /// The CRD called `name`, if it exists in the cluster.
+    /// Returns the CRD `name`, if it exists in the cluster.
     fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
         let connection = self.connection.as_ref().map_err(Clone::clone)?;
         let location = SourceLocation::source(&"the cluster".into());
@@ -145,7 +146,7 @@ impl Live {
     }
 }
 
-/// The CRDs, policies and bindings of the input, and the problems with it. `note` gets every object.
+/// Returns the CRDs, policies and bindings of the input, and the problems with it. `note` is called with every object.
 fn read(sources: Sources, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
     for entry in sources {

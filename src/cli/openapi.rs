@@ -1,4 +1,4 @@
-//! `openapi`: prints the document that the server would publish.
+//! `openapi`: prints the OpenAPI document that the server would publish.
 
 use super::Exit;
 use super::args;

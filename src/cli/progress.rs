@@ -1,11 +1,11 @@
-//! A progress line on standard error for work that takes more than a second.
+//! A progress line on standard error for operations that take more than a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work that takes less time shows no progress line.
+/// Shorter operations show no progress line.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`].
@@ -13,13 +13,13 @@ const DELAY: Duration = Duration::from_secs(1);
 pub struct Progress {
     bar: ProgressBar,
     start: Instant,
-    /// Whether the line may be shown but is not yet.
+    /// True if the line may be shown but is not shown yet.
     waits: AtomicBool,
 }
 
 impl Progress {
-    /// Starts to count. `held`: nothing is written to standard output before the end. Otherwise the line would mix with
-    /// the output on the same terminal, so it is shown only if standard output is not a terminal.
+    /// Starts counting. `held` is true if nothing is written to standard output before the end. Otherwise the line
+    /// would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
     pub fn new(held: bool) -> Self {
         let shows = io::stderr().is_terminal() && (held || !io::stdout().is_terminal());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

@@ -1,4 +1,4 @@
-//! `rbac`: prints a `ClusterRole` that allows every command to read what it needs, and nothing else.
+//! `rbac`: prints a `ClusterRole` that only allows reading what the commands need.
 
 use super::Exit;
 use super::args::{self, OnlyJson};
@@ -63,9 +63,9 @@ fn rule(group: &str, resources: Value, verbs: &[&str]) -> Value {
     object([("apiGroups", texts([group])), ("resources", resources), ("verbs", texts(verbs.iter().copied()))])
 }
 
-/// The role; `wanted` are plural names by group.
+/// Returns the role; `wanted` contains plural names by group.
 fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
-    // Without these the commands work and say what they could not read.
+    // Without these permissions, commands report what they could not read.
     let admission = [
         "mutatingadmissionpolicies",
         "mutatingadmissionpolicybindings",
@@ -86,7 +86,7 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule("", texts(["resourcequotas"]), &["list"]),
         // Params of policies.
         rule("", texts(["configmaps"]), &["get", "list"]),
-        // What `authorizer` answers in policies.
+        // RBAC objects determine the answers of `authorizer` in policies.
         rule(rbac::GROUP, texts(["clusterrolebindings", "clusterroles", "rolebindings", "roles"]), &["list"]),
     ];
     for (group, plurals) in wanted {

@@ -1,5 +1,5 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects, or of new [`policies`]. Objects are streamed from files or, page by page,
-//! from the [`stored`] objects of the cluster; none is kept.
+//! `rehearse`: shows the effect of a new CRD on its stored objects, or of new [`policies`]. Objects are streamed from
+//! files or, page by page, from the [`stored`] objects of the cluster; they are not kept in memory.
 
 mod policies;
 mod stored;
@@ -51,7 +51,7 @@ pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 enum Failure {
     Output(io::Error),
     /// The error message.
@@ -139,8 +139,8 @@ fn rehearse(
     show.finish(&said, &plan, &notes)
 }
 
-/// The releases before and after the upgrade: those requested, or that of the cluster for both; with a note about the
-/// choice.
+/// Returns the releases before and after the upgrade: those requested, or the cluster's release for both. Also returns
+/// a note about the choice.
 fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     if let Some(set) = &args.kubernetes.kubernetes_version {
         return (Releases { today: set.oldest(), tomorrow: set.newest() }, None);
@@ -151,7 +151,7 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     (Releases::both(release), simulated.and_then(|simulated| simulated.note))
 }
 
-/// The only CRD in the files at `path`.
+/// Returns the only CRD in the files at `path`.
 fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
     let told = |message: &str, location: &SourceLocation, help: Option<&str>| {
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
@@ -189,7 +189,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
     found.ok_or_else(none)
 }
 
-/// The existing CRD, read from the cluster.
+/// Reads the existing CRD from the cluster.
 fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
@@ -217,13 +217,13 @@ enum Done {
 
 struct RehearsalTasks<'a> {
     plan: &'a Plan,
-    /// Stages that are not in use.
+    /// Idle stages.
     stages: Mutex<Vec<Stage>>,
     namespace: &'a str,
 }
 
 impl RehearsalTasks<'_> {
-    /// The task of an entry; `None` for objects of other kinds.
+    /// Returns the task of an entry; `None` for objects of other kinds.
     fn task(&self, entry: InputEntry) -> Option<Task> {
         let object = match input_object::read(entry)? {
             Ok(object) => object,
@@ -283,7 +283,7 @@ struct Show<'a> {
     /// The rows and the details of an HTML page.
     page: (RankedText, RankedText),
     counts: Counts,
-    /// Whether an object was already written.
+    /// True if an object was already written.
     begun: bool,
     report: TextReport,
     failed: Option<io::Error>,
@@ -308,7 +308,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// The server's response to the new CRD.
+    /// Prints the server's response to the new CRD.
     fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
         match self.format {
             None | Some(RehearseFormat::Table) => {}

@@ -79,11 +79,11 @@ struct Change {
     object: Value,
     /// The Scale and object after scaling, or the server's refusal.
     after: Result<(Value, Value), Box<Response>>,
-    /// The findings of policies, until they are reported.
+    /// The findings of policies that have not been reported.
     findings: Option<Box<Findings>>,
     /// The effects of policies.
     admission: Option<Box<item_report::admission::Admission>>,
-    /// Why the outcome is unknown, and a suggestion.
+    /// The reason why the outcome is unknown, and a suggestion.
     unknown: Option<Error>,
 }
 
@@ -113,7 +113,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
             }
             Err(failure) => return Err(failure),
         };
-        // A separate server for each object, so that requests do not affect one another.
+        // Each object has a separate server, so that requests do not affect one another.
         let server = Server::new(release, 0);
         let server = match &admission {
             Some(admission) => admission.server(server, now, &namespace),
@@ -141,7 +141,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     Ok((Some(release), changes))
 }
 
-/// The policies that admit the change.
+/// Returns the policies that admit the change.
 fn policies(
     args: &args::Scale,
     source: &Source,
@@ -159,7 +159,7 @@ fn policies(
         _ => None,
     });
     let mut notes = Vec::new();
-    // The CRDs are read again only where there are policies.
+    // Read the CRDs again only if there are policies.
     let definitions = if options.paths.is_empty() { Vec::new() } else { crds.collect() };
     let mut show = |item: Item| {
         let mut push = |location: &SourceLocation, what: &str| {
@@ -202,7 +202,7 @@ fn change(
     Change { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
 }
 
-/// The result of a successful request.
+/// Returns the object of a successful response.
 fn json_of(response: &Response) -> Option<Value> {
     match &response.body {
         ResponseBody::Json(body) if response.code == 200 => Some((**body).clone()),
@@ -211,7 +211,7 @@ fn json_of(response: &Response) -> Option<Value> {
 }
 
 impl Change {
-    /// Adds what policies found.
+    /// Adds the findings of policies.
     fn admit(&mut self, admission: &Admission, findings: Findings) {
         let verdict = if self.after.is_ok() { Verdict::Accepted } else { Verdict::Rejected };
         let mut item = Item::new(SourceLocation::default(), verdict, "");
@@ -222,7 +222,7 @@ impl Change {
         self.admission = item.admission;
     }
 
-    /// The verdict, as reports name it.
+    /// Returns the verdict in reports.
     fn verdict(&self) -> Verdict {
         match (&self.unknown, &self.after) {
             (Some(_), _) => Verdict::CannotTell,
@@ -231,7 +231,7 @@ impl Change {
         }
     }
 
-    /// Why the server would reject the request.
+    /// Returns the error if the server would reject the request.
     fn refusal(&self) -> Option<Failure> {
         if self.unknown.is_some() {
             return None;
@@ -239,7 +239,7 @@ impl Change {
         let response = self.after.as_ref().err()?;
         let mut failure = match &response.body {
             ResponseBody::Json(status) => Failure::refused(status),
-            // The server's response for a resource that it does not serve, and kubectl's message for it.
+            // The server's response for a resource that it does not serve; kubectl replaces the message.
             ResponseBody::Text(_) => {
                 let message = "the server could not find the requested resource";
                 Failure::refused(&object([("kind", "Status"), ("reason", "NotFound"), ("message", message)]))
@@ -278,7 +278,7 @@ const COLUMNS: &[Column] = &[
     Column::always("WOULD BE"),
 ];
 
-/// Prints a table of the Scales, then the diffs.
+/// Formats a table of the Scales, then the diffs.
 fn shown(changes: &[Change], look: TableStyle) -> String {
     let mut rows = Vec::new();
     for change in changes {
@@ -307,7 +307,7 @@ fn shown(changes: &[Change], look: TableStyle) -> String {
     text
 }
 
-/// Prints the JSON report (docs/output.md).
+/// Formats the JSON report (docs/output.md).
 fn report(changes: &[Change], release: Option<Release>) -> String {
     let item = |change: &Change| {
         let Change { resource, namespace, name, before, .. } = change;

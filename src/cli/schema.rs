@@ -1,4 +1,4 @@
-//! `schema`: JSON Schemas of custom resources.
+//! `schema`: prints or writes JSON Schemas of custom resources.
 
 use super::Exit;
 use super::args;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Runs the command.
 ///
 /// # Errors
-/// When output cannot be written.
+/// Returns an error if output cannot be written.
 pub fn run(args: &args::Schema) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut failed = |message: &str| {
@@ -75,7 +75,7 @@ fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile
     Ok(versions.iter().map(file).collect())
 }
 
-/// The served versions, or the one that is asked for; the storage version first.
+/// Returns the served versions with the storage version first, or the requested version.
 fn versions(args: &args::Schema, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {
     let mut served: Vec<String> = crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.clone()).collect();
     if let Some(wanted) = &args.version {

@@ -12,7 +12,7 @@ pub enum Selection {
     Names(Vec<(String, String)>),
 }
 
-/// Parses the words. `selects`: whether there is a selector. `category` returns the resource types of a category.
+/// Parses the arguments. `selects` is true if there is a selector. `category` returns the resource types of a category.
 pub fn read(
     words: &[String],
     selects: bool,
@@ -44,7 +44,7 @@ pub fn read(
     }
 }
 
-/// `a,b x y` means `a/x a/y b/x b/y`.
+/// Expands `a,b x y` to `a/x a/y b/x b/y`.
 fn each_type_with_each_name(words: &[String]) -> Vec<String> {
     if let Some((types, names)) = words.split_first()
         && !names.is_empty()
@@ -69,7 +69,7 @@ fn pair(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The words without duplicates, in the order of their first occurrence.
+/// Returns the words without duplicates, in the order of their first occurrence.
 fn unique(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for word in words {
@@ -80,14 +80,14 @@ fn unique(words: impl Iterator<Item = String>) -> Vec<String> {
     out
 }
 
-/// The resource types of a category, as kubectl writes them; `None` when the category does not exist.
+/// Returns the resource types of a category, as kubectl writes them; `None` if the category does not exist.
 pub fn category(resources: &[Resource], word: &str) -> Option<Vec<String>> {
     let called = resources.iter().filter(|r| r.categories.iter().any(|c| c == word));
     let types = unique(called.map(Resource::qualified));
     (!types.is_empty()).then_some(types)
 }
 
-/// Other resources with the same short name; kubectl warns about them.
+/// Returns other resources with the same short name; kubectl warns about them.
 pub fn also_meant(resources: &[Resource], word: &str, meant: &Resource) -> Vec<String> {
     let (name, group) = word.split_once('.').map_or((word, None), |(name, group)| (name, Some(group)));
     let in_group = |r: &&Resource| group.is_none_or(|group| r.group == group);

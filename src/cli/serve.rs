@@ -37,7 +37,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The server with the policies and the user set by the flags.
+/// Adds the policies and the user that the flags set to the server.
 fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Server {
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);

@@ -23,7 +23,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The given files if there are any, otherwise the cluster. Problems with files are reported at once.
+    /// Opens the given files if there are any, otherwise the cluster. Problems with files are reported immediately.
     pub fn open(
         given: Given<'_>,
         kubernetes: args::KubernetesVersion,
@@ -54,8 +54,8 @@ impl Source {
         Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))
     }
 
-    /// The release to simulate: the requested one, or that of the source. A note about the choice goes to standard
-    /// error.
+    /// Returns the release to simulate: the requested one, or that of the source. Prints a note about the choice to
+    /// standard error.
     pub fn release(&self, asked: args::KubernetesVersion) -> Release {
         match (asked.kubernetes_version, self) {
             (Some(release), _) => release,
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// All served resources.
+    /// Returns all served resources.
     pub fn resources(&self) -> Result<Arc<Vec<Resource>>, Error> {
         match self {
             Self::Live(connection) => connection.resources(),
@@ -78,10 +78,10 @@ impl Source {
         }
     }
 
-    /// The resource that `word` names.
+    /// Returns the resource that `word` names.
     ///
     /// # Errors
-    /// kubectl's message when there is none.
+    /// Returns kubectl's message if there is none.
     pub fn resource(&self, word: &str) -> Result<Resource, Error> {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
@@ -96,7 +96,7 @@ impl Source {
         found.ok_or_else(missing)
     }
 
-    /// A help line with the resource whose name is similar to `word`.
+    /// Returns a suggestion of a resource whose name is similar to `word`.
     fn similar(&self, word: &str) -> Option<String> {
         let resources = self.resources().ok()?;
         let names = resources.iter().flat_map(|resource| {
@@ -108,7 +108,7 @@ impl Source {
         suggest::closest(word, names.iter().map(String::as_str)).map(suggest::did_you_mean)
     }
 
-    /// The CRD of a resource; `None` when it is not a custom resource.
+    /// Returns the CRD of a resource; `None` if it is not a custom resource.
     pub fn definition(&self, resource: &Resource) -> Result<Option<Value>, Error> {
         let name = definition_name(resource);
         match self {
@@ -126,7 +126,7 @@ impl Source {
         Listing { resource, query, pages, revision: String::new() }
     }
 
-    /// One object; that it is not there is an error.
+    /// Returns one object; an error if it does not exist.
     pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
         let path = resource.object_path(namespace, name);
         match self {
@@ -140,14 +140,14 @@ impl Source {
     }
 }
 
-/// Why a namespace does not exist; kubectl reports this instead of a missing object.
+/// Returns the error that a namespace does not exist, which kubectl reports instead of a missing object.
 fn missing(connection: &Connection, namespace: &str) -> Option<Error> {
     let asked = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
     let error = connection.object(&Resource::namespaces().object_path(None, asked)).err()?;
     Some(unserved(error, "")).filter(|error| error.code == Some(404))
 }
 
-/// The pages of a list, as they come.
+/// The pages of a list, read on demand.
 pub struct Listing<'a> {
     resource: &'a Resource,
     query: &'a Query,
@@ -161,7 +161,7 @@ enum Listed<'a> {
 }
 
 impl Listing<'_> {
-    /// The revision of the pages so far, from which a watch may go on.
+    /// Returns the resourceVersion of the pages read so far, at which a watch may start.
     pub fn revision(self) -> String {
         self.revision
     }
@@ -183,22 +183,22 @@ impl Iterator for Listing<'_> {
     }
 }
 
-/// The name of the CRD of a resource.
+/// Returns the name of the CRD of a resource.
 pub fn definition_name(resource: &Resource) -> String {
     format!("{}.{}", resource.plural, resource.group)
 }
 
-/// The namespace of objects that do not name one.
+/// Returns the default namespace of objects.
 pub fn namespace(cluster: &args::Cluster) -> String {
     cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
 }
 
-/// A problem and what can be done about it.
+/// Creates an error with a suggestion.
 pub fn problem(message: &str, help: &str) -> Error {
     Error { message: message.to_owned(), help: Some(help.to_owned()), ..Error::default() }
 }
 
-/// Items of a list of custom resources say what they are; those of built-in kinds do not.
+/// Sets apiVersion and kind of items; lists of built-in kinds omit them.
 fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
     for members in items.iter_mut().filter_map(Value::as_object_mut) {
         if members.contains_key("kind") {
@@ -210,7 +210,7 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
     items
 }
 
-/// kubectl's message for a 404 that is not a `Status`: the server does not know the path itself.
+/// Replaces the message of a 404 that is not a `Status`, as kubectl does: the server does not serve the path.
 fn unserved(mut error: Error, asked: &str) -> Error {
     if error.code == Some(404) && error.status.is_none() {
         let message = format!("the server could not find the requested resource{asked}");
@@ -219,7 +219,7 @@ fn unserved(mut error: Error, asked: &str) -> Error {
     error
 }
 
-/// kubectl says which list was refused (`EnhanceListError`).
+/// Adds the resource to the message of a failed list, as kubectl does (`EnhanceListError`).
 fn of_list(mut error: Error, resource: &Resource, query: &Query) -> Error {
     if let Some(status) = error.status.as_mut().filter(|s| matches!(s.reason.as_str(), "BadRequest" | "NotFound")) {
         let subject = format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural);

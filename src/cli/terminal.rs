@@ -1,4 +1,4 @@
-//! Standard output and error, and the clock: where the program meets the world.
+//! Standard output, standard error and the clock.
 
 use super::args::Color;
 use crate::output::TableStyle;
@@ -6,27 +6,27 @@ use crate::server::Timestamp;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Something to write to, from whichever thread has something to say.
+/// An output stream that any thread may write to.
 pub type Writer = dyn Write + Send;
 
-/// A stream and whether it shows colours.
+/// An output stream and its properties.
 pub struct Stream {
     /// The stream.
     pub write: Box<Writer>,
-    /// Whether colours may be written.
+    /// True if colours may be written.
     pub color: bool,
-    /// The width of the terminal in columns; `None` if this is no terminal.
+    /// The width of the terminal in columns; `None` if the stream is not a terminal.
     pub width: Option<u16>,
 }
 
 impl Stream {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout(color: Color) -> Self {
         let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
         Self { color: colored(color, io::stdout().is_terminal()), width, write: Box::new(io::stdout()) }
     }
 
-    /// Standard error.
+    /// Returns standard error.
     pub fn stderr(color: Color) -> Self {
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0);
         Self { color: colored(color, io::stderr().is_terminal()), width, write: Box::new(io::stderr()) }
@@ -34,13 +34,13 @@ impl Stream {
 }
 
 impl Stream {
-    /// The options for tables on it.
+    /// Returns the options for tables on this stream.
     pub fn look(&self) -> TableStyle {
         TableStyle { color: self.color, width: self.width }
     }
 }
 
-/// `NO_COLOR` counts when it is not empty (no-color.org).
+/// Decides if output is coloured. `NO_COLOR` disables colours unless it is empty (no-color.org).
 fn colored(color: Color, terminal: bool) -> bool {
     match color {
         Color::Always => true,
@@ -49,7 +49,7 @@ fn colored(color: Color, terminal: bool) -> bool {
     }
 }
 
-/// Says what the server warns of, as kubectl says it.
+/// Prints a warning of the server as kubectl does.
 pub fn warn(text: &str) {
     if colored(Color::Auto, io::stderr().is_terminal()) {
         eprintln!("\x1b[33;1mWarning:\x1b[0m {text}");
@@ -58,7 +58,7 @@ pub fn warn(text: &str) {
     }
 }
 
-/// The time.
+/// Returns the current time.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }

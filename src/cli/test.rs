@@ -1,4 +1,5 @@
-//! `test`: suites of a CRD's authors. [`crate::suites`] runs them; `find` and `load` read files, `plan` says what runs where.
+//! `test`: runs test suites of CRD authors with [`crate::suites`]. `find` and `load` read files, `plan` assigns suites
+//! to servers.
 
 mod coverage;
 mod find;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// Runs the command.
 ///
 /// # Errors
-/// Output that cannot be written, and a watch that cannot begin.
+/// Returns an error if output cannot be written, or a watch cannot be started.
 pub fn run(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     if let Some(crd) = &args.init {
         return first::print(args, crd);
@@ -85,7 +86,7 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     })
 }
 
-/// Reports on standard error which CRDs are covered by less than `least` percent; whether there are any.
+/// Prints the CRDs whose coverage is less than `least` percent to standard error. Returns true if there are any.
 fn is_below(covered: &[CoverageReport], least: u8) -> bool {
     let mut below = false;
     for report in covered {
@@ -102,7 +103,7 @@ fn is_below(covered: &[CoverageReport], least: u8) -> bool {
     below
 }
 
-/// The suites of all paths.
+/// Returns the suites of all paths.
 fn suites(args: &args::Test, problems: &mut Vec<String>) -> Vec<Arc<Suite>> {
     let found = find::find(&args.paths, problems);
     let mut all = Vec::new();
@@ -118,7 +119,7 @@ fn suites(args: &args::Test, problems: &mut Vec<String>) -> Vec<Arc<Suite>> {
     all
 }
 
-/// The suite with `expected` in every case whose writes must pass: what the case sends.
+/// Sets the missing `expected` of cases whose writes must pass to the object that the case sends.
 fn with_expected(suite: Arc<Suite>) -> Suite {
     let mut suite =
         Arc::try_unwrap(suite).unwrap_or_else(|shared| Suite::of_documents(&shared.source, &shared.text, Vec::new()));

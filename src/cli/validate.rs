@@ -1,4 +1,5 @@
-//! `validate`: shows what the server would do with every object. [`crate::simulation`] simulates; `show` prints.
+//! `validate`: shows what the server would do with every object. [`crate::simulation`] simulates the requests; `show`
+//! prints the results.
 
 mod show;
 mod watch;
@@ -39,7 +40,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
         return Err(io::Error::other(message));
     }
     let mut show = show::Show::new(args.output, style, releases.as_ref(), out, messages);
-    // The HTML page shows changes, if there are existing objects.
+    // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let knows_olds = live || !args.updates.old.is_empty();
     let plan = Plan {
@@ -56,7 +57,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     show.finish(&told.releases)
 }
 
-/// The plan for the flags that `validate` and `diff` share.
+/// Returns the plan for the flags that `validate` and `diff` share.
 pub fn plan(
     inputs: &args::Inputs,
     updates: &args::Updates,
@@ -88,7 +89,7 @@ pub fn plan(
     }
 }
 
-/// The exit code: "cannot tell" beats "rejected", which beats "accepted".
+/// Returns the exit code: "cannot tell" takes precedence over "rejected", and "rejected" over "accepted".
 fn verdict(summary: &Summary) -> Exit {
     if summary.cannot_tell > 0 {
         Exit::CannotTell

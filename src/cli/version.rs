@@ -1,4 +1,4 @@
-//! `version`: the versions of this program and of the newest Kubernetes that it simulates.
+//! `version`: prints the versions of this program and of the newest Kubernetes that it simulates.
 
 use super::Exit;
 use super::args::{self, JsonOrYaml};

@@ -1,4 +1,4 @@
-//! `--watch`: does something again whenever a file changes, until Ctrl-C.
+//! `--watch`: repeats an action whenever a file changes, until Ctrl-C.
 
 use super::Exit;
 use crate::input::watch::Watched;
@@ -7,10 +7,10 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Calls `once` again and again; the process ends with the last exit code at Ctrl-C.
+/// Calls `once` repeatedly. On Ctrl-C, the process ends with the last exit code.
 ///
 /// # Errors
-/// Those of `once`, and when Ctrl-C cannot be handled.
+/// Returns the errors of `once`, and an error if Ctrl-C cannot be handled.
 pub fn run(watched: &Watched<'_>, mut once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
     let exit = Arc::clone(&last);

@@ -1,10 +1,10 @@
-//! Normalizes command lines written with kubectl's habits: flags before the command are moved behind it, and `-v`, `-v
-//! 6` and `--v 6` become `--v=6`.
+//! Normalizes command lines that follow kubectl's conventions: flags before the command are moved after it, and `-v`,
+//! `-v 6` and `--v 6` become `--v=6`.
 
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
 
-/// The words with flags after the command; unchanged if no word names a command.
+/// Returns the words with flags after the command; unchanged if no word names a command.
 pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
     let mut flags = Vec::new();
@@ -13,7 +13,7 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
         if text == "help" || command.find_subcommand(&text).is_some() {
-            // `help` does not take this program's global flags.
+            // `help` does not accept the global flags of this program.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();
         }
@@ -29,11 +29,11 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Whether the flag `word` of some command takes the next word as its value.
+/// Returns true if the flag `word` of some command takes the next word as its value.
 fn takes_value(command: &Command, word: &str) -> bool {
     let is = |arg: &Arg| match word.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
-        // `-nNAME` contains its value.
+        // `-nNAME` already contains its value.
         None => arg.get_short().is_some_and(|short| word == format!("-{short}")),
     };
     let with_value = |arg: &Arg| {

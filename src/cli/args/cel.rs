@@ -27,7 +27,7 @@ pub struct Cel {
     /// A file or directory with CustomResourceDefinitions; may be repeated
     #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,
-    // The brackets are those of the help text, not of a link.
+    // The brackets are part of the help text and not a link.
     #[allow(rustdoc::broken_intra_doc_links)]
     /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
     #[arg(long, value_name = "FIELD")]

@@ -1,4 +1,4 @@
-//! Which cluster is read. The flags are kubectl's, by name and meaning.
+//! The flags that select the cluster to read. Their names and meanings are kubectl's.
 
 use crate::cel::value::time;
 use crate::cluster;
@@ -70,7 +70,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that is meant.
+    /// Returns the selected cluster.
     pub fn target(&self) -> cluster::Target {
         let own = self.clone();
         cluster::Target {
@@ -94,7 +94,7 @@ impl Cluster {
     }
 }
 
-/// A whole number of seconds or a duration of Go, as kubectl reads it.
+/// Parses a whole number of seconds or a Go duration, as kubectl does.
 fn timeout(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
     let go = || u64::try_from(time::Duration::parse(text)?.0).ok().map(Duration::from_nanos);

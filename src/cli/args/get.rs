@@ -21,7 +21,7 @@ use std::path::PathBuf;
   # Without a cluster
   kubectl crdx get -f objects/ --crds crds/ --offline")]
 pub struct Get {
-    // The brackets are those of the help text, not of a link.
+    // The brackets are part of the help text and not a link.
     #[allow(rustdoc::broken_intra_doc_links)]
     /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
     #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "files")]
@@ -95,17 +95,17 @@ pub struct Get {
 }
 
 impl Get {
-    /// The arguments that name files.
+    /// Returns the arguments that name files.
     pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
         Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 
-    /// The number of objects per page; 0 for one request, which kubectl makes to sort.
+    /// Returns the number of objects per page; 0 for a single request, as kubectl sends for sorting.
     pub fn page(&self) -> usize {
         if self.order().is_some() { 0 } else { self.chunk_size }
     }
 
-    /// The field that gives the order.
+    /// Returns the field by which objects are sorted.
     pub fn order(&self) -> Option<&str> {
         self.sort_by.as_deref().filter(|field| !field.is_empty())
     }

@@ -62,7 +62,7 @@ impl From<FieldValidation> for kubectl::FieldValidation {
     }
 }
 
-/// Parses `-l` as kubectl does, whose rules do not depend on the server's version.
+/// Parses `-l` as kubectl does; the rules do not depend on the server's version.
 fn selector(text: &str) -> Result<LabelSelector, String> {
     LabelSelector::parse(text, Release::NEWEST)
 }

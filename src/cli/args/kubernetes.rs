@@ -1,4 +1,4 @@
-//! `--kubernetes-version`: which API server is simulated.
+//! `--kubernetes-version`: the API servers to simulate.
 
 use crate::release::{Release, ReleaseSet};
 use clap::Args as ClapArgs;
@@ -20,7 +20,7 @@ pub struct KubernetesVersions {
     pub kubernetes_version: Option<ReleaseSet>,
 }
 
-/// Reads one version.
+/// Parses a single version.
 fn one(text: &str) -> Result<Release, String> {
     let set: ReleaseSet = text.parse().map_err(|error| format!("{error}"))?;
     set.single()

@@ -1,4 +1,4 @@
-//! The files and directories that a command reads, positional or with `-f`.
+//! The files and directories that a command reads, as positional arguments or with `-f`.
 
 use crate::input::{Ignore, Options};
 use clap::Args as ClapArgs;
@@ -38,19 +38,19 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The options for the input; clones share the count of skipped documents.
+    /// Returns the options for the input; clones share the count of skipped documents.
     pub fn options(&self) -> Options {
         Options {
             recursive: self.recursive,
             skip_non_objects: self.skip_non_objects,
-            // Each pattern was checked when the arguments were read.
+            // Each pattern was checked when the arguments were parsed.
             ignore: Ignore::new(&self.ignore).unwrap_or_default(),
             ..Options::default()
         }
     }
 }
 
-/// Prints how many documents were skipped because they are no objects.
+/// Prints the number of documents that were skipped because they are not Kubernetes objects.
 pub fn report_skipped(options: &Options) {
     if let Some(message) = options.skipped.message() {
         eprintln!("note: {message}");
@@ -64,7 +64,8 @@ fn pattern(text: &str) -> Result<String, String> {
 }
 
 impl Paths {
-    /// All paths in the order in which they are read: those of `-f` first, so that `-f a b` reads `a` before `b`.
+    /// Returns all paths in the order in which they are read: those of `-f` first, so that `-f a b` reads `a` before
+    /// `b`.
     pub fn all(&self) -> Vec<String> {
         self.filenames.iter().chain(&self.positional).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Admission policies, and who sends the requests.
+//! The flags for admission policies, and for the user that sends the requests.
 
 use crate::policies::authorizer::Rules;
 use crate::server::UserInfo;
@@ -36,14 +36,14 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Whether any of the flags is given.
+    /// Returns true if any of the flags is given.
     pub fn are_asked_for(&self) -> bool {
         let Self { policies, no_policies, request_user, request_group, authorizer, strict_policies } = self;
         let lists = policies.is_empty() && request_group.is_empty();
         !lists || *no_policies || request_user.is_some() || authorizer.is_some() || *strict_policies
     }
 
-    /// The options of admission policies.
+    /// Returns the options of admission policies.
     pub fn options(&self) -> admission::Options {
         let user = self.request_user.clone();
         admission::Options {
@@ -56,7 +56,7 @@ impl Policies {
     }
 }
 
-/// Reads `allow`, `deny` or the rules of a file.
+/// Parses `allow`, `deny` or the name of a file with rules.
 pub fn authorizer(given: &str) -> Result<Rules, String> {
     match given {
         "allow" => Ok(Rules::allow_all()),

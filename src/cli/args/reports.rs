@@ -1,4 +1,4 @@
-//! The output formats of the commands with verdicts: for people and for pipelines.
+//! The output formats of commands with verdicts, for humans and for pipelines.
 
 use crate::output::report::pipeline;
 use clap::ValueEnum;
@@ -76,7 +76,7 @@ pub enum RehearseFormat {
 }
 
 impl ValidateFormat {
-    /// The format, if it is one of pipelines.
+    /// Returns the pipeline format, if it is one.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
             Self::Sarif => Some(pipeline::Format::Sarif),
@@ -89,7 +89,7 @@ impl ValidateFormat {
 }
 
 impl DiffFormat {
-    /// The format, if it is one of pipelines.
+    /// Returns the pipeline format, if it is one.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
             Self::Table | Self::Json => None,
@@ -102,7 +102,7 @@ impl DiffFormat {
 }
 
 impl LintFormat {
-    /// The format, if it is one of pipelines.
+    /// Returns the pipeline format, if it is one.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
             Self::Table | Self::Json | Self::Html => None,

@@ -52,13 +52,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The arguments that name files.
+    /// Returns the arguments that name files.
     pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
         Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 }
 
-/// `--dry-run`; both come to the same here.
+/// `--dry-run`; both values have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DryRun {
     /// As the server would

@@ -96,14 +96,14 @@ pub struct Serve {
     pub cluster: Cluster,
 }
 
-/// Reads `NAME=true` or `NAME=false`.
+/// Parses `NAME=true` or `NAME=false`.
 fn gate(text: &str) -> Result<(String, bool), String> {
     let (name, value) = text.split_once('=').ok_or("give NAME=true or NAME=false")?;
     let enabled = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
     Ok((name.to_owned(), enabled))
 }
 
-/// Reads `NAMESPACE/NAME=URL`.
+/// Parses `NAMESPACE/NAME=URL`.
 fn webhook_service(text: &str) -> Result<(String, String, WebhookService), String> {
     let wrong = "give NAMESPACE/NAME=https://HOST:PORT";
     let (service, url) = text.split_once('=').ok_or(wrong)?;

@@ -1,4 +1,4 @@
-//! The words of `kubectl crdx test`.
+//! The arguments of `kubectl crdx test`.
 
 use super::KubernetesVersions;
 use clap::{Args as ClapArgs, ValueEnum};

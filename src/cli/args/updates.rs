@@ -1,4 +1,4 @@
-//! Which request an input becomes, and what it meets.
+//! The flags for existing objects, and for the request that is sent.
 
 use crate::kubectl::update::RequestKind;
 use crate::kubectl::{self, Verb};
@@ -34,7 +34,7 @@ pub struct Updates {
 }
 
 impl Updates {
-    /// The request that is asked for.
+    /// Returns the kind of request.
     pub fn request_kind(&self) -> RequestKind {
         let verb = match (self.server_side, self.replace, self.create) {
             (true, ..) => Verb::ServerSide,

@@ -1,5 +1,5 @@
-//! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted
-//! first, because rules see them so.
+//! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted,
+//! as they are for rules.
 
 use crate::cli::args;
 use crate::cli::terminal;
@@ -16,17 +16,17 @@ use crate::value::Value;
 use crate::value::group_version;
 use std::sync::Arc;
 
-/// Why the expression cannot be evaluated.
+/// The reason why the expression cannot be evaluated.
 #[derive(Debug)]
 pub struct InputError {
     /// The error message.
     pub message: String,
-    /// A help line.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
 impl InputError {
-    /// An error without a help line.
+    /// Creates an error without a suggestion.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
@@ -59,10 +59,11 @@ pub enum Given {
     },
 }
 
-/// Reads the files that the arguments name. `needed`: whether the expression uses `self`; if not, no object is needed.
+/// Reads the files that the arguments name. `needed` is true if the expression uses `self`; otherwise no object is
+/// needed.
 pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, InputError> {
     let Some(filename) = &args.filename else {
-        // Without any of these flags `self` is undeclared.
+        // Without these flags, `self` is undeclared.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
         if needed && about_object {
             return Err(InputError::with_help("the expression uses self, and no object is given", "give one with -f"));
@@ -104,12 +105,12 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, I
     })
 }
 
-/// The documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
+/// Reads the documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
 fn one_file(path: &str) -> Result<Vec<Value>, InputError> {
     documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
 }
 
-/// The objects of the input.
+/// Returns the objects of the input.
 fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, InputError> {
     let mut found = Vec::new();
     for entry in entries {
@@ -133,7 +134,7 @@ fn parts(documents: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
     })
 }
 
-/// The old object: the only one given, or the one with the same kind, namespace and name.
+/// Returns the old object: the only one given, or the one with the same kind, namespace and name.
 fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, InputError> {
     let namespace = |object: &Value| object.str_at(&["metadata", "namespace"]).unwrap_or("default").to_owned();
     if existing.len() > 1 {
@@ -146,7 +147,7 @@ fn old_of(new: &Value, mut existing: Vec<Value>, path: &str) -> Result<Value, In
     existing.into_iter().next().ok_or_else(none)
 }
 
-/// The compiled version of the CRD that defines the object's kind.
+/// Returns the compiled version of the CRD that defines the object's kind.
 fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result<ResourceVersion, InputError> {
     let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -163,7 +164,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     let stored_as = |crd| stored(crd, release);
     let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,
-        // The CRD's own rules may be broken; that must not prevent trying an expression.
+        // The CRD's own rules may be invalid; the expression can be evaluated nevertheless.
         Err(why) => match without_rules(crd).map(stored_as) {
             Some(Ok(stored)) => {
                 eprintln!("warning: {}", refused(why));
@@ -192,7 +193,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     ))
 }
 
-/// The CRD without `x-kubernetes-validations`.
+/// Returns the CRD without `x-kubernetes-validations`.
 fn without_rules(crd: &Value) -> Option<Value> {
     let mut crd = crd::decode(crd).ok()?.crd;
     let versions = crd.spec.versions.iter_mut().filter_map(|version| version.schema.as_mut());
@@ -215,10 +216,10 @@ fn remove_rules(schema: &mut Schema) {
     }
 }
 
-/// A CRD as the server stores it.
+/// Returns a CRD as the server stores it.
 ///
 /// # Errors
-/// The server's refusal.
+/// Returns the server's message if it refuses the CRD.
 fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
     request::remove_cluster_state(&mut crd);
     let request_options =

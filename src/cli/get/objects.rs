@@ -52,7 +52,7 @@ fn add(
     Ok(())
 }
 
-/// Prints objects by name: a single one alone, several as a list.
+/// Prints objects by name: a single object alone, several objects as a list.
 pub fn of_names(get: &mut Get<'_>, found: Found, single: bool, form: Form) -> Result<(), Failure> {
     if found.is_empty() && get.args.ignore_not_found {
         return Ok(());

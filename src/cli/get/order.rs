@@ -1,4 +1,4 @@
-//! `--sort-by`: sorts objects by a field. They are kept in a temporary file until all keys are known.
+//! `--sort-by`: sorts objects by a field. The objects are stored in a temporary file until all keys are known.
 
 use crate::cli::failure::Failure;
 use crate::cli::source::problem;
@@ -12,12 +12,12 @@ pub struct Ordered {
     sorter: Result<Sorter, String>,
     temp_store: TempStore,
     stored: Vec<StoredAt>,
-    /// With fewer objects nothing is sorted, and problems with the field are not reported.
+    /// With fewer objects, nothing is sorted, and errors of the field are not reported.
     least: usize,
 }
 
 impl Ordered {
-    /// An empty collection; with fewer than `least` objects the field does not matter.
+    /// Creates an empty collection. With fewer than `least` objects, the field is ignored.
     pub fn new(field: &str, least: usize) -> Self {
         Self { sorter: Sorter::new(field), temp_store: TempStore::default(), stored: Vec::new(), least }
     }
@@ -33,7 +33,7 @@ impl Ordered {
         Ok(())
     }
 
-    /// The sorted objects.
+    /// Returns the sorted objects.
     pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
         let Self { sorter, temp_store, stored, least } = self;
         let order = if stored.len() < least {

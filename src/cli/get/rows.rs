@@ -1,4 +1,4 @@
-//! Computes Tables from the CRDs, and objects as another CRD would show them.
+//! Computes Tables from CRDs, and objects as another CRD would show them.
 
 use crate::cli::args;
 use crate::cli::failure::Failure;
@@ -13,18 +13,18 @@ use std::collections::HashSet;
 
 /// A simulated server with the CRDs that were needed so far.
 pub struct Rows {
-    /// Created on first use, because a cluster is asked for its version.
+    /// Created on first use, because creating it may request the version of a cluster.
     server: Option<Server>,
     kubernetes: args::KubernetesVersion,
     known: HashSet<String>,
     /// CRDs that replace those of the source.
     tomorrow: HashSet<String>,
-    /// A watch lasts long, so ages are computed when a row is printed.
+    /// A watch may take long, so ages are computed when a row is printed.
     clock: fn() -> Timestamp,
 }
 
 impl Rows {
-    /// Starts with the CRDs in the files at `tomorrow`.
+    /// Creates the value with the CRDs in the files at `tomorrow`.
     pub fn new(
         tomorrow: &[String],
         source: &Source,
@@ -54,7 +54,7 @@ impl Rows {
         self.server.get_or_insert_with(|| Server::new(source.release(kubernetes), 0))
     }
 
-    /// An object as it is read; with another CRD, as it would be read.
+    /// Returns an object as it is read, or would be read with the CRD that replaces the current one.
     pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if !self.tomorrow.contains(&name) {
@@ -78,12 +78,12 @@ impl Rows {
         }
     }
 
-    /// A page of objects, each as [`Self::read`] returns it.
+    /// Returns a page of objects, each as by [`Self::read`].
     pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, Error>) -> Result<Vec<Value>, Failure> {
         page?.into_iter().map(|object| self.read(resource, object)).collect()
     }
 
-    /// The Table of some objects.
+    /// Returns the Table of some objects.
     pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if resource.group == crd::GROUP && resource.plural == "customresourcedefinitions" {

@@ -1,4 +1,4 @@
-//! Objects in tables, one table for each resource.
+//! Prints objects in tables, one table for each resource.
 
 use super::order::Ordered;
 use super::{Found, Get, Named};
@@ -9,7 +9,7 @@ use crate::output::table::{TableText, View};
 use crate::value::Value;
 use std::io::Write;
 
-/// The number of objects converted to rows at once when they are sorted.
+/// The number of sorted objects that are converted to rows at a time.
 const PAGE: usize = 500;
 
 /// Prints all objects of some resources.
@@ -23,7 +23,7 @@ pub fn of_types(
     let Get { args, source, rows, query, progress, out, .. } = get;
     let lists = resources.iter().zip(&places).map(|(resource, place)| source.list(resource, place.as_deref(), query));
     let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
-    // Names are prefixed with their kind in lists of several kinds, not when objects are selected by name.
+    // Names have their kind as a prefix in lists of several kinds, but not if objects are selected by name.
     let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok()).count();
     let mut tables = Tables::new(answered > 1, wide);
     for (resource, mut list) in resources.iter().zip(lists) {
@@ -72,7 +72,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
     let mut tables = Tables::new(several, wide);
     let Get { args, source, rows, progress, out, .. } = get;
     let mut objects = found.read(source).peekable();
-    // Consecutive objects of one resource share a table.
+    // Consecutive objects of the same resource share a table.
     while let Some(named) = objects.next() {
         let Named { resource, object } = named?;
         let mut table = TableText::new(tables.view(args, &resource));
@@ -80,7 +80,7 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
             std::iter::from_fn(|| objects.next_if(|next| next.as_ref().map_or(true, |next| next.resource == resource)));
         let objects = std::iter::once(Ok(object)).chain(rest.map(|named| named.map(|named| named.object)));
         let objects = progress.count(objects);
-        // Each object has a Table of its own.
+        // Each object is converted to a separate Table.
         let mut add = |object| {
             table.add(&rows.table(source, &resource, &[object])?, &[], &[]);
             Ok::<_, Failure>(())
@@ -120,10 +120,10 @@ fn in_pages(
 
 /// Prints tables one below the other.
 struct Tables {
-    /// Whether names are prefixed with their kind.
+    /// True if names have their kind as a prefix.
     kinds: bool,
     wide: bool,
-    /// Whether there is a namespace column; once shown, kubectl keeps it for all later tables.
+    /// True if there is a namespace column; kubectl then keeps it for all subsequent tables.
     namespaces: bool,
     printed: bool,
 }
@@ -161,7 +161,7 @@ impl Tables {
     }
 }
 
-/// The options of a table.
+/// Returns the options of a table.
 pub fn view(args: &args::Get, wide: bool) -> View {
     View {
         wide,
@@ -173,7 +173,7 @@ pub fn view(args: &args::Get, wide: bool) -> View {
     }
 }
 
-/// `kind.group`, the prefix that kubectl puts before names.
+/// Returns `kind.group`, the prefix of names in kubectl.
 fn kind(resource: &Resource) -> String {
     let kind = resource.kind.to_lowercase();
     if resource.group.is_empty() { kind } else { format!("{kind}.{}", resource.group) }

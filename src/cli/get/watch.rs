@@ -12,7 +12,7 @@ use crate::output::table::TableText;
 use crate::value::Value;
 use std::io::Write;
 
-/// Prints until the server ends the watch.
+/// Prints events until the server ends the watch.
 pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(), Failure> {
     if matches!(get.source, Source::Files(_)) {
         return Err(problem("files do not change under a watch", "leave out -w").into());
@@ -90,7 +90,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     Ok(())
 }
 
-/// The existing objects, and the resourceVersion to watch from.
+/// Returns the existing objects, and the resourceVersion at which the watch starts.
 fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Failure> {
     if let Some(name) = name {
         let object = get.one(resource, name)?;

@@ -20,16 +20,16 @@ use crate::value::{Value, quote};
 pub struct Linted {
     /// The server's response.
     pub item: Item,
-    /// Its schemas with rules, and the source location of each expression.
+    /// The schemas with rules, and the source location of each expression.
     pub costs: Vec<(SchemaCost, Vec<SourceLocation>)>,
-    /// Its breaking changes.
+    /// The breaking changes.
     pub breaking: Vec<(Change, SourceLocation)>,
     /// The expressions of a policy, and the source location of each.
     pub expressions: Vec<(policies::ExpressionCost, SourceLocation)>,
 }
 
 impl Linted {
-    /// The server's response without further findings.
+    /// Creates a result with the server's response only.
     pub fn of(item: Item) -> Self {
         Self { item, costs: Vec::new(), breaking: Vec::new(), expressions: Vec::new() }
     }
@@ -75,8 +75,8 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     linted
 }
 
-/// Adds to the errors about expressions what these need, where some other release compiles them. Versions of the CRD may
-/// share a schema, and the server reports an error for each.
+/// Adds the releases that an expression needs to errors about it, if some other release compiles it. Versions of the
+/// CRD may share a schema, and the server reports an error for each version.
 fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
     for one in &cost.expressions {
         let (Some(needs), Some((_, own))) = (&one.needs, in_version(&one.place)) else { continue };
@@ -90,7 +90,7 @@ fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
     }
 }
 
-/// The index of a version and the path in it: `spec.versions[2].schema…` is 2 and `.schema…`.
+/// Returns the index of a version and the path in it: `spec.versions[2].schema…` gives 2 and `.schema…`.
 fn in_version(place: &str) -> Option<(usize, &str)> {
     let (index, path) = place.strip_prefix("spec.versions[")?.split_once(']')?;
     Some((index.parse().ok()?, path))
@@ -100,7 +100,7 @@ fn is_beta(crd: &Value) -> bool {
     crd.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
 }
 
-/// Sends the CRD as kubectl would.
+/// Sends the CRD to a server as kubectl would.
 fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Item {
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let places = new.finder();
@@ -136,7 +136,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     item
 }
 
-/// A v1beta1 CRD: current servers refuse to create it, so this reports how the release treats a stored one.
+/// Checks a v1beta1 CRD. Current servers refuse to create it, so the result is how the release treats a stored one.
 fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Item {
     let places = new.finder();
     let mut item = Item::new(places.start(), Verdict::Rejected, "");
@@ -151,7 +151,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         ..Problem::default()
     });
     let place = |path: &str| {
-        // In v1beta1 the field may be at the top level.
+        // In v1beta1, the field may be at the top level.
         let above = path.strip_prefix("spec.versions[0].schema").map(|rest| format!("spec.validation{rest}"));
         let given = new.value().at(&["spec", "validation"]).is_some();
         places.field(above.filter(|_| given).as_deref().unwrap_or(path))

@@ -58,7 +58,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Prints the errors of the releases that refuse the converted CRD.
+/// Prints the errors of the releases that reject the converted CRD.
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     let input =
         Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crate::input::Options::default());

@@ -1,4 +1,4 @@
-//! Sends one admission policy or binding to a separate server that refuses what a full API server refuses, and adds
+//! Sends one admission policy or binding to a separate server that validates it like a full API server, and adds
 //! findings about its types and references.
 
 use super::check::Linted;
@@ -18,16 +18,16 @@ use crate::simulation::object::Object;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The types of the CRDs among what was read.
+/// Returns the types of the CRDs in the input.
 pub fn types<'r>(read: impl IntoIterator<Item = &'r Result<Object, Box<Item>>>) -> Vec<KnownType> {
     let definitions = read.into_iter().flatten().filter(|object| object.is_definition());
     let decoded = definitions.filter_map(|object| crate::crd::decode(object.value()).ok());
     decoded.flat_map(|decoded| KnownType::of_definition(&decoded.crd)).collect()
 }
 
-/// The types and objects that policies and bindings are checked against.
+/// The types and objects with which policies and bindings are checked.
 pub struct Context {
-    /// The types of the CRDs at hand.
+    /// The types of the known CRDs.
     pub types: Vec<KnownType>,
     /// The objects of the input, to which bindings may refer.
     pub objects: Objects,
@@ -49,7 +49,7 @@ pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: 
     linted
 }
 
-/// The answer of one release, with the warnings about types and references.
+/// Returns the response of one release, with the warnings about types and references.
 fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Release, now: Timestamp) -> Item {
     let places = object.finder();
     if let Some(reason) = not_simulated(object.value(), release) {
@@ -68,7 +68,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         help: warning.help.clone(),
         ..Problem::default()
     };
-    // An expression that does not compile for any type is an error already.
+    // An expression that does not compile for any type is already an error.
     let by_server = found.warnings.iter().filter(|warning| !has_error(&warning.field));
     let others = found.own_warnings.iter().filter(|warning| !has_error(&warning.field));
     let mut warnings: Vec<Problem> = by_server.map(|warning| problem("TypeChecking", warning)).collect();
@@ -92,7 +92,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
     item
 }
 
-/// Why the simulated server does not serve the object.
+/// Returns the reason why the simulated server does not serve the object.
 fn not_simulated(object: &Value, release: Release) -> Option<String> {
     let kind = object.str_at(&["kind"]).unwrap_or_default();
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
@@ -103,7 +103,7 @@ fn not_simulated(object: &Value, release: Release) -> Option<String> {
     too_old.then(|| format!("Kubernetes {release} does not serve {kind} in {api_version}"))
 }
 
-/// Sends it as kubectl would.
+/// Sends the object to a server as kubectl would.
 fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -> Item {
     let kind = object.value().str_at(&["kind"]).unwrap_or_default();
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };

@@ -45,7 +45,7 @@ const EXPRESSIONS: &[Column] = &[
     Column::text("EXPRESSION"),
 ];
 
-/// Prints the results for CRDs and policies one by one.
+/// Prints the results for CRDs and policies.
 pub struct Show<'a> {
     form: Form,
     look: TableStyle,
@@ -57,7 +57,7 @@ pub struct Show<'a> {
 enum Form {
     Text,
     Json,
-    /// An HTML page of these CRDs.
+    /// An HTML page of the CRDs and policies.
     Html {
         details: BufferedText,
         counts: html::lint::Counts,
@@ -67,7 +67,7 @@ enum Form {
 }
 
 impl<'a> Show<'a> {
-    /// Prints to `out`.
+    /// Creates a printer that writes to `out`.
     pub fn new(format: Option<LintFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
         let form = match format {
             None | Some(LintFormat::Table) => Form::Text,
@@ -82,7 +82,7 @@ impl<'a> Show<'a> {
         Self { form, look, out, count: 0, exit: Exit::Fine }
     }
 
-    /// Prints the next CRD.
+    /// Prints the next result.
     pub fn add(&mut self, linted: &Linted) -> io::Result<()> {
         let exit = match linted.item.verdict {
             Verdict::CannotTell => Exit::CannotTell,
@@ -272,7 +272,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// A CRD that breaks stored objects is a failed case, as in the exit code.
+/// Returns a failed case for a CRD that breaks stored objects, as in the exit code.
 fn case(linted: &Linted) -> Case {
     let mut case = Case::of(&linted.item);
     if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
@@ -302,7 +302,7 @@ fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation
     value
 }
 
-/// The limits that would make a rule cheap enough.
+/// Formats the limits that would make a rule cheap enough.
 fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
     let bounds: Vec<String> = bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path())).collect();
     match bounds.as_slice() {
@@ -311,7 +311,7 @@ fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
     }
 }
 
-/// A verdict with its releases.
+/// Formats a verdict with its releases.
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
         Verdict::CannotTell => format!("no verdict for {releases}"),
@@ -319,7 +319,7 @@ fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     }
 }
 
-/// The estimate of each release, where they differ.
+/// Formats the estimate of each release, if they differ.
 fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
     let estimates = cost.estimates();
     if estimates.len() < 2 {
@@ -333,7 +333,7 @@ fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
     format!("{}:{}: `{}`: {}\n", location.source, location.line, name(cost), each.join(", "))
 }
 
-/// The name of an expression in the report.
+/// Returns the name of an expression in the report.
 fn name(cost: &ExpressionCost) -> String {
     let text = shortened(cost.text.trim());
     if cost.message { format!("messageExpression: {text}") } else { text }
@@ -380,7 +380,7 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocat
     value
 }
 
-/// The estimate of one of several releases.
+/// Returns the estimate of one of several releases.
 fn estimate_value(one: &Estimate) -> Value {
     let mut value = object([
         ("version", Value::from(one.release.to_string())),

@@ -103,7 +103,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
             let api_version = format!("{}/{}", resource.group, resource.version);
             let entries = objects.by_ref().map(|stored| match stored {
                 Ok(mut object) => {
-                    // Items of lists do not say what they are.
+                    // Items of lists have no apiVersion and kind.
                     if let Some(members) = object.as_object_mut() {
                         members.insert("apiVersion".to_owned(), api_version.as_str().into());
                         members.insert("kind".to_owned(), resource.kind.as_str().into());
@@ -120,7 +120,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     show.finish(release, &notes)
 }
 
-/// The custom resources of the cluster that the new policies match.
+/// Returns the custom resources of the cluster that the new policies match.
 fn custom_resources(connection: &cluster::Connection, admission: &Admission) -> Result<Vec<Resource>, cluster::Error> {
     let all = connection.resources()?;
     let is_custom = |resource: &&Resource| !resource.group.is_empty() && !table::table().has_group(&resource.group);
@@ -146,7 +146,7 @@ enum Done {
     Rehearsed(Box<(Item, Effects)>),
 }
 
-/// The task of an entry; `None` for objects of built-in kinds, policies and CRDs.
+/// Returns the task of an entry; `None` for objects of built-in kinds, policies and CRDs.
 fn task(entry: InputEntry) -> Option<Task> {
     let object = match input_object::read(entry)? {
         Ok(object) => object,
@@ -195,7 +195,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// A policy or another input that cannot be used.
+    /// Records a policy or another input that cannot be used.
     fn refuse(&mut self, item: &Item) -> io::Result<()> {
         let exit = if item.verdict == Verdict::Rejected { Exit::Rejected } else { Exit::CannotTell };
         self.exit = self.exit.max(exit);
@@ -236,7 +236,7 @@ impl<'a> Show<'a> {
         self.details.push(&shown::changes(&item))
     }
 
-    /// The opening of the JSON report, before its first item.
+    /// Returns the beginning of the JSON report, before the first item.
     fn head(&self) -> String {
         if self.begun { String::new() } else { report_json::head("PolicyRehearsalReport") }
     }

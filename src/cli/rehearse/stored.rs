@@ -7,7 +7,7 @@ use crate::simulation::identity::FieldLocator;
 use crate::value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The source name of objects that are not in a file.
+/// The source location of objects that are not in a file.
 pub struct InCluster;
 
 impl FieldLocator for InCluster {
@@ -24,7 +24,7 @@ impl FieldLocator for InCluster {
     }
 }
 
-/// The objects of a collection; the last item is an error if the list could not be read to its end.
+/// The objects of a collection. The last item is an error if the list could not be read completely.
 pub struct Stored<'a> {
     pages: Pages<'a>,
     page: std::vec::IntoIter<Value>,
@@ -34,9 +34,9 @@ pub struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// Starts to read the objects at `path`.
+    /// Starts reading the objects at `path`.
     pub fn of(connection: &'a Connection, path: &str) -> Self {
-        // The bar is drawn on standard error, and only on a terminal.
+        // `ProgressBar` draws on standard error, and only on a terminal.
         let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} objects, {eta} left");
         if let Ok(style) = style {
@@ -46,7 +46,7 @@ impl<'a> Stored<'a> {
         Self { pages, page: Vec::new().into_iter(), read: 0, broken: false, bar }
     }
 
-    /// Notes about the list as a whole, once it was read.
+    /// Returns a note about the list as a whole, after it was read.
     pub fn note(&self) -> Option<Note> {
         self.bar.finish_and_clear();
         let note = |kind, message: String| Some(Note { kind, message });

@@ -1,5 +1,5 @@
-//! Loads the initial objects of a server: files, as if applied, or a cluster's CRDs and objects as they are stored
-//! there.
+//! Loads the initial objects of a server: objects in files are applied, and a cluster's CRDs and objects are copied as
+//! they are stored.
 
 use crate::cli::args;
 use crate::cli::progress::Progress;
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// The release of the cluster that is loaded, or the newest. A note about the choice goes to standard error.
+/// Returns the release of the cluster to load, or the newest. Prints a note about the choice to standard error.
 pub fn release(args: &args::Serve) -> Release {
     if !args.load_from_cluster || args.cluster.offline {
         return Release::NEWEST;
@@ -37,10 +37,10 @@ pub fn release(args: &args::Serve) -> Release {
     simulated.release
 }
 
-/// Reads files and applies their objects, CRDs first. Problems are reported, and the rest is loaded.
+/// Reads files and applies their objects, CRDs first. Problems are reported, and the other objects are loaded.
 ///
 /// # Errors
-/// All problems: those of whole files, and with `--strict-load` those of single documents.
+/// Returns all problems with whole files and, with `--strict-load`, with single documents.
 pub fn files(
     server: &Server,
     webhooks: Option<&Webhooks>,
@@ -79,7 +79,7 @@ pub fn files(
     if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }
 
-/// The server that takes the objects, and the webhooks that it calls.
+/// The server that stores the objects, and the webhooks that it calls.
 #[derive(Clone, Copy)]
 struct Target<'a> {
     server: &'a Server,
@@ -105,7 +105,7 @@ enum LoadError {
     Webhooks(#[from] io::Error),
 }
 
-/// Applies documents: CRDs at once, other objects once all CRDs exist.
+/// Applies documents: CRDs immediately, other objects after all CRDs.
 struct Load<'a> {
     target: Target<'a>,
     args: &'a args::Serve,
@@ -128,7 +128,7 @@ impl Load<'_> {
         RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now: self.now }
     }
 
-    /// A problem with one document.
+    /// Reports a problem with one document.
     fn leave_out(&mut self, problem: String) {
         if self.args.strict_load {
             self.problems.push(problem);
@@ -186,7 +186,7 @@ fn unkept(error: &io::Error) -> String {
     format!("objects cannot be kept in a temporary file: {error}: make room for it, or name a directory with TMPDIR")
 }
 
-/// A CRD as v1: one of v1beta1 is converted, because current servers refuse it.
+/// Returns a CRD as v1. A CRD of v1beta1 is converted, because current servers reject it.
 fn definition(crd: Value) -> Result<Value, LoadError> {
     if crd.str_at(&["apiVersion"]) != Some("apiextensions.k8s.io/v1beta1") {
         return Ok(crd);
@@ -225,10 +225,10 @@ fn accepted(response: &Response) -> Result<(), LoadError> {
     if response.code < 300 { Ok(()) } else { Err(LoadError::Rejected(response.body.message().to_owned())) }
 }
 
-/// The plural of each kind and whether it is namespaced, by group and kind.
+/// The plural of each kind, and true if it is namespaced, by group and kind.
 type Plurals = HashMap<(String, String), (String, bool)>;
 
-/// The kinds of the CRDs that a server stores.
+/// Returns the kinds of the CRDs that a server stores.
 fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
     let list = server.handle(&request::read(request::DEFINITIONS, request_options));
     let ResponseBody::Json(list) = &list.body else { return HashMap::new() };
@@ -239,7 +239,7 @@ fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
         ((text(&["spec", "group"]), text(&["spec", "names", "kind"])), (text(&["spec", "names", "plural"]), namespaced))
     };
     let mut plurals: Plurals = crds.iter().map(of).collect();
-    // With admission some kinds of Kubernetes are served, too.
+    // With admission, the server also serves some kinds of Kubernetes.
     for (group, path) in [("", "/api/v1"), (policies::GROUP, "/apis/admissionregistration.k8s.io/v1")] {
         let ResponseBody::Json(list) = &server.handle(&request::read(path, request_options)).body else { continue };
         for resource in list.get("resources").and_then(Value::as_array).unwrap_or_default() {
@@ -253,7 +253,7 @@ fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
     plurals
 }
 
-/// Copies a cluster's CRDs and their objects. Objects that may not be read are reported and left out.
+/// Copies a cluster's CRDs and their objects. Objects that the user may not read are reported and skipped.
 pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Result<(), String> {
     let cluster = Connection::open(target, terminal::warn).map_err(|e| e.text())?;
     let mut crds = Vec::new();
@@ -290,7 +290,7 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
     Ok(())
 }
 
-/// Passes on every object of a list.
+/// Calls `take` with every object of a list.
 fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result<(), Error> {
     let mut pages = cluster.pages(path, Query::default(), cluster::JSON);
     for page in pages.by_ref() {
@@ -302,7 +302,7 @@ fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result
     Ok(())
 }
 
-/// The path of a CRD's objects: in the storage version, or the first served one.
+/// Returns the resource of a CRD's objects, in the storage version or the first served one.
 fn readable(crd: &Value) -> Option<Resource> {
     let versions = crd.at(&["spec", "versions"])?.as_array()?;
     let is = |version: &Value, what: &str| version.get(what).and_then(Value::as_bool) == Some(true);

@@ -1,5 +1,5 @@
-//! Reads objects from files as if a server had stored them. They are kept in a temporary file and loaded into the
-//! server only while it answers a request for them.
+//! Reads objects from files as if a server had stored them. The objects are in a temporary file and are loaded into the
+//! server only while it responds to a request for them.
 
 use super::problem;
 use crate::cli::progress::Progress;
@@ -22,7 +22,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most objects loaded into the server at once.
+/// The maximum number of objects in the server at the same time.
 const PAGE: usize = 500;
 
 /// The arguments that name files.
@@ -39,7 +39,7 @@ pub struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Whether there are objects in files.
+    /// Returns true if there are objects in files.
     pub fn has_objects(&self) -> bool {
         !self.filenames.is_empty() || !self.kustomizations.is_empty()
     }
@@ -61,7 +61,7 @@ pub struct Files {
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     stored_at: StoredAt,
-    /// Whether it had a resourceVersion; one assigned by this program's server is not shown.
+    /// True if the object had a resourceVersion. One that the simulated server assigned is not shown.
     versioned: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Named {
     pub name: Box<str>,
 }
 
-/// An object whose CRD may still come.
+/// An object whose CRD may follow.
 struct Pending {
     stored_at: StoredAt,
     source: Arc<str>,
@@ -93,7 +93,7 @@ enum NotStored {
 }
 
 impl Files {
-    /// Reads objects and CRDs for a server of `release`. Objects without a namespace get `namespace`. Problems are
+    /// Reads objects and CRDs for a server of `release`. The default namespace of objects is `namespace`. Problems are
     /// passed to `report`.
     pub fn read(
         given: Given<'_>,
@@ -183,17 +183,17 @@ impl Files {
         Ok(Ok(()))
     }
 
-    /// The served resources, the preferred version of each first.
+    /// Returns the served resources, with the preferred version of each first.
     pub fn resources(&self) -> Arc<Vec<Resource>> {
         Arc::clone(&self.resources)
     }
 
-    /// The objects, in the order of the files.
+    /// Returns the objects, in the order of the files.
     pub fn objects(&self) -> &[Named] {
         &self.order
     }
 
-    /// The CRD with a name.
+    /// Returns the CRD with a name.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
         match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.request_options)) {
             Ok(crd) => Ok(Some(crd)),
@@ -202,7 +202,7 @@ impl Files {
         }
     }
 
-    /// The pages of a list, in the order of the store; at least one.
+    /// Returns the pages of a list in the order of the store; at least one page.
     pub fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, query: &Query) -> Pages<'a> {
         let definition = super::definition_name(resource);
         let prefix = namespace.map_or_else(String::new, |namespace| key(namespace, ""));
@@ -213,7 +213,7 @@ impl Files {
         Pages { files: self, definition, path, keys: Box::new(keys), begun: false }
     }
 
-    /// One object; an error if it does not exist.
+    /// Returns one object; an error if it does not exist.
     pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
         let definition = super::definition_name(resource);
         let namespace = namespace.filter(|_| resource.namespaced).unwrap_or_default();
@@ -295,14 +295,14 @@ impl Iterator for Pages<'_> {
             items.into_iter().map(show).collect()
         });
         if page.is_err() {
-            // Every other page would fail in the same way.
+            // All other pages would fail in the same way.
             self.keys = Box::new(std::iter::empty());
         }
         Some(page)
     }
 }
 
-/// The object without a resourceVersion that only this program's server assigned.
+/// Removes the resourceVersion that the simulated server assigned.
 fn shown(mut object: Value, versioned: bool) -> Value {
     if !versioned && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
@@ -310,12 +310,12 @@ fn shown(mut object: Value, versioned: bool) -> Value {
     object
 }
 
-/// The key of an object in the store, which determines the order of lists.
+/// Returns the key of an object in the store, which determines the order of lists.
 fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }
 
-/// Namespace and name of a key.
+/// Returns the namespace and the name in a key.
 fn parts(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
 }

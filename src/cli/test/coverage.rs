@@ -1,4 +1,4 @@
-//! `--coverage`: which constraints the cases of all runs exercise.
+//! `--coverage`: the constraints that the cases of all runs exercise.
 
 use super::load::Library;
 use crate::output::coverage::CoverageReport;
@@ -9,7 +9,7 @@ use crate::suites::Coverage;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// The coverage of each version of each CRD that was tested, in the order of the runs.
+/// Returns the coverage of each tested version of each CRD, in the order of the runs.
 pub fn coverage(runs: &[SuiteRun], library: &Library) -> Vec<CoverageReport> {
     let mut all: Vec<(Arc<str>, Coverage, Arc<Value>)> = Vec::new();
     for run in runs {
@@ -35,7 +35,7 @@ pub fn coverage(runs: &[SuiteRun], library: &Library) -> Vec<CoverageReport> {
     all.into_iter().map(|(source, coverage, _)| located(&source, coverage, library)).collect()
 }
 
-/// The versions that a server serves.
+/// Returns the served versions of a CRD.
 fn versions(definition: &Value) -> Vec<String> {
     let versions = definition.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
     let served = versions.iter().filter(|version| version.get("served").and_then(Value::as_bool) == Some(true));

@@ -1,10 +1,10 @@
-//! Which files hold suites, and which documents are cases themselves.
+//! Finds the files that contain suites, and the documents that are cases themselves.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The ends of the names of files that may hold suites or documents.
+/// The extensions of files that may contain suites or documents.
 const ENDS: &[&str] = &["yaml", "yml", "json"];
 
 /// A file with cases.
@@ -18,8 +18,8 @@ pub enum Found {
     Invalid(PathBuf),
 }
 
-/// The files with cases that `paths` name or hold, in order. A path that cannot be read, or a directory that holds no such
-/// file, is a problem.
+/// Finds the files with cases in `paths`, in order. An unreadable path, or a directory without such files, is a
+/// problem.
 pub fn find(paths: &[String], problems: &mut Vec<String>) -> Vec<Found> {
     let here = [".".to_owned()];
     let paths = if paths.is_empty() { &here } else { paths };
@@ -54,7 +54,7 @@ fn walk(directory: &Path, found: &mut Vec<Found>) -> io::Result<()> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // `./a` and `a` are one file; messages name the shorter.
+        // `./a` and `a` are the same file; use the shorter name.
         let path = path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_owned);
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
@@ -74,7 +74,7 @@ fn name(path: Option<&Path>) -> &str {
     path.and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// A file of documents: one below a directory `valid` or `invalid`.
+/// Returns a file of documents, which is below a directory `valid` or `invalid`.
 fn folder(path: &Path) -> Option<Found> {
     let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
     if !ENDS.contains(&end) || name(Some(path)).contains(".testsuite.") {
@@ -87,8 +87,8 @@ fn folder(path: &Path) -> Option<Found> {
     })
 }
 
-/// Whether a file of a directory is a suite (`LoadTestSuiteSpecs`). Other YAML may be below `tests` as well, so a file there
-/// must also look like a suite.
+/// Returns true if a file of a directory is a suite (`LoadTestSuiteSpecs`). Directories named `tests` may contain other
+/// YAML files, so a file there must also look like a suite.
 fn is_suite(path: &Path) -> bool {
     let file = name(Some(path));
     if file.ends_with(".testsuite.yaml") || file.ends_with(".testsuite.yml") {

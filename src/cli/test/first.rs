@@ -13,7 +13,7 @@ use std::path::Path;
 /// Prints the first suite for the CRD of a file.
 ///
 /// # Errors
-/// When output cannot be written.
+/// Returns an error if output cannot be written.
 pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
     let failed = |message: &str| {
         eprintln!("error: {message}");

@@ -1,4 +1,4 @@
-//! Suites, documents and CRDs from files.
+//! Loads suites, documents and CRDs from files.
 
 use super::find::Found;
 use crate::input::{Document, Entry, FieldPositions, Input, Options};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// The location of CRDs relative to the directory of suites.
 const GENERATED: &str = "../../zz_generated.crd-manifests";
 
-/// Something that cannot be read.
+/// A message about an input that cannot be read.
 pub type Problem = String;
 
-/// The suites of a file: one, or of documents one for each CRD that defines some of them.
+/// Returns the suites of a file: one suite or, for documents, one for each CRD that defines some of them.
 pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     let (path, action) = match found {
         Found::Suite(path) => return suite(path).map(|suite| vec![Arc::new(suite)]).map_err(|problem| vec![problem]),
@@ -54,7 +54,7 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     Ok(suites)
 }
 
-/// The case of a document, with `Kind.group` of its object.
+/// Returns the case of a document, with `Kind.group` of its object.
 fn case_of(document: &Document, action: Action) -> (String, Case) {
     let text = |key: &str| document.value.str_at(&[key]).unwrap_or_default();
     let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default();
@@ -78,7 +78,7 @@ fn case_of(document: &Document, action: Action) -> (String, Case) {
     (format!("{}.{group}", text("kind")), case)
 }
 
-/// The text of `# error: text` on one of the first lines.
+/// Returns the text of a comment `# error: text` in the first lines.
 fn comment(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty() || *line == "---");
@@ -94,18 +94,18 @@ fn suite(path: &Path) -> Result<Suite, Problem> {
     })
 }
 
-/// The CRDs of files, each file or directory read once.
+/// The CRDs of files. Each file or directory is read once.
 #[derive(Default)]
 pub struct Library {
     read: HashMap<PathBuf, Arc<Vec<Variant>>>,
     /// The texts of CRDs, by file and name.
     texts: HashMap<(Arc<str>, String), Document>,
-    /// The inputs that cannot be read, once each.
+    /// The inputs that cannot be read, without duplicates.
     pub problems: Vec<Problem>,
 }
 
 impl Library {
-    /// The CRDs of a file or of the files of a directory.
+    /// Returns the CRDs of a file or of the files of a directory.
     pub fn crds(&mut self, path: &Path) -> Arc<Vec<Variant>> {
         if let Some(known) = self.read.get(path) {
             return Arc::clone(known);
@@ -130,7 +130,7 @@ impl Library {
         (variants, problems)
     }
 
-    /// The places of a CRD's fields in its file, and the path of the schema of a version.
+    /// Returns the locations of a CRD's fields in its file, and the path of the schema of a version.
     pub fn places(&self, source: &Arc<str>, name: &str, version: &str) -> Option<(FieldPositions<'_>, String)> {
         let document = self.texts.get(&(Arc::clone(source), name.to_owned()))?;
         let definition = document.chunk.read().ok()?.value;
@@ -143,14 +143,15 @@ impl Library {
         Some((document.places(), format!("spec.versions[{index}].schema.openAPIV3Schema")))
     }
 
-    /// The CRDs of `crds` that a suite needs beside its own.
+    /// Returns the CRDs of `crds` that a suite needs in addition to its own.
     pub fn others(&mut self, suite: &Suite, own: &[&str]) -> Vec<Variant> {
         let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
         let all = suite.crds.iter().flat_map(|path| self.crds(&directory.join(path)).to_vec());
         all.filter(|variant| !own.contains(&variant.name())).collect()
     }
 
-    /// The CRDs that a suite may be about: those of `--crds`, of `crd` and `crds`, or of the directory beside it.
+    /// Returns the CRDs that a suite may test: those of `--crds`, of `crd` and `crds`, or of the directory of generated
+    /// CRDs.
     pub fn candidates(&mut self, suite: &Suite, given: &[String]) -> Vec<Variant> {
         let path = Path::new(&*suite.source);
         let directory = path.parent().unwrap_or(Path::new(""));
@@ -165,7 +166,7 @@ impl Library {
             return all(self, named);
         }
         if suite.is_folder() {
-            // CRDs are beside the directory `valid` or `invalid`.
+            // The CRDs are next to the directory `valid` or `invalid`.
             let is_folder = |path: &&Path| path.ends_with("valid") || path.ends_with("invalid");
             let parent = path.ancestors().find(is_folder).and_then(Path::parent).unwrap_or(directory);
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
@@ -177,7 +178,7 @@ impl Library {
     }
 }
 
-/// The objects of a file that `policies` names.
+/// Returns the objects of a file that `policies` names.
 pub fn objects(suite: &Suite, path: &str, problems: &mut Vec<Problem>) -> Vec<Arc<Value>> {
     let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
     let (found, wrong) = read(&directory.join(path));

@@ -1,4 +1,4 @@
-//! Which suite runs on which servers.
+//! Determines the servers on which a suite runs.
 
 use super::load::{self, Library};
 use crate::cli::args;
@@ -9,7 +9,7 @@ use crate::suites::bench::ServerSetup;
 use crate::suites::{Action, Suite, Variant, variant};
 use std::sync::Arc;
 
-/// A suite on one server.
+/// A suite to run on one server.
 #[derive(Debug)]
 pub struct Planned {
     /// The suite.
@@ -20,13 +20,13 @@ pub struct Planned {
     pub release: Release,
     /// The indices of the cases to run.
     pub cases: Vec<usize>,
-    /// The server, or why there is none.
+    /// The server, or the reason why there is none.
     pub setup: Result<ServerSetup, SuiteFailure>,
     /// Suites with the same key can share a server.
     pub key: String,
 }
 
-/// The runs of a suite. None if its feature gates exclude every CRD, or the filter every case.
+/// Returns the runs of a suite; empty if its feature gates exclude every CRD, or the filter excludes every case.
 pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: Timestamp) -> Vec<Planned> {
     let wanted = |name: &str| args.filter.as_ref().is_none_or(|text| name.contains(text.as_str()));
     let cases: Vec<usize> = suite
@@ -92,7 +92,7 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
     all
 }
 
-/// The releases on which a suite runs: those that the suite and the command line have in common.
+/// Returns the releases on which a suite runs: those that the suite and the command line have in common.
 fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
     let own = suite.releases.as_ref();
     match &args.kubernetes.kubernetes_version {
@@ -103,7 +103,7 @@ fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
     }
 }
 
-/// The CRDs of a suite.
+/// Returns the CRDs of a suite.
 fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<Vec<Variant>, SuiteFailure> {
     let candidates = library.candidates(suite, &args.crds);
     let is_it = |variant: &Variant| {
@@ -136,7 +136,7 @@ fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<V
     Ok(variants)
 }
 
-/// The CRD as the server gets it: the version that the suite tests, or of documents all versions.
+/// Returns the CRD to install: with the version that the suite tests, or for documents with all versions.
 fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crate::value::Value, SuiteFailure> {
     if suite.is_folder() {
         return Ok(one.installable());

@@ -14,10 +14,10 @@ use std::thread;
 
 type Cases = Result<Vec<(usize, Outcome)>, SuiteFailure>;
 
-/// Runs everything; with `fail_fast` up to the first failure, in the order of `planned`.
+/// Runs all suites; with `fail_fast`, up to the first failure in the order of `planned`.
 ///
 /// # Errors
-/// When a thread cannot be started.
+/// Returns an error if a thread cannot be started.
 pub fn run(planned: Vec<Planned>, jobs: NonZeroUsize, fail_fast: bool) -> io::Result<Vec<SuiteRun>> {
     let groups = groups(&planned);
     let limit = Limit { first: AtomicUsize::new(usize::MAX), enabled: fail_fast };
@@ -56,7 +56,7 @@ pub fn run(planned: Vec<Planned>, jobs: NonZeroUsize, fail_fast: bool) -> io::Re
     Ok(runs.map(run).collect())
 }
 
-/// The first run with a failure; later ones need not run.
+/// The index of the first run with a failure; subsequent runs can be skipped.
 struct Limit {
     first: AtomicUsize,
     enabled: bool,
@@ -74,7 +74,7 @@ impl Limit {
     }
 }
 
-/// The indices of runs that share a server, the longest group first.
+/// Returns the indices of runs that share a server, the longest group first.
 fn groups(planned: &[Planned]) -> Vec<Vec<usize>> {
     let mut by_key: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();

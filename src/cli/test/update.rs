@@ -1,4 +1,4 @@
-//! `test --update`: writes the answers of the server into suites.
+//! `test --update`: writes the server's answers into suites.
 
 use super::load::Library;
 use super::{plan, run, suites};
@@ -12,13 +12,14 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// After an update, a case may fail for another reason: at most this many times.
+/// The maximum number of rounds: after an update, a case may fail for another reason.
 const MOST_ROUNDS: usize = 4;
 
-/// Updates the suites until nothing changes. Which cases were updated, and which cannot be, goes to standard error.
+/// Updates the suites until they do not change. Prints the updated cases, and those that cannot be updated, to standard
+/// error.
 ///
 /// # Errors
-/// When a suite cannot be written.
+/// Returns an error if a suite cannot be written.
 pub fn update(args: &args::Test) -> io::Result<()> {
     let mut reported = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -32,7 +33,7 @@ pub fn update(args: &args::Test) -> io::Result<()> {
     Ok(())
 }
 
-/// Updates the suites once; whether some suite has changed.
+/// Updates the suites once. Returns true if some suite changed.
 fn round(args: &args::Test, reported: &mut Vec<String>) -> io::Result<bool> {
     let suites = suites(args, &mut Vec::new());
     let mut library = Library::default();
@@ -83,7 +84,7 @@ fn update_suite(suite: &Arc<Suite>, runs: &[SuiteRun], reported: &mut Vec<String
             note(case, "updated");
         }
     }
-    // A text that cannot be read again would lose the suite.
+    // Do not replace a suite by a text that cannot be parsed.
     let is_suite = Suite::read(&suite.source, text.as_bytes()).is_ok();
     if failed.len() == wanted.len() || !is_suite || text.as_bytes() == &*suite.text {
         return Ok(false);

@@ -1,11 +1,11 @@
-//! `test --watch`: runs again whenever a file changes, until Ctrl-C.
+//! `test --watch`: runs suites again whenever a file changes, until Ctrl-C.
 
 use crate::cli::{Exit, args, watching};
 use crate::input::Options;
 use crate::input::watch::Watched;
 use std::io;
 
-/// Runs again and again; ends with the last exit code at Ctrl-C.
+/// Runs suites repeatedly. On Ctrl-C, the process ends with the last exit code.
 pub fn run(args: &args::Test, once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let mut paths = args.paths.clone();
     if paths.is_empty() {

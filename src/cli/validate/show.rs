@@ -1,4 +1,4 @@
-//! Prints the items of a run in the requested format, as they arrive where the format allows it.
+//! Prints the items of a run in the requested format, as they arrive if the format allows it.
 
 use crate::cli::args::ValidateFormat;
 use crate::cli::cases::Cases;
@@ -27,20 +27,20 @@ pub struct Show<'a> {
     form: Form,
     text: TextReport,
     summary: Summary,
-    /// The first write error; nothing is written after it.
+    /// The first write error; after it, nothing is written.
     failed: Option<io::Error>,
-    /// Whether a message was written.
+    /// True if a message was written.
     messaged: bool,
     notes: Vec<Note>,
     progress: Progress,
 }
 
 enum Form {
-    /// The rows of the table, followed by details.
+    /// The rows of the table, and the details that follow it.
     Text { rows: BufferedText, details: BufferedText },
-    /// A JSON document; whether an item was already written.
+    /// A JSON document; `begun` is true if an item was already written.
     Json { begun: bool },
-    /// YAML documents; whether one was already written.
+    /// YAML documents; `begun` is true if one was already written.
     Yaml { begun: bool },
     /// Names.
     Name,
@@ -53,7 +53,8 @@ enum Form {
 }
 
 impl<'a> Show<'a> {
-    /// Prints to `out`, and messages to `messages`. `releases` are those given on the command line, if any.
+    /// Creates a printer that writes to `out`, and messages to `messages`. `releases` are those given on the command
+    /// line, if any.
     pub fn new(
         format: Option<ValidateFormat>,
         style: Style,
@@ -236,7 +237,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// The rank of an object on the page: rejected objects come first.
+/// Returns the rank of an object on the page: rejected objects come first.
 fn rank(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Rejected => 0,
@@ -246,7 +247,7 @@ fn rank(verdict: Verdict) -> usize {
     }
 }
 
-/// The unified diff of the stored object, without metadata written by the server and kubectl.
+/// Returns the unified diff of the stored object, without metadata written by the server and kubectl.
 fn change(item: &Item) -> Option<String> {
     let after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
     let before = item.before.clone().map(without_written_metadata);
@@ -265,7 +266,7 @@ fn change(item: &Item) -> Option<String> {
     difference::unified(&sides, false)
 }
 
-/// The tables of `-o wide`: one per kind and version, in order of appearance, as `kubectl get` prints them.
+/// The tables of `-o wide`: one per kind and version, in order of appearance, in the format of `kubectl get`.
 #[derive(Default)]
 struct WideTables {
     groups: Vec<Group>,
@@ -309,7 +310,7 @@ impl WideTables {
     }
 }
 
-/// `3 (now 2)`, followed by the selector if there is one.
+/// Formats a Scale: `3 (now 2)`, followed by the selector if there is one.
 fn scale(scale: &Value) -> String {
     let number = |path: &[&str]| scale.at(path).and_then(Value::as_int).unwrap_or(0);
     let replicas = format!("{} (now {})", number(&["spec", "replicas"]), number(&["status", "replicas"]));

@@ -4,7 +4,7 @@ use crate::cli::{Exit, args, watching};
 use crate::input::watch::Watched;
 use std::io;
 
-/// Calls `validate` again and again; returns when the output is closed, or on Ctrl-C with the last exit code.
+/// Calls `validate` repeatedly. Returns when the output is closed; on Ctrl-C, the process ends with the last exit code.
 pub fn run(args: &args::Validate, validate: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
     let others = args.inputs.crds.iter().chain(&args.updates.old).cloned();
     let paths: Vec<String> = args.inputs.paths.all().into_iter().chain(others).collect();
