@@ -1,4 +1,4 @@
-//! Examples of the CRDs of real projects, counted by whether the server accepts them.
+//! Counts the examples of CRDs of real projects that the server accepts.
 
 use crdx::examples::{Checker, ExampleFields, example};
 use crdx::input::{Entry, Input, Options};
@@ -6,7 +6,7 @@ use crdx::release::Release;
 use crdx::value::Value;
 use std::path::{Path, PathBuf};
 
-/// The CRDs of the corpus, each with its file; empty if there is no corpus.
+/// Returns the CRDs of the corpus, each with its file; empty if there is no corpus.
 fn corpus() -> Vec<(String, Value)> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let Ok(projects) = std::fs::read_dir(&corpus) else { return Vec::new() };
@@ -25,7 +25,7 @@ fn corpus() -> Vec<(String, Value)> {
     definitions.collect()
 }
 
-/// Whether the examples of a CRD are accepted; the rejected ones are printed.
+/// Returns true for each example of a CRD that the server accepts; prints the rejected ones.
 fn accepted(file: &str, crd: &Value, extents: &[ExampleFields]) -> Vec<bool> {
     let checker = Checker::new(crd, None, Release::NEWEST).unwrap_or_else(|error| panic!("{file}: {error}"));
     let is_accepted = |extent: &ExampleFields| {
@@ -44,7 +44,7 @@ fn assert_most(minimal: usize, all: usize) {
 
 #[test]
 fn most_minimal_examples_of_real_crds_are_accepted() {
-    // Every eighth CRD: installing all of them takes a minute.
+    // Use every eighth CRD: installing all of them takes a minute.
     let crds: Vec<(String, Value)> = corpus().into_iter().step_by(8).collect();
     let minimal = crds.iter().filter(|(file, crd)| accepted(file, crd, &[ExampleFields::Minimal]) == [true]).count();
     assert_most(minimal, crds.len());

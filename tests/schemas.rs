@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The schemas by file name.
+/// Returns the schemas by file name.
 fn schemas() -> BTreeMap<String, Value> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas/v1");
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -19,7 +19,7 @@ fn schemas() -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// The reports in the screens that are printed to standard output as one document.
+/// Returns the reports that the screens print to standard output as one document.
 fn reports() -> Vec<Value> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());

@@ -17,12 +17,12 @@ use std::time::Duration;
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
 
-/// `serve --admission`, which reaches the service `system/hook` at the webhook.
+/// Starts `serve --admission` with the webhook as the service `system/hook`.
 fn server(hook: &Hook) -> Running {
     start(hook, unvalidated().with_policy_validation())
 }
 
-/// A server that stores configurations that a full API server refuses.
+/// Returns a server that stores configurations that a full API server rejects.
 fn unvalidated() -> Server {
     let allow = Arc::new(Rules::allow_all());
     Server::new(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[], Timestamp::default()).with_policies(
@@ -62,7 +62,7 @@ fn kite(name: &str, length: i64) -> Value {
     json!({"apiVersion": "toys.example.com/v1", "kind": "Kite", "metadata": {"name": name}, "spec": {"length": length}})
 }
 
-/// Installs the CRD and one webhook; `more` overrides members of it.
+/// Installs the CRD and one webhook; `more` overrides its fields.
 fn install(url: &str, family: &str, path: &str, hook: &str, more: &Value) {
     if send(url, "GET", &format!("{CRDS}/kites.toys.example.com"), None).code == 404 {
         assert_eq!(send(url, "POST", CRDS, Some(&crd())).code, 201);
@@ -133,13 +133,13 @@ fn webhooks_change_objects_and_then_decide() {
     assert_eq!(message(&denied), (403, "admission webhook \"validate.example.com\" denied the request: no such kite"));
     assert_eq!((denied.body["reason"].as_str(), denied.warnings.len()), (Some("Forbidden"), 1));
     assert_eq!(send(url, "GET", &format!("{KITES}/bad"), None).code, 404);
-    // An object that is invalid after the mutation does not reach validating webhooks.
+    // Validating webhooks do not receive an object that is invalid after the mutation.
     hook.calls();
     let mut invalid = kite("c", 1);
     invalid["spec"]["colour"] = json!(3);
     assert_eq!(send(url, "POST", KITES, Some(&invalid)).code, 422);
     assert_eq!(hook.calls().len(), 1);
-    // Both kinds are asked about a deletion.
+    // Webhooks of both kinds are called for a deletion.
     assert_eq!(send(url, "DELETE", &format!("{KITES}/a"), None).code, 500);
     let calls = hook.calls();
     assert_eq!((calls.len(), &calls[0].1["request"]["object"]), (1, &Value::Null));
@@ -296,7 +296,7 @@ fn a_webhook_that_writes_the_object_itself_is_asked_again() {
     let hook = Hook::serve(move |_, review| {
         let labels = json!({"metadata": {"labels": {"by": "webhook"}}});
         if count.fetch_add(1, Ordering::SeqCst) == 0 {
-            // This update is reviewed, too, while the first one waits.
+            // This update is also reviewed, while the first one waits.
             let path = format!("{KITES}/a");
             assert_eq!(send(server_url.get().unwrap(), "PATCH", &path, Some(&labels)).code, 200);
         }
@@ -320,7 +320,7 @@ fn a_webhook_that_writes_the_object_itself_is_asked_again() {
         (&updated.body["spec"]["length"], &updated.body["metadata"]["labels"]["by"]),
         (&json!(9), &json!("webhook"))
     );
-    // The first call, that of the webhook's own update, and one with the object as it is then.
+    // The calls are: the first one, the one for the webhook's own update, and one with the updated object.
     assert_eq!(asked.load(Ordering::SeqCst), 3);
 }
 

@@ -1,8 +1,8 @@
-//! Random admission policies with bindings and params, and random writes that they admit, refuse or change.
+//! Random admission policies with bindings and params, and random writes that they admit, deny or change.
 //!
-//! The real server runs with `-policies`. Each round stores at most one policy of either kind, because the server evaluates
-//! several in a random order, and sends requests to both servers. A validating policy may have two bindings or several
-//! params: then the server answers with one of the denials, and the answer of the simulation lists all of them.
+//! The real server runs with `-policies`. Each round stores at most one policy of either kind, because the server
+//! evaluates several in a random order, and sends requests to both servers. If a validating policy has two bindings or
+//! several params, the server responds with one of the denials, and the simulation lists all of them.
 
 mod expressions;
 mod objects;
@@ -32,7 +32,7 @@ const AUTHORIZER: &str = "rules:
 - {path: '*', decision: allow, reason: everything is allowed}
 ";
 
-/// The simulated server, set up as the real one with `-policies` is.
+/// Returns the simulated server, configured as the real one with `-policies`.
 pub fn ours(release: Release) -> InProcess {
     let rules = Rules::read(&crdx::text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
     let user =
@@ -41,7 +41,7 @@ pub fn ours(release: Release) -> InProcess {
     InProcess::with(server.with_user(user))
 }
 
-/// What the rounds covered.
+/// The cases that the rounds covered.
 #[derive(Debug, Default)]
 pub struct Seen {
     validating: usize,
@@ -57,7 +57,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
     for crd in objects::definitions() {
         assert!(pair.install(&crd), "{crd}");
     }
-    // A policy of either kind makes the real server wait until it has read the new CRDs.
+    // When a policy of either kind is created, the real server waits until it has discovered the new CRDs.
     for (path, object) in objects::setting() {
         pair.both("POST", &path, Some(&object));
     }
@@ -101,7 +101,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
     seen
 }
 
-/// Policies and bindings with the collections they are stored in.
+/// Returns policies and bindings with the collections in which they are stored.
 fn policies(rng: &mut Rng) -> Vec<(String, Value)> {
     let (validating, mutating) = match rng.below(5) {
         0 | 1 => (true, false),
@@ -210,7 +210,7 @@ fn mutation(scope: &Scope, rng: &mut Rng) -> Value {
     }
 }
 
-/// `matchConstraints` and `matchResources`, which mostly match.
+/// Returns `matchConstraints` or `matchResources`, which match most requests.
 fn match_resources(rng: &mut Rng, required: bool) -> Value {
     let mut found = Map::new();
     if required || rng.chance(2) {

@@ -1,4 +1,4 @@
-//! A webhook: a server with TLS whose answers a test makes.
+//! A webhook: a TLS server whose answers a test determines.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Its certificate, for `localhost`, 127.0.0.1 and `hook.system.svc`, which is also its authority.
+/// The certificate for `localhost`, 127.0.0.1 and `hook.system.svc`, which is also its own CA certificate.
 pub const CERTIFICATE: &[u8] = include_bytes!("hook.crt");
 
 type Answer = dyn Fn(&str, &Value) -> (u16, Value) + Send + Sync;
@@ -23,7 +23,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A webhook that answers reviews at a path with a status and a body.
+    /// Starts a webhook; `answer` receives the path and the review, and returns a status and a body.
     pub fn serve(answer: impl Fn(&str, &Value) -> (u16, Value) + Send + Sync + 'static) -> Self {
         let chain = CertificateDer::pem_slice_iter(CERTIFICATE).collect::<Result<_, _>>().unwrap();
         let key = PrivateKeyDer::from_pem_slice(include_bytes!("hook.key")).unwrap();
@@ -47,7 +47,7 @@ impl Hook {
         Self { url, calls }
     }
 
-    /// The calls since the last time.
+    /// Returns and removes the calls.
     pub fn calls(&self) -> Vec<(String, Value)> {
         std::mem::take(&mut *self.calls.lock().unwrap())
     }
@@ -84,13 +84,13 @@ fn converse(
     stream.flush().ok()
 }
 
-/// An `AdmissionReview` with this response, to which `uid` is added.
+/// Returns an `AdmissionReview` with this response, to which `uid` is added.
 pub fn reviewed(review: &Value, mut response: Value) -> (u16, Value) {
     response["uid"] = review["request"]["uid"].clone();
     (200, json!({"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": response}))
 }
 
-/// A response that allows the request with a patch.
+/// Returns a response that allows the request with a patch.
 pub fn patched(review: &Value, patch: &Value) -> (u16, Value) {
     let patch = crdx::value::base64::Encoding::Standard.encode(patch.to_string().as_bytes());
     reviewed(review, json!({"allowed": true, "patchType": "JSONPatch", "patch": patch}))

@@ -2,9 +2,9 @@
 
 use crate::differential::mutate::Rng;
 
-/// What expressions of a policy may use.
+/// The inputs that expressions of a policy may use.
 pub struct Scope {
-    /// The kind of its params.
+    /// The kind of the policy's params.
     pub params: Option<String>,
 }
 
@@ -235,7 +235,7 @@ impl Scope {
         }
     }
 
-    /// An apply configuration.
+    /// Returns an apply configuration.
     pub fn apply(&self, rng: &mut Rng) -> String {
         let field = match rng.below(26) {
             0..=3 => format!("spec: Object.spec{{replicas: {}}}", self.int(1, rng)),

@@ -52,7 +52,7 @@ pub fn definitions() -> Vec<Value> {
     ]
 }
 
-/// Namespaces and params.
+/// Returns namespaces and params.
 pub fn setting() -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for (name, env) in [("red", "prod"), ("blue", "dev")] {
@@ -89,7 +89,7 @@ pub fn setting() -> Vec<(String, Value)> {
     all
 }
 
-/// What is deleted after each round.
+/// Returns the collections that are deleted after each round.
 pub fn collections() -> [&'static str; 4] {
     [
         "/apis/d.example.com/v1/namespaces/red/widgets",
@@ -178,7 +178,7 @@ fn labels(rng: &mut Rng) -> Value {
     rng.pick(&all).clone()
 }
 
-/// A Widget or Plant; the fields that follow its version and name are random.
+/// Returns a Widget or Plant with random fields.
 fn object(rng: &mut Rng, kind: &str, version: &str, name: &str) -> Value {
     let mut metadata = json!({"name": name});
     if rng.chance(2) {
@@ -200,7 +200,7 @@ fn object(rng: &mut Rng, kind: &str, version: &str, name: &str) -> Value {
     object
 }
 
-/// The objects that are there before the policies.
+/// Returns the objects that are stored before the policies.
 pub fn stored(rng: &mut Rng) -> Vec<(String, Value)> {
     let valid = |rng: &mut Rng, kind: &str, name: &str| {
         let labels = labels(rng);
@@ -216,7 +216,7 @@ pub fn stored(rng: &mut Rng) -> Vec<(String, Value)> {
     all
 }
 
-/// A random write: method, path, body and content type.
+/// Returns a random write: method, path, body and content type.
 pub fn request(rng: &mut Rng, mutates: bool) -> (&'static str, String, Option<Value>, &'static str) {
     let version = *rng.pick(&["v1", "v1", "v2"]);
     let (kind, collection) = if rng.chance(7) {
