@@ -1,4 +1,5 @@
-//! Label selectors of objects: `matchLabels` and `matchExpressions` (`metav1.LabelSelectorAsSelector`, `labels.NewRequirement`).
+//! Label selectors of objects: `matchLabels` and `matchExpressions` (`metav1.LabelSelectorAsSelector`,
+//! `labels.NewRequirement`).
 
 use crate::field::{BadValue, FieldError, FieldPath, names};
 use crate::release::Release;

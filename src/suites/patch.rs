@@ -1,5 +1,5 @@
-//! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may select
-//! items of a list by a member, as in `/spec/versions/name=v1/served`.
+//! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may
+//! select items of a list by a member, as in `/spec/versions/name=v1/served`.
 
 use crate::apply::json_patch::{Operation, Patch};
 use crate::value::Value;

@@ -20,8 +20,8 @@ pub struct Cel {
     /// The expression, as in `x-kubernetes-validations`; after `--` if it begins with a `-`
     #[arg(value_name = "EXPRESSION")]
     pub expression: String,
-    /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also hold its CRD; not needed
-    /// for an expression without `self`
+    /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also hold its CRD; not
+    /// needed for an expression without `self`
     #[arg(short = 'f', long, value_name = "PATH")]
     pub filename: Option<String>,
     /// A file or directory with CustomResourceDefinitions; may be repeated

@@ -29,7 +29,8 @@ pub struct Inputs {
     /// Report an object whose CRD is not known as "skipped" instead of "cannot tell"
     #[arg(long)]
     pub ignore_missing_crds: bool,
-    /// Reject objects of built-in kinds that lack what the server's published schema requires; otherwise that is a warning
+    /// Reject objects of built-in kinds that lack what the server's published schema requires; otherwise that is a
+    /// warning
     #[arg(long)]
     pub strict_builtin: bool,
     /// The number of threads [default: one per processor]

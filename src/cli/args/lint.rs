@@ -32,8 +32,8 @@ pub struct Lint {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// A file or directory with CRDs whose types the expressions of admission policies are checked against, besides the CRDs
-    /// that are linted; may be repeated
+    /// A file or directory with CRDs whose types the expressions of admission policies are checked against, besides the
+    /// CRDs that are linted; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "convert")]
     pub crds: Vec<String>,
     /// A file or directory with the existing CRDs and policies, which those of the same name update; may be repeated
@@ -46,8 +46,8 @@ pub struct Lint {
     /// Print CRDs of v1beta1 as v1, and the changes that this makes on standard error
     #[arg(long)]
     pub convert: bool,
-    /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif, junit,
-    /// github (annotations) or tap [default: table, text with tables]
+    /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
+    /// junit, github (annotations) or tap [default: table, text with tables]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
     pub output: Option<LintFormat>,
     /// The cluster that --live asks.

@@ -12,8 +12,8 @@ use std::fs;
 #[command(next_help_heading = "Admission policies")]
 pub struct Policies {
     /// A file or directory with admission policies, their bindings, webhook configurations and what they need: params,
-    /// `ConfigMaps`, Namespaces, RBAC objects; `-` for standard input; may be repeated. They replace policies of the cluster
-    /// with the same names
+    /// `ConfigMaps`, Namespaces, RBAC objects; `-` for standard input; may be repeated. They replace policies of the
+    /// cluster with the same names
     #[arg(long, value_name = "PATH")]
     pub policies: Vec<String>,
     /// Leave out the admission policies and webhook configurations of the cluster
@@ -26,8 +26,8 @@ pub struct Policies {
     /// accounts are added
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
-    /// What `authorizer` answers in policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC objects of
-    /// --policies or of the cluster give to --request-user]
+    /// What `authorizer` answers in policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC
+    /// objects of --policies or of the cluster give to --request-user]
     #[arg(long, value_name = "allow|deny|FILE", value_parser = authorizer)]
     pub authorizer: Option<Rules>,
     /// Without --request-user, say "cannot tell" where a policy depends on the user, instead of leaving the policy out

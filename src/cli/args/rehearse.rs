@@ -38,12 +38,12 @@ pub struct Rehearse {
     /// A file or directory with the CRDs of the objects, for --policies [default: those of the cluster]
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "definition")]
     pub crds: Vec<String>,
-    /// A file or directory with stored objects, `-` for standard input; may be repeated; objects of other kinds are left
-    /// out [default: all objects that the cluster stores]
+    /// A file or directory with stored objects, `-` for standard input; may be repeated; objects of other kinds are
+    /// left out [default: all objects that the cluster stores]
     #[arg(short = 'f', long = "filename", value_name = "PATH", group = "objects")]
     pub filenames: Vec<String>,
-    /// Build this directory with `kubectl kustomize` or `kustomize build`, and rehearse the objects in the result; may be
-    /// repeated
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and rehearse the objects in the result; may
+    /// be repeated
     #[arg(short = 'k', long, value_name = "DIR", group = "objects")]
     pub kustomize: Vec<PathBuf>,
     /// The new admission policies.

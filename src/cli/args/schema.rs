@@ -24,8 +24,8 @@ pub struct Schema {
     /// Files or directories with CRDs, `-` for standard input
     #[arg(value_name = "CRD", required = true)]
     pub paths: Vec<String>,
-    /// Write a file for every served version below this directory, `GROUP/KIND_VERSION.json` with the kind in lower case,
-    /// and print its name
+    /// Write a file for every served version below this directory, `GROUP/KIND_VERSION.json` with the kind in lower
+    /// case, and print its name
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
     /// Reject unknown fields, which the server drops

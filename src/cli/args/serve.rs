@@ -44,7 +44,8 @@ pub struct Serve {
     /// A file or directory with CRDs and objects to apply at the start, `-` for standard input; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub load: Vec<String>,
-    /// Build this directory with `kubectl kustomize` or `kustomize build`, and apply the result at the start; may be repeated
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and apply the result at the start; may be
+    /// repeated
     #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
     pub kustomize: Vec<PathBuf>,
     /// Stop if an object that is loaded cannot be read or would be refused, instead of leaving it out
@@ -56,11 +57,12 @@ pub struct Serve {
     /// Copy the CRDs and custom resources of the cluster at the start
     #[arg(long)]
     pub load_from_cluster: bool,
-    /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it is used
+    /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it
+    /// is used
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
-    /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps, and
-    /// call admission webhooks and the conversion webhooks of CRDs
+    /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps,
+    /// and call admission webhooks and the conversion webhooks of CRDs
     #[arg(long)]
     pub admission: bool,
     /// Store policies that a full API server refuses, such as those whose expressions do not compile

@@ -29,7 +29,8 @@ pub struct Test {
     /// Suites, or directories that hold suites [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
-    /// A file or directory with CRDs, used instead of those that a suite names, whatever its feature gates; may be repeated
+    /// A file or directory with CRDs, used instead of those that a suite names, whatever its feature gates; may be
+    /// repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,
     /// Only CRDs with this annotation, or with one whose list separated by commas holds the value; may be repeated
@@ -41,7 +42,8 @@ pub struct Test {
     /// Compare the stored object also where a case has no `expected`: with what the case sends, as openshift/api does
     #[arg(long)]
     pub default_expected: bool,
-    /// Print a first suite for the CRD of this file: its examples, and for each constraint an object that violates it alone
+    /// Print a first suite for the CRD of this file: its examples, and for each constraint an object that violates it
+    /// alone
     #[arg(long, value_name = "CRD", conflicts_with_all = ["paths", "crds", "update", "watch", "output"])]
     pub init: Option<String>,
     /// Write what the server answers into the suites: the objects, messages and warnings that failing cases expect
@@ -50,7 +52,8 @@ pub struct Test {
     /// Stop at the first case that fails
     #[arg(long)]
     pub fail_fast: bool,
-    /// Report which rules, enums, patterns, bounds, required fields and unions of the CRDs some case passes and some case fails
+    /// Report which rules, enums, patterns, bounds, required fields and unions of the CRDs some case passes and some
+    /// case fails
     #[arg(long)]
     pub coverage: bool,
     /// End with exit code 1 if less than this part of a CRD's constraints is covered, in percent
@@ -65,7 +68,8 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations) [default: text]
+    /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations)
+    /// [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<TestFormat>,
 }

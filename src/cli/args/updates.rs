@@ -22,7 +22,8 @@ pub struct Updates {
     /// Send what `kubectl create` sends, also for objects that are there
     #[arg(long, group = "request")]
     pub create: bool,
-    /// Write a subresource: status is replaced (or applied with --server-side), scale is set to the replicas of the object
+    /// Write a subresource: status is replaced (or applied with --server-side), scale is set to the replicas of the
+    /// object
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
     pub subresource: Option<Subresource>,
     /// Take over the fields of other managers with --server-side

@@ -1,5 +1,5 @@
-//! `kubectl explain`, from OpenAPI 3: a port of kubectl's template `pkg/explain/v2/templates/plaintext.tmpl`, one function for
-//! each of its templates.
+//! `kubectl explain`, from OpenAPI 3: a port of kubectl's template `pkg/explain/v2/templates/plaintext.tmpl`, one
+//! function for each of its templates.
 
 use super::wrap::{indent, wrap};
 use super::{Explained, Explanation};
