@@ -52,7 +52,7 @@ const THREADS: usize = 64;
 pub struct Options {
     /// The address to listen on. Only loopback addresses are accepted.
     pub address: IpAddr,
-    /// The port to listen on; 0 picks a free one.
+    /// The port to listen on; 0 selects a free one.
     pub port: u16,
     /// Host names that are allowed in addition to `localhost` and loopback addresses.
     pub allowed_hosts: Vec<String>,
@@ -81,7 +81,7 @@ impl Default for Options {
     }
 }
 
-/// A running server. It stops when this value is dropped.
+/// A running server. Dropping it stops the server.
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
@@ -156,17 +156,17 @@ async fn tend(state: Arc<State>) {
 }
 
 impl Running {
-    /// `http://127.0.0.1:PORT`
+    /// Returns `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The server, for direct access without HTTP.
+    /// Returns the server, for direct access without HTTP.
     pub fn server(&self) -> &Arc<Server> {
         &self.service.server
     }
 
-    /// A kubeconfig whose only context is this server.
+    /// Returns a kubeconfig whose only context is this server.
     pub fn kubeconfig(&self) -> String {
         kubeconfig::text(&self.url())
     }

@@ -68,7 +68,7 @@ pub struct Plan {
     pub skip: Vec<KindPattern>,
     /// The label selector of objects; other objects are skipped.
     pub selector: Option<LabelSelector>,
-    /// How the server treats unknown and duplicate fields.
+    /// The treatment of unknown and duplicate fields by the server.
     pub field_validation: FieldValidation,
     /// True to skip objects without a CRD.
     pub ignore_missing_crds: bool,

@@ -6,7 +6,6 @@ use std::io;
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 
-/// The environment variable.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
 
 /// The diff program and the directories that it compares.

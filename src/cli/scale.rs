@@ -269,7 +269,6 @@ impl Change {
     }
 }
 
-/// The columns of the table.
 const COLUMNS: &[Column] = &[
     Column::text("NAME"),
     Column::always("DESIRED"),

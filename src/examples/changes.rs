@@ -81,7 +81,7 @@ pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> 
         let here = path.get(..length).unwrap_or_default();
         let Some((schema, required)) = schema_at(root, here) else { continue };
         match here.iter().try_fold(object, |value, name| step(value, name)) {
-            // A required value that is missing.
+            // The value is required and missing.
             None => all.push(vec![Change { path: here.to_vec(), value: Some(minimal(schema)) }]),
             Some(value) => {
                 let words = Vocabulary::of(schema);

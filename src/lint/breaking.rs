@@ -54,14 +54,14 @@ impl Kind {
     }
 }
 
-/// What happens when an existing, now invalid object is updated.
+/// The result of an update of an existing object that is now invalid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ratcheting {
     /// The update is rejected, or the change takes effect at once.
     No,
-    /// The update is accepted while the value at this path stays unchanged.
+    /// The update is accepted if the value at this path stays unchanged.
     While(String),
-    /// The update is accepted, whatever it changes.
+    /// The update is accepted with any change.
     Always,
 }
 

@@ -97,7 +97,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
     }
 }
 
-/// Lists the objects whose unknown fields are now pruned.
+/// Lists the objects whose unknown fields are pruned after the conversion.
 fn pruned(schema: &Schema, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
     if schema.preserves_unknown_fields() {
         return;

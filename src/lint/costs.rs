@@ -77,11 +77,11 @@ pub struct Estimate {
 }
 
 impl SchemaCost {
-    /// The total cost of all expressions: the highest of any release.
+    /// Returns the total cost of all expressions: the highest of any release.
     pub fn total(&self) -> u64 {
         self.releases.iter().map(|release| self.total_on(release)).max().unwrap_or_default()
     }
-    /// The total cost of all expressions on a release.
+    /// Returns the total cost of all expressions on a release.
     pub fn total_on(&self, release: Release) -> u64 {
         let estimates = self.expressions.iter().flat_map(|one| &one.by_release).filter(|one| one.release == release);
         estimates.fold(0, |sum, one| sum.saturating_add(one.total))
@@ -90,7 +90,7 @@ impl SchemaCost {
     pub fn totals(&self) -> Vec<(u64, ReleaseSet)> {
         grouped(self.releases.iter().map(|release| (release, self.total_on(release))))
     }
-    /// The total as a share of the limit per schema, in percent.
+    /// Returns the total as a share of the limit per schema, in percent.
     pub fn percent(&self) -> f64 {
         self.total() as f64 / SCHEMA_COST_LIMIT as f64 * 100.0
     }
@@ -101,7 +101,7 @@ impl SchemaCost {
 }
 
 impl ExpressionCost {
-    /// The cost as a share of the limit per expression, in percent.
+    /// Returns the cost as a share of the limit per expression, in percent.
     pub fn percent(&self) -> f64 {
         self.total as f64 / EXPRESSION_COST_LIMIT as f64 * 100.0
     }

@@ -71,7 +71,6 @@ impl ExpressionCost {
     }
 }
 
-/// An expression of a policy.
 struct Expression<'v> {
     field: String,
     text: &'v str,

@@ -23,7 +23,7 @@ pub struct Report {
 /// The server's error for an expression that does not compile.
 #[derive(Debug)]
 pub struct CompileFailure {
-    /// The whole message.
+    /// The complete message.
     pub message: String,
     /// The line, column and text of each problem that has a position.
     pub problems: Vec<(i32, i32, String)>,
@@ -143,7 +143,7 @@ pub fn text(report: &Report, color: bool) -> String {
     out
 }
 
-/// `12.3 %`, or the factor by which the limit is exceeded.
+/// Formats a share as `12.3 %`, or as the factor by which the limit is exceeded.
 fn share(cost: u64, limit: u64) -> String {
     let part = cost as f64 / limit.max(1) as f64;
     match part {

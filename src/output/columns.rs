@@ -91,7 +91,7 @@ pub struct Column {
     fit: Fit,
 }
 
-/// How a column fits its content and the terminal.
+/// The rules for showing and shortening a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     /// Always shown, never shortened.

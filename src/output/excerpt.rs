@@ -73,7 +73,7 @@ impl SourceLocation {
         Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt, origin: None }
     }
 
-    /// The location `position` in `source`, for a text that begins at `start`.
+    /// Returns the location `position` in `source`, for a text that begins at `start`.
     pub fn at(source: &Arc<str>, text: &[u8], start: Position, position: Position) -> Self {
         let lines_before = position.line.saturating_sub(start.line);
         let mut line_start = 0;

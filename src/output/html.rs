@@ -43,7 +43,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// The CSS class.
+    /// Returns the CSS class.
     pub fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -53,7 +53,7 @@ impl Colour {
         }
     }
 
-    /// The severity of a verdict.
+    /// Returns the severity of a verdict.
     pub fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Accepted | Verdict::Decodes => Self::Good,
@@ -81,11 +81,11 @@ pub struct Page<'a> {
     pub facts: &'a [Count],
 }
 
-/// A count, what it counts, and its severity.
+/// A count, its label and its severity.
 pub type Count = (usize, &'static str, Colour);
 
 impl Page<'_> {
-    /// The start of the page, up to the headline and the counts.
+    /// Formats the start of the page, up to the headline and the counts.
     pub fn head(&self) -> String {
         let Self { command, releases, headline, colour, shares, facts } = self;
         let mut text = format!(

@@ -35,7 +35,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict in text.
+    /// Returns the verdict in text.
     pub fn words(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -45,7 +45,7 @@ impl Verdict {
             Self::CannotTell => "cannot tell",
         }
     }
-    /// The verdict in JSON.
+    /// Returns the verdict in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::CannotTell => "cannotTell",
@@ -73,7 +73,7 @@ pub struct Item {
     pub help: Option<String>,
     /// The server's response, if a request was sent.
     pub answer: Option<Answer>,
-    /// How the object was simulated, if that is not obvious.
+    /// Remarks on how the object was simulated.
     pub remarks: Vec<Remark>,
     /// The errors with their locations.
     pub errors: Vec<Problem>,
@@ -100,7 +100,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// An item with only a location and a verdict.
+    /// Creates an item with only a location and a verdict.
     pub fn new(location: SourceLocation, verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             location,
@@ -223,7 +223,7 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::SameObject(_) => "sameObject",
@@ -231,7 +231,7 @@ impl Remark {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn message(&self) -> String {
         match self {
             Self::SameObject(first) => format!("same object as {first}, applied after it"),

@@ -1,8 +1,8 @@
-//! The inputs of an expression that a simulation may not know, found in its checked syntax tree.
+//! Finds the inputs of an expression that may be unknown in a simulation, in its checked syntax tree.
 
 use crate::cel::ast::{CheckedAst, Expr, ExprKind, Reference};
 
-/// The inputs of an expression that a simulation may not know.
+/// The inputs of an expression that may be unknown in a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// `request.userInfo`

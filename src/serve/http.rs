@@ -47,7 +47,7 @@ impl Default for BodyPermits {
     }
 }
 
-/// Answers one HTTP request.
+/// Handles one HTTP request.
 pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) -> Answer {
     let (parts, body) = request.into_parts();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {

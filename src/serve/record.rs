@@ -30,7 +30,7 @@ struct Inner {
 }
 
 impl Record {
-    /// Appends to `file`.
+    /// Creates a record that is appended to `file`.
     pub fn new(file: File) -> Self {
         Self { inner: Mutex::new(Inner { file, seen: HashMap::new() }) }
     }

@@ -1,13 +1,13 @@
 //! `--state`: persists the store in one file.
 //!
-//! The file is a log of JSON lines: a header, then one line per commit; the last line of a key wins. A commit is
-//! written to the file before its response and before any other client can read it, so a crash of this process loses
-//! nothing that was answered. The file is synced to disk (`fsync`) once a second, so a power failure may lose the last
-//! second. An incomplete last line was not answered and is dropped.
+//! The file is a log of JSON lines: a header, then one line per commit; the last line of a key is valid. A commit is
+//! written to the file before its response and before any other client can read it, so a crash of this process loses no
+//! acknowledged write. The file is synced to disk (`fsync`) once a second, so a power failure may lose the writes of
+//! the last second. An incomplete last line is dropped: its request had no response.
 //!
-//! When the file has doubled in size it is compacted: rewritten without superseded lines. Meanwhile commits go to
-//! `FILE.tail`, which is appended at the end; the new file replaces the old one in one rename, and a tail found at
-//! start is read after the file. `FILE.lock` keeps a second process out.
+//! When the file has doubled in size it is compacted: rewritten without superseded lines. Meanwhile commits are written
+//! to `FILE.tail`, which is appended at the end. One rename replaces the old file by the new one. A tail that exists at
+//! start is read after the file. `FILE.lock` prevents another process from opening the file.
 
 mod line;
 
@@ -18,7 +18,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The header line.
 const HEADER: &str = "{\"kubectlCrdxState\":1}\n";
 /// A file shorter than this is not compacted.
 const SHORT: u64 = 4 << 20;

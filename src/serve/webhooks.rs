@@ -116,7 +116,7 @@ impl Webhooks {
         Ok(server::Response::timeout())
     }
 
-    /// Makes a call.
+    /// Makes a call within its timeout.
     async fn call(&self, call: &Call) -> Outcome {
         let limit = Duration::from_secs(call.timeout_seconds);
         match tokio::time::timeout(limit, self.post(call)).await {

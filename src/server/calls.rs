@@ -84,12 +84,12 @@ impl Calls {
         }
     }
 
-    /// A UID that is the same in every attempt; `None` if webhooks are not called.
+    /// Generates a UID that is the same in every attempt; `None` if webhooks are not called.
     pub(in crate::server) fn uid(&self) -> Option<String> {
         self.progress().map(|progress| progress.drawn.uid())
     }
 
-    /// A generated name that is the same in every attempt; `None` if webhooks are not called.
+    /// Generates a name that is the same in every attempt; `None` if webhooks are not called.
     pub(in crate::server) fn name(&self, prefix: &str) -> Option<String> {
         self.progress().map(|progress| progress.drawn.name(prefix))
     }

@@ -94,7 +94,7 @@ pub struct Admission {
     live: Option<LiveObjects>,
 }
 
-/// The authorizer.
+/// The source of the answers of `authorizer`.
 #[derive(Debug)]
 enum AuthorizerSource {
     Rules(Rules),

@@ -64,7 +64,6 @@ pub fn in_order<T, R>(
     })
 }
 
-/// The source of inputs.
 struct Source<I> {
     inputs: I,
     batches: usize,
@@ -79,7 +78,6 @@ impl<I: Iterator> Source<I> {
     }
 }
 
-/// The sink of results.
 struct Sink<F> {
     state: Mutex<Given<F>>,
     changed: Condvar,

@@ -224,7 +224,7 @@ struct Run<'b> {
     stored: Option<Value>,
 }
 
-/// A stored object.
+/// An object on the server, and its path.
 struct Stored {
     path: String,
     object: Arc<Value>,

@@ -28,9 +28,9 @@ pub enum Kind {
     Enum,
     /// `pattern`
     Pattern,
-    /// `minimum`, `maxLength` and the like.
+    /// `minimum`, `maxLength` or another bound.
     Bound,
-    /// A name of `required`.
+    /// An entry of `required`.
     Required,
     /// `oneOf`, `anyOf`, `allOf` or `not`.
     Union,

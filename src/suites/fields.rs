@@ -33,12 +33,12 @@ impl<'a> Fields<'a> {
         Ok(Self { path: path.to_owned(), members, known: Vec::new() })
     }
 
-    /// The path of a member.
+    /// Returns the path of a member.
     pub fn path(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// A member; null is absent.
+    /// Reads a member; null is treated as absent.
     pub fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         self.known.push(key);
         self.members?.get(key).filter(|value| !value.is_null())

@@ -40,7 +40,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// The URL of a call; the host of a service is its DNS name in the cluster.
+/// Returns the URL of a call; the host of a service is its DNS name in the cluster.
 pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
     let (base, path) = match (&target.service, &target.url) {
         (Some(service), _) => {
@@ -120,7 +120,7 @@ pub fn check_type(review: &Value, group: &str, kind: &str, version: &str) -> Res
     }
 }
 
-/// `GroupVersionKind.String` of an object.
+/// Formats the type of an object as `GroupVersionKind.String` does.
 pub fn type_text(object: &Value) -> String {
     let (group, version) = group_version::split(object.str_at(&["apiVersion"]).unwrap_or_default());
     format!("{group}/{version}, Kind={}", object.str_at(&["kind"]).unwrap_or_default())

@@ -118,7 +118,7 @@ fn in_pages(
     }
 }
 
-/// Prints tables one below the other.
+/// Prints a sequence of tables.
 struct Tables {
     /// True if names have their kind as a prefix.
     kinds: bool,

@@ -57,7 +57,6 @@ pub struct Files {
     request_options: RequestOptions,
 }
 
-/// A stored object.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     stored_at: StoredAt,

@@ -1,5 +1,5 @@
-//! Checks what `breaking` reports about ratcheting: an object that the old CRD accepts is stored under the new CRD and
-//! edited.
+//! Verifies what `breaking` reports about ratcheting: an object that the old CRD accepts is stored, and then edited
+//! under the new CRD.
 
 use super::*;
 use crate::crd;

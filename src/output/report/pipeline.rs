@@ -9,7 +9,7 @@ pub mod tap;
 use super::case::{Case, Outcome};
 use std::collections::BTreeSet;
 
-/// A format.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// SARIF 2.1.0

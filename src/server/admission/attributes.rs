@@ -17,7 +17,7 @@ pub(in crate::server) enum Operation {
 }
 
 impl Operation {
-    /// The operation name used in policies and in `request.operation`.
+    /// Returns the operation name used in policies and in `request.operation`.
     #[cfg(test)]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 
 impl UserInfo {
-    /// The user info of an impersonated user, completed with the default groups of a service account if `groups` is
+    /// Creates the user info of an impersonated user, with the default groups of a service account if `groups` is
     /// empty, and with `system:authenticated` (`endpoints/filters/impersonation`).
     pub fn authenticated(username: String, mut groups: Vec<String>) -> Self {
         if groups.is_empty()
@@ -140,8 +140,8 @@ pub(in crate::server) struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of the
-    /// operation it results in.
+    /// Returns `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of
+    /// the operation it results in.
     pub fn options_value(&self) -> Value {
         let kind = match self.operation {
             Operation::Create => "CreateOptions",

@@ -32,13 +32,13 @@ pub(in crate::server) struct Resource {
 }
 
 impl Resource {
-    /// The group, version and resource.
+    /// Returns the group, version and resource.
     pub fn resource(&self) -> GroupVersionResource<'_> {
         let Serving { group, plural, .. } = &*self.serving;
         GroupVersionResource { group, version: &self.version.name, resource: plural }
     }
 
-    /// The group, version and kind.
+    /// Returns the group, version and kind.
     pub fn kind(&self) -> GroupVersionKind<'_> {
         let Serving { group, kind, .. } = &*self.serving;
         GroupVersionKind { group, version: &self.version.name, kind }
@@ -49,7 +49,7 @@ impl Resource {
         self.serving.namespaced
     }
 
-    /// The merge type of the version, with the type names of the published OpenAPI document.
+    /// Returns the merge type of the version, with the type names of the published OpenAPI document.
     pub fn merge_type(&self) -> crate::apply::types::TypeRef {
         self.version.merge_type_ref().clone()
     }
@@ -93,7 +93,7 @@ impl<'a> Cluster<'a> {
         Self { server, calls, now }
     }
 
-    /// How the server decides which namespaces exist; `None` if it does not model namespaces and accepts every
+    /// Returns how the server decides which namespaces exist; `None` if it does not model namespaces and accepts every
     /// namespace.
     pub fn namespaces(&self) -> Option<Namespaces> {
         self.server.namespaces
@@ -106,12 +106,12 @@ impl<'a> Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// The simulated release.
+    /// Returns the simulated release.
     pub fn release(&self) -> Release {
         self.server.release()
     }
 
-    /// Finds a served resource by kind: a custom resource, or a core resource that the server has.
+    /// Finds a served resource by kind: a custom resource, or a core resource that the server serves.
     pub fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
         self.find(version, |serving| serving.group == group && serving.kind == kind)
     }
@@ -121,7 +121,7 @@ impl Cluster<'_> {
         self.find(version, |serving| serving.group == group && serving.plural == plural)
     }
 
-    /// All served versions of a resource, in the order of the CRD.
+    /// Returns all served versions of a resource, in the order of the CRD.
     #[cfg(test)]
     pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
@@ -129,20 +129,20 @@ impl Cluster<'_> {
         served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
-    /// All versions of a resource, served or not; policies treat them all as equivalent.
+    /// Returns all versions of a resource, served or not; policies treat them all as equivalent.
     pub fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
         let all = serving.versions.iter();
         all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
-    /// The stored objects of a resource, in key order.
+    /// Returns the stored objects of a resource, in key order.
     pub fn stored(&self, group: &str, plural: &str) -> store::Entries {
         let serving = self.server.serving_of(&format!("{plural}.{group}"));
         serving.map(|serving| serving.objects.list("", "", &self.server.revision).0).unwrap_or_default()
     }
 
-    /// The objects of a resource, in key order; of all namespaces if `namespace` is empty.
+    /// Returns the objects of a resource in key order, from all namespaces if `namespace` is empty.
     ///
     /// # Errors
     /// Returns a refusal if a stored object cannot be converted to the resource's version.

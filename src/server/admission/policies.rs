@@ -27,7 +27,7 @@ pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
 #[derive(Debug)]
 pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 
-/// The policies and bindings of one family, and the inputs of their expressions.
+/// The policies and bindings of one kind, and the inputs of their expressions.
 #[derive(Debug)]
 struct Policies {
     policy_kind: PolicyKind,
@@ -67,8 +67,8 @@ impl Policies {
         View { cluster, inputs: &self.inputs }
     }
 
-    /// The stored policies that have bindings; empty for a write of a policy or binding, which policies do not apply
-    /// to.
+    /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
+    /// not apply.
     fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
         if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
     }

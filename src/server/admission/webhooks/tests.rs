@@ -22,7 +22,7 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
     server.handle(&Request::new(method, path, body))
 }
 
-/// A server with one webhook; `webhook` contains its fields except the name.
+/// Returns a server with one webhook; `webhook` contains its fields except the name.
 fn server(policy_kind: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
     let server = Server::new(Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
@@ -52,7 +52,7 @@ fn kite(version: &str, name: &str, labels: &str) -> String {
     )
 }
 
-/// The number of webhooks that are reported.
+/// Returns the number of webhooks that are reported.
 fn called(response: &Response) -> usize {
     assert!(response.code < 300, "{} {}", response.code, response.body.message());
     response.trace.policies.as_ref().map_or(0, |findings| findings.webhooks.len())
