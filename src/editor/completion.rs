@@ -29,92 +29,89 @@ const PLACEHOLDER: &str = "crdx-cursor";
 
 /// The suggestions at a byte offset.
 pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) -> Vec<Suggestion> {
-    let line = text.line(text.position(offset).line as usize);
-    let start = text.offset(lsp_types::Position { line: text.position(offset).line, character: 0 });
+    let number = text.position(offset).line;
+    let start = text.offset(lsp_types::Position { line: number, character: 0 });
     let before = text.content().get(start..offset).unwrap_or_default();
-    if let Some(values) = values(checker, path, text, start, line, before) {
-        return values;
-    }
-    fields(checker, path, text, start, line, before).unwrap_or_default()
+    let line = Line { checker, path, text, start, whole: text.line(number as usize), before };
+    line.values().or_else(|| line.fields()).unwrap_or_default()
 }
 
-/// The values of the field on this line, if the cursor is behind its colon.
-fn values(
-    checker: &Checker,
-    path: &str,
-    text: &Text,
+/// The line of the cursor.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    checker: &'a Checker,
+    path: &'a str,
+    text: &'a Text,
+    /// Its byte offset.
     start: usize,
-    line: &str,
-    before: &str,
-) -> Option<Vec<Suggestion>> {
-    let (key, _) = before.split_once(": ")?;
-    let indent = key.len() - key.trim_start_matches([' ', '-']).len();
-    // A value that is not complete might not be readable.
-    let content = with_line(text, start, line, &format!("{key}: null"));
-    let cursor = Cursor::at(checker, path, &Text::new(content), start + indent)?;
-    let root = schema::of_object(checker.definition(&cursor.document.value)?, &cursor.document.value)?;
-    let field = schema::at(root, &cursor.path)?;
-    let allowed = field.get("enum").and_then(Value::as_array).map(<[Value]>::to_vec);
-    let allowed = allowed.unwrap_or_else(|| match field.str_at(&["type"]) {
-        Some("boolean") => vec![Value::Bool(true), Value::Bool(false)],
-        _ => field.get("default").cloned().into_iter().collect(),
-    });
-    let suggestion = |value: &Value| {
-        let label = value.as_str().map_or_else(|| json::to_string(value), str::to_owned);
-        Suggestion {
-            insert: label.clone(),
-            label,
-            detail: schema::type_name(field),
-            documentation: None,
-            required: false,
-            is_value: true,
+    whole: &'a str,
+    /// Its part before the cursor.
+    before: &'a str,
+}
+
+impl Line<'_> {
+    /// The values of the field on this line, if the cursor is behind its colon.
+    fn values(self) -> Option<Vec<Suggestion>> {
+        let (key, _) = self.before.split_once(": ")?;
+        let indent = key.len() - key.trim_start_matches([' ', '-']).len();
+        // A value that is not complete might not be readable.
+        let cursor = self.cursor(&format!("{key}: null"), indent)?;
+        let root = schema::of_object(self.checker.definition(&cursor.document.value)?, &cursor.document.value)?;
+        let field = schema::at(root, &cursor.path)?;
+        let allowed = field.get("enum").and_then(Value::as_array).map(<[Value]>::to_vec);
+        let allowed = allowed.unwrap_or_else(|| match field.str_at(&["type"]) {
+            Some("boolean") => vec![Value::Bool(true), Value::Bool(false)],
+            _ => field.get("default").cloned().into_iter().collect(),
+        });
+        let suggestion = |value: &Value| {
+            let label = value.as_str().map_or_else(|| json::to_string(value), str::to_owned);
+            Suggestion {
+                insert: label.clone(),
+                label,
+                detail: schema::type_name(field),
+                documentation: None,
+                required: false,
+                is_value: true,
+            }
+        };
+        Some(allowed.iter().map(suggestion).collect())
+    }
+
+    /// The fields of the object around the cursor that it does not have yet.
+    fn fields(self) -> Option<Vec<Suggestion>> {
+        let indent = self.before.len() - self.before.trim_start_matches([' ', '-']).len();
+        let head = self.before.get(..indent)?;
+        let cursor = self.cursor(&format!("{head}{PLACEHOLDER}: null"), indent)?;
+        let (last, above) = cursor.path.split_last()?;
+        if *last != Step::Member(PLACEHOLDER.to_owned()) {
+            return None;
         }
-    };
-    Some(allowed.iter().map(suggestion).collect())
-}
-
-/// The fields of the object around the cursor that it does not have yet.
-fn fields(
-    checker: &Checker,
-    path: &str,
-    text: &Text,
-    start: usize,
-    line: &str,
-    before: &str,
-) -> Option<Vec<Suggestion>> {
-    let indent = before.len() - before.trim_start_matches([' ', '-']).len();
-    let head = before.get(..indent)?;
-    let content = with_line(text, start, line, &format!("{head}{PLACEHOLDER}: null"));
-    let text = Text::new(content);
-    let cursor = Cursor::at(checker, path, &text, start + indent)?;
-    let (last, above) = cursor.path.split_last()?;
-    if *last != Step::Member(PLACEHOLDER.to_owned()) {
-        return None;
+        let root = schema::of_object(self.checker.definition(&cursor.document.value)?, &cursor.document.value)?;
+        let parent = schema::at(root, above)?;
+        let existing = value_at(&cursor.document.value, above);
+        let properties = parent.get("properties")?.as_object()?;
+        let missing = properties.iter().filter(|(name, _)| existing.is_none_or(|object| object.get(name).is_none()));
+        let mut suggestions: Vec<Suggestion> = missing
+            .map(|(name, field)| Suggestion {
+                label: name.clone(),
+                insert: format!("{name}: "),
+                detail: schema::type_name(field),
+                documentation: field.str_at(&["description"]).map(str::to_owned),
+                required: schema::is_required(parent, name),
+                is_value: false,
+            })
+            .collect();
+        suggestions.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));
+        Some(suggestions)
     }
-    let root = schema::of_object(checker.definition(&cursor.document.value)?, &cursor.document.value)?;
-    let parent = schema::at(root, above)?;
-    let existing = value_at(&cursor.document.value, above);
-    let properties = parent.get("properties")?.as_object()?;
-    let missing = properties.iter().filter(|(name, _)| existing.is_none_or(|object| object.get(name).is_none()));
-    let mut suggestions: Vec<Suggestion> = missing
-        .map(|(name, field)| Suggestion {
-            label: name.clone(),
-            insert: format!("{name}: "),
-            detail: schema::type_name(field),
-            documentation: field.str_at(&["description"]).map(str::to_owned),
-            required: schema::is_required(parent, name),
-            is_value: false,
-        })
-        .collect();
-    suggestions.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));
-    Some(suggestions)
-}
 
-/// The text with another line at `start`.
-fn with_line(text: &Text, start: usize, line: &str, new: &str) -> String {
-    let content = text.content();
-    let rest = content.get(start + line.len()..).unwrap_or_default();
-    format!("{}{new}{rest}", content.get(..start).unwrap_or_default())
+    /// The place of the character `column` (in bytes) in the text with `new` instead of this line.
+    fn cursor(self, new: &str, column: usize) -> Option<Cursor> {
+        let content = self.text.content();
+        let rest = content.get(self.start + self.whole.len()..).unwrap_or_default();
+        let text = Text::new(format!("{}{new}{rest}", content.get(..self.start).unwrap_or_default()));
+        Cursor::at(self.checker, self.path, &text, self.start + column)
+    }
 }
 
 fn value_at<'a>(object: &'a Value, path: &[Step]) -> Option<&'a Value> {

@@ -101,6 +101,8 @@ struct Session<'c> {
     connection: &'c Connection,
     now: fn() -> Timestamp,
     folders: Vec<PathBuf>,
+    /// The namespace of objects without one, read from the kubeconfig once.
+    namespace: String,
     flags: Settings,
     settings: Settings,
     checker: Checker,
@@ -126,10 +128,13 @@ impl<'c> Session<'c> {
             #[allow(deprecated, reason = "older clients send nothing else")]
             None => params.root_uri.iter().map(|root| PathBuf::from(uri::path(root.as_str()))).collect(),
         };
-        let checker = Checker::new(plan(&Settings { skips_workspace: true, ..Settings::default() }, &[], now));
-        let (files, settings) = (BTreeMap::new(), flags.clone());
-        let mut session = Self { connection, now, folders, flags, settings, checker, is_stale: true, files };
-        session.configure(params.initialization_options.as_ref());
+        let namespace = cluster::namespace_or_default(None, &cluster::Target::default());
+        let (settings, problem) = configured(&flags, &folders, params.initialization_options.as_ref());
+        let checker = Checker::new(plan(&settings, &folders, &namespace, now));
+        let (files, is_stale) = (BTreeMap::new(), false);
+        let session = Self { connection, now, folders, namespace, flags, settings, checker, is_stale, files };
+        session.report(problem.as_deref());
+        session.log_problems();
         session
     }
 
@@ -155,15 +160,17 @@ impl<'c> Session<'c> {
         let _ = self.connection.sender.send(message);
     }
 
-    /// Reads the options of the client; wrong ones are reported and ignored.
-    fn configure(&mut self, options: Option<&Value>) {
-        let Some(options) = options else { return };
-        match self.flags.clone().with(options, self.folders.first().map(PathBuf::as_path)) {
-            Ok(settings) => {
-                self.is_stale |= settings != self.settings;
-                self.settings = settings;
-            }
-            Err(error) => self.message("window/showMessage", 1, &format!("kubectl-crdx: {error}")),
+    /// Shows a problem with the options of the client.
+    fn report(&self, problem: Option<&str>) {
+        if let Some(problem) = problem {
+            self.message("window/showMessage", 1, &format!("kubectl-crdx: {problem}"));
+        }
+    }
+
+    /// Logs the problems with CRDs and policies.
+    fn log_problems(&self) {
+        for item in &self.checker.problems {
+            self.message("window/logMessage", 2, &format!("{}: {}", item.location, item.reason));
         }
     }
 
@@ -224,7 +231,12 @@ impl<'c> Session<'c> {
                 let Ok(changed) = parsed::<DidChangeConfigurationParams>(params) else { return };
                 // Clients send all their settings, or only this server's.
                 let own = changed.settings.get("kubectl-crdx").cloned().unwrap_or(changed.settings);
-                self.configure(Some(&own));
+                let (settings, problem) = configured(&self.flags, &self.folders, Some(&own));
+                self.report(problem.as_deref());
+                if problem.is_none() {
+                    self.is_stale |= settings != self.settings;
+                    self.settings = settings;
+                }
             }
             _ => {}
         }
@@ -240,11 +252,8 @@ impl<'c> Session<'c> {
     /// Publishes the diagnostics of files whose text, CRDs or policies changed.
     fn publish(&mut self) {
         if std::mem::take(&mut self.is_stale) {
-            let plan = plan(&self.settings, &self.folders, self.now);
-            self.checker = Checker::new(plan);
-            for item in &self.checker.problems {
-                self.message("window/logMessage", 2, &format!("{}: {}", item.location, item.reason));
-            }
+            self.checker = Checker::new(plan(&self.settings, &self.folders, &self.namespace, self.now));
+            self.log_problems();
             self.files.values_mut().for_each(|file| file.is_outdated = true);
         }
         let mut files = std::mem::take(&mut self.files);
@@ -378,8 +387,17 @@ fn completion_item(index: usize, suggestion: &Suggestion) -> Value {
     })
 }
 
+/// The settings of the client, or the flags and what is wrong with the options.
+fn configured(flags: &Settings, folders: &[PathBuf], options: Option<&Value>) -> (Settings, Option<String>) {
+    let Some(options) = options else { return (flags.clone(), None) };
+    match flags.clone().with(options, folders.first().map(PathBuf::as_path)) {
+        Ok(settings) => (settings, None),
+        Err(problem) => (flags.clone(), Some(problem)),
+    }
+}
+
 /// The plan for files of the workspace. No cluster is contacted.
-fn plan(settings: &Settings, folders: &[PathBuf], now: fn() -> Timestamp) -> Plan {
+fn plan(settings: &Settings, folders: &[PathBuf], namespace: &str, now: fn() -> Timestamp) -> Plan {
     let mut crds = settings.crds.clone();
     if !settings.skips_workspace {
         crds.extend(workspace::files_with_definitions(folders));
@@ -404,7 +422,7 @@ fn plan(settings: &Settings, folders: &[PathBuf], now: fn() -> Timestamp) -> Pla
         target: cluster::Target::default(),
         offline: true,
         releases: settings.releases.clone(),
-        namespace: None,
+        namespace: Some(namespace.to_owned()),
         now: now(),
     }
 }
