@@ -4,6 +4,7 @@
 //! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
 //! policies, [`live`] queries the cluster, `existing` finds existing objects, `turns` orders objects with the same
 //! name, [`submit`] sends one request, [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
+//! [`linting`] and [`testing`] are the engines of `lint` and `test`.
 
 pub mod admission;
 pub mod answer;
@@ -14,6 +15,7 @@ pub mod filter;
 mod generated_name;
 pub mod hints;
 pub mod identity;
+pub mod linting;
 pub mod live;
 pub mod object;
 pub mod ordered;
@@ -22,6 +24,7 @@ mod seen_kinds;
 mod shared;
 mod stream;
 mod submit;
+pub mod testing;
 mod turns;
 
 use crate::cluster;
@@ -31,15 +34,17 @@ use crate::input::temp_store::TempStore;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::update::RequestKind;
+use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{LabelSelector, Server, Timestamp};
 use crate::value::Value;
 use admission::Admission;
 use definitions::Definitions;
-use existing::ExistingObjects;
+pub use existing::ExistingObjects;
 use filter::{Filter, KindPattern};
 use live::Live;
+use object::Kind;
 use seen_kinds::SeenKinds;
 use shared::{OrderedState, Settings, Simulator};
 use std::io;
@@ -243,9 +248,43 @@ impl Simulation {
         }
     }
 
+    /// Returns the same as [`Simulation::again`], with these existing objects.
+    #[must_use]
+    pub fn updating(&self, existing: &ExistingObjects) -> Self {
+        let mut simulation = self.again();
+        for simulator in &mut simulation.simulators {
+            simulator.updates.existing = existing.again();
+        }
+        simulation
+    }
+
+    /// Creates a CRD that the cluster has, unless the kind has one.
+    pub fn install_from_cluster(&mut self, kind: &Kind, definition: &Value) {
+        for (simulator, known) in self.simulators.iter().zip(&mut self.known) {
+            if !known.knows(kind) {
+                known.install_from_cluster(simulator, kind, definition.clone());
+            }
+        }
+    }
+
+    /// Returns the simulated releases.
+    pub fn releases(&self) -> &ReleaseSet {
+        &self.releases
+    }
+
     /// Returns the CRD of a kind on the newest release, as the server stores it.
     pub fn definition(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
         self.known.last()?.definitions().route(group, kind).map(|route| &route.definition)
+    }
+
+    /// Returns the source location of a CRD.
+    pub fn definition_location(&self, name: &str) -> Option<&SourceLocation> {
+        self.known.last()?.definitions().location(name)
+    }
+
+    /// Returns the stored CRDs.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.known.last().into_iter().flat_map(|known| known.definitions().stored())
     }
 
     fn run(&mut self) -> (Run<'_>, &mut [OrderedState]) {

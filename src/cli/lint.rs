@@ -1,29 +1,26 @@
 //! `lint`: validates a CRD or an admission policy as the server does, estimates the cost of its expressions, and finds
 //! breaking changes of a CRD.
 //!
-//! [`check`] and [`policy`] send requests to the server, [`convert`] converts v1beta1 to v1, [`show`] prints the
-//! results.
+//! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
 
-mod check;
 mod convert;
-mod policy;
 mod show;
 
 use super::Exit;
 use super::args;
 use super::terminal;
 use crate::cluster::{self, Connection};
+use crate::input::Options;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Options};
 use crate::lint::policies::references::Objects;
 use crate::output::TableStyle;
 use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Verdict};
+use crate::output::report::Verdict;
 use crate::release::Release;
 use crate::simulation::identity::FieldLocator as _;
-use crate::simulation::object::{self, Object};
+use crate::simulation::linting::{self, Linted, Old, policy};
+use crate::simulation::object;
 use crate::value::Value;
-use check::Linted;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
@@ -42,7 +39,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
     let sources = |paths, required, flag| Sources::open(paths, options.clone(), required, flag);
-    for read in read(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
+    for read in object::lintable(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
         match read {
             Ok(mut object) => {
                 let location = object.finder().start();
@@ -64,9 +61,9 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let now = terminal::now();
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());
-    let found = read(given_paths(args, &options, Required::Lintable), &mut note);
-    let crds = read(sources(&args.crds, Required::Definition, "--crds"), &mut note);
-    let types = policy::types(found.iter().chain(&crds));
+    let found = object::lintable(given_paths(args, &options, Required::Lintable), &mut note);
+    let crds = object::lintable(sources(&args.crds, Required::Definition, "--crds"), &mut note);
+    let types = policy::types_of(found.iter().chain(&crds).flatten());
     let context = policy::Context { types, objects };
     for item in crds.into_iter().filter_map(Result::err) {
         show.add(&Linted::of(*item))?;
@@ -90,9 +87,9 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
             Some(live) => live.find(name),
         };
         let linted = match old {
-            Ok(old) => check::check(&object, old, &releases, now),
+            Ok(old) => linting::check(&object, old, &releases, now),
             Err(error) => {
-                let mut linted = check::check(&object, None, &releases, now);
+                let mut linted = linting::check(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
@@ -118,12 +115,6 @@ fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sour
     sources.and_kustomizations(&args.paths.kustomize)
 }
 
-/// An existing CRD or policy.
-struct Old {
-    value: Value,
-    location: SourceLocation,
-}
-
 /// The CRDs of the cluster.
 struct Live {
     connection: Result<Connection, cluster::Error>,
@@ -144,30 +135,4 @@ impl Live {
         self.old = connection.definition(name)?.map(|value| Old { value, location });
         Ok(self.old.as_ref())
     }
-}
-
-/// Returns the CRDs, policies and bindings of the input, and the problems with it. `note` is called with every object.
-fn read(sources: Sources, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
-    let mut found = Vec::new();
-    for entry in sources {
-        match entry {
-            Entry::Document(document) => {
-                let object = Object { document, warnings: Vec::new() };
-                note(object.value());
-                if object.is_definition() || object.is_policy() {
-                    found.push(Ok(object));
-                } else if let Err(item) = object.kind() {
-                    found.push(Err(item));
-                }
-            }
-            Entry::Problem(note) => found.push(Err(Box::new(object::problem(note)))),
-            Entry::Warning(note) => {
-                if let Some(Ok(object)) = found.last_mut() {
-                    let warning = object::warning(&note, &object.document, true);
-                    object.warnings.push(warning);
-                }
-            }
-        }
-    }
-    found
 }

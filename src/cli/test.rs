@@ -1,12 +1,7 @@
-//! `test`: runs test suites of CRD authors with [`crate::suites`]. `find` and `load` read files, `plan` assigns suites
-//! to servers.
+//! `test`: runs the suites of a CRD's authors ([`crate::simulation::testing`]) and prints the results.
 
 mod coverage;
-mod find;
 mod first;
-mod load;
-mod plan;
-mod run;
 mod update;
 mod watch;
 
@@ -19,6 +14,7 @@ use crate::output::report::json::head;
 use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
+use crate::simulation::testing::{find, load, plan, run};
 use crate::suites::{Action, Coverage, Suite, suite::Source};
 use crate::value::json;
 use std::io::{self, BufWriter, Write};
@@ -48,8 +44,9 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
         }
     }
     let mut library = load::Library::default();
+    let selection = selection(args);
     let now = terminal::now();
-    let planned = suites.iter().flat_map(|suite| plan::plan(suite, args, &mut library, now)).collect::<Vec<_>>();
+    let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
     problems.append(&mut library.problems);
     for problem in &problems {
         eprintln!("error: {problem}");
@@ -101,6 +98,16 @@ fn is_below(covered: &[CoverageReport], least: u8) -> bool {
         }
     }
     below
+}
+
+/// Returns the cases that the flags select.
+fn selection(args: &args::Test) -> plan::Selection {
+    plan::Selection {
+        crds: args.crds.clone(),
+        annotations: args.annotation.clone(),
+        filter: args.filter.clone(),
+        releases: args.kubernetes.kubernetes_version.clone(),
+    }
 }
 
 /// Returns the suites of all paths.

@@ -78,7 +78,7 @@ impl Counts {
 
 impl SuiteRun {
     /// Returns the file name of the CRD and the release, which distinguish the runs of a suite.
-    fn server(&self) -> String {
+    pub fn server(&self) -> String {
         let file = self.crd.rsplit(['/', '\\']).next().unwrap_or_default();
         let comma = if file.is_empty() { "" } else { ", " };
         format!("{file}{comma}{}", self.release)

@@ -62,6 +62,16 @@ impl Definitions {
         self.routes.get(group)?.get(kind)
     }
 
+    /// Returns the source location of the CRD with this name.
+    pub fn location(&self, name: &str) -> Option<&SourceLocation> {
+        self.given.get(name).map(|(location, _)| location)
+    }
+
+    /// Returns the stored CRDs, in no order.
+    pub fn stored(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.routes.values().flat_map(HashMap::values).map(|route| &route.definition)
+    }
+
     /// Returns a kind of `group` with a name similar to `kind`.
     pub fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
         suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))

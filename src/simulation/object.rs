@@ -101,6 +101,31 @@ pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
     }
 }
 
+/// Returns the CRDs, policies and bindings of an input, and the problems with it. `note` is called with every object.
+pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
+    let mut found = Vec::new();
+    // The notes about the text of a document come before it.
+    let mut notes = Vec::new();
+    for entry in entries {
+        match entry {
+            Entry::Document(document) => {
+                let warnings = std::mem::take(&mut notes);
+                let warnings = warnings.iter().map(|note| warning(note, &document, true)).collect();
+                let object = Object { document, warnings };
+                note(object.value());
+                if object.is_definition() || object.is_policy() {
+                    found.push(Ok(object));
+                } else if let Err(item) = object.kind() {
+                    found.push(Err(item));
+                }
+            }
+            Entry::Problem(note) => found.push(Err(Box::new(problem(note)))),
+            Entry::Warning(note) => notes.push(note),
+        }
+    }
+    found
+}
+
 /// Returns the item of a problem with the input.
 pub fn problem(note: Note) -> Item {
     let name = source(&note.source);
@@ -224,6 +249,19 @@ mod tests {
             assert_eq!(finder.field(&field).line, 8 + i, "{field}");
         }
         assert_eq!(finder.name("kind").line, 2);
+    }
+
+    #[test]
+    fn a_warning_belongs_to_the_document_that_follows() {
+        let crd = |kind: &str| {
+            format!("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nkind: {kind}\nspec: {{}}\n")
+        };
+        let text = format!("{}---\n{}", crd("CustomResourceDefinition"), crd("Other"));
+        let found = lintable(input::documents("crd.yaml", &text).into_iter(), &mut |_| {});
+        let [Ok(object)] = found.as_slice() else { panic!("{found:?}") };
+        let warnings: Vec<_> =
+            object.warnings.iter().filter_map(|warning| Some(warning.location.as_ref()?.line)).collect();
+        assert_eq!(warnings, [3]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `lint --convert`: prints v1beta1 CRDs as v1 to standard output, and the changes and remaining errors to standard
 //! error.
 
-use super::{check, given_paths, read};
+use super::given_paths;
 use crate::cli::{Exit, args, terminal};
 use crate::crd;
 use crate::input::required::Required;
@@ -9,7 +9,8 @@ use crate::input::{Entry, Input};
 use crate::lint::convert::convert;
 use crate::output::report::Verdict;
 use crate::release::{Release, ReleaseSet};
-use crate::simulation::object::Object;
+use crate::simulation::linting;
+use crate::simulation::object::{Object, lintable};
 use crate::text::yaml;
 use std::io::{self, Write};
 
@@ -19,7 +20,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut begun = false;
     let options = args.paths.reading.options();
     let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| Release::NEWEST.into());
-    for read in read(given_paths(args, &options, Required::Definition), &mut |_| {}) {
+    for read in lintable(given_paths(args, &options, Required::Definition), &mut |_| {}) {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
@@ -66,7 +67,7 @@ fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     for entry in input {
         let Entry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
-        let linted = check::check(&object, None, releases, terminal::now());
+        let linted = linting::check(&object, None, releases, terminal::now());
         if linted.item.verdict != Verdict::Accepted {
             exit = Exit::Rejected;
         }

@@ -1,6 +1,5 @@
 //! Prints the results of `lint`.
 
-use super::check::Linted;
 use crate::cel::eval::PER_CALL_LIMIT;
 use crate::cli::Exit;
 use crate::cli::args::LintFormat;
@@ -20,6 +19,7 @@ use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
 use crate::output::{Cell, Column, Paint, TableStyle, columns};
 use crate::release::{Release, ReleaseSet};
+use crate::simulation::linting::{Linted, advice};
 use crate::value::json::to_string as to_json;
 use crate::value::{Value, object};
 use std::fmt::Write as _;
@@ -211,7 +211,7 @@ impl<'a> Show<'a> {
                 Cell::from(number(cost.times)),
                 Cell::from(number(cost.total)),
                 Cell::painted(share, paint),
-                Cell::from(name(cost)),
+                Cell::from(advice::name(cost)),
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
@@ -233,13 +233,8 @@ impl<'a> Show<'a> {
                     schema.totals().into_iter().map(|(total, releases)| format!("{} on {releases}", count(total)));
                 let _ = writeln!(text, "By version: {}", each.collect::<Vec<_>>().join(", "));
             }
-            for cost in schema.expressions.iter().filter(|cost| cost.too_high()) {
-                let what = format!("`{}` on {}", name(cost), cost.path);
-                text.push_str(&advice(&what, "is", "no limit makes it cheap enough: simplify it", &cost.bounds));
-            }
-            if schema.too_high() {
-                let none = "no limits make them cheap enough: simplify the dearest";
-                text.push_str(&advice(&format!("all rules together{of}"), "are", none, &schema.bounds));
+            for advice in advice::advice(schema, costs.len() > 1) {
+                let _ = writeln!(text, "help: {}", advice.message);
             }
         }
         text
@@ -302,15 +297,6 @@ fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation
     value
 }
 
-/// Formats the limits that would make a rule cheap enough.
-fn advice(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {
-    let bounds: Vec<String> = bounds.iter().map(|b| format!("{}: {} on {}", b.keyword, b.limit, b.path())).collect();
-    match bounds.as_slice() {
-        [] => format!("help: {what}: {none}\n"),
-        bounds => format!("help: {what} {are} cheap enough with {}\n", bounds.join(" and ")),
-    }
-}
-
 /// Formats a verdict with its releases.
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
@@ -330,13 +316,7 @@ fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
         None => format!("does not compile on {releases}"),
     });
     let each: Vec<String> = each.collect();
-    format!("{}:{}: `{}`: {}\n", location.source, location.line, name(cost), each.join(", "))
-}
-
-/// Returns the name of an expression in the report.
-fn name(cost: &ExpressionCost) -> String {
-    let text = shortened(cost.text.trim());
-    if cost.message { format!("messageExpression: {text}") } else { text }
+    format!("{}:{}: `{}`: {}\n", location.source, location.line, advice::name(cost), each.join(", "))
 }
 
 fn number(n: u64) -> Value {

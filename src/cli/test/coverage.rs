@@ -1,10 +1,10 @@
 //! `--coverage`: the constraints that the cases of all runs exercise.
 
-use super::load::Library;
 use crate::output::coverage::CoverageReport;
 use crate::output::excerpt::SourceLocation;
 use crate::output::suites::SuiteRun;
 use crate::release::Release;
+use crate::simulation::testing::load::Library;
 use crate::suites::Coverage;
 use crate::value::Value;
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! `test --update`: writes the server's answers into suites.
 
-use super::load::Library;
-use super::{plan, run, suites};
+use super::{selection, suites};
 use crate::cli::{args, terminal};
 use crate::output::suites::SuiteRun;
+use crate::simulation::testing::load::Library;
+use crate::simulation::testing::{plan, run};
 use crate::suites::update::{Edit, NotUpdated, edits, updated};
 use crate::suites::{Case, Suite};
 use std::collections::BTreeMap;
@@ -37,8 +38,9 @@ pub fn update(args: &args::Test) -> io::Result<()> {
 fn round(args: &args::Test, reported: &mut Vec<String>) -> io::Result<bool> {
     let suites = suites(args, &mut Vec::new());
     let mut library = Library::default();
+    let selection = selection(args);
     let now = terminal::now();
-    let planned = suites.iter().flat_map(|suite| plan::plan(suite, args, &mut library, now)).collect();
+    let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect();
     let runs = run::run(planned, args.jobs.unwrap_or(NonZeroUsize::MIN), false)?;
     let mut changed = false;
     for suite in &suites {

@@ -1,6 +1,12 @@
-//! Sends one CRD to a separate server, as a new CRD or as an update of the old one.
+//! `lint`: sends one CRD to a separate server, as a new CRD or as an update of the old one; [`policy`] does the same with
+//! admission policies, [`advice`] names the limits that make rules cheap enough.
 
-use super::Old;
+pub mod advice;
+pub mod policy;
+
+use super::answer::read_definition_response;
+use super::identity::{FieldLocator, Namespace, identity};
+use super::object::Object;
 use crate::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -11,12 +17,19 @@ use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
 use crate::server::{Method, Server, Timestamp};
-use crate::simulation::answer::read_definition_response;
-use crate::simulation::identity::{FieldLocator, Namespace, identity};
-use crate::simulation::object::Object;
 use crate::value::{Value, quote};
 
+/// An existing CRD or policy.
+#[derive(Clone, Debug)]
+pub struct Old {
+    /// The object.
+    pub value: Value,
+    /// Its source location.
+    pub location: SourceLocation,
+}
+
 /// The findings about a CRD, a policy or a binding.
+#[derive(Debug)]
 pub struct Linted {
     /// The server's response.
     pub item: Item,

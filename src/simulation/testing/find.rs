@@ -90,15 +90,23 @@ fn folder(path: &Path) -> Option<Found> {
 /// Returns true if a file of a directory is a suite (`LoadTestSuiteSpecs`). Directories named `tests` may contain other
 /// YAML files, so a file there must also look like a suite.
 fn is_suite(path: &Path) -> bool {
+    has_name_of_suite(path) || (may_be_suite(path) && fs::read(path).is_ok_and(|text| looks_like_suite(&text)))
+}
+
+/// As for a file of a directory, for a file with this content.
+pub fn holds_suite(path: &Path, text: &[u8]) -> bool {
+    has_name_of_suite(path) || (may_be_suite(path) && looks_like_suite(text))
+}
+
+fn has_name_of_suite(path: &Path) -> bool {
     let file = name(Some(path));
-    if file.ends_with(".testsuite.yaml") || file.ends_with(".testsuite.yml") {
-        return true;
-    }
+    file.ends_with(".testsuite.yaml") || file.ends_with(".testsuite.yml")
+}
+
+fn may_be_suite(path: &Path) -> bool {
     let directory = path.parent();
     let in_tests = name(directory.and_then(Path::parent)) == "tests" && name(directory) != "testdata";
-    in_tests
-        && path.extension().is_some_and(|end| end == "yaml")
-        && fs::read(path).is_ok_and(|text| looks_like_suite(&text))
+    in_tests && path.extension().is_some_and(|end| end == "yaml")
 }
 
 fn looks_like_suite(text: &[u8]) -> bool {

@@ -95,7 +95,7 @@ fn suite(path: &Path) -> Result<Suite, Problem> {
 }
 
 /// The CRDs of files. Each file or directory is read once.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Library {
     read: HashMap<PathBuf, Arc<Vec<Variant>>>,
     /// The texts of CRDs, by file and name.

@@ -1,13 +1,25 @@
 //! Determines the servers on which a suite runs.
 
 use super::load::{self, Library};
-use crate::cli::args;
 use crate::output::suites::SuiteFailure;
-use crate::release::Release;
+use crate::release::{Release, ReleaseSet};
 use crate::server::Timestamp;
 use crate::suites::bench::ServerSetup;
 use crate::suites::{Action, Suite, Variant, variant};
 use std::sync::Arc;
+
+/// The cases to run, and their servers.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Files and directories with CRDs, used instead of those that a suite names.
+    pub crds: Vec<String>,
+    /// Annotations that CRDs must have.
+    pub annotations: Vec<(String, String)>,
+    /// A part of the name of the case or the suite.
+    pub filter: Option<String>,
+    /// The releases; by default those of the suite, or the newest.
+    pub releases: Option<ReleaseSet>,
+}
 
 /// A suite to run on one server.
 #[derive(Debug)]
@@ -27,8 +39,8 @@ pub struct Planned {
 }
 
 /// Returns the runs of a suite; empty if its feature gates exclude every CRD, or the filter excludes every case.
-pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: Timestamp) -> Vec<Planned> {
-    let wanted = |name: &str| args.filter.as_ref().is_none_or(|text| name.contains(text.as_str()));
+pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, now: Timestamp) -> Vec<Planned> {
+    let wanted = |name: &str| selection.filter.as_ref().is_none_or(|text| name.contains(text.as_str()));
     let cases: Vec<usize> = suite
         .cases
         .iter()
@@ -39,7 +51,7 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
     if cases.is_empty() {
         return Vec::new();
     }
-    let releases = releases(suite, args);
+    let releases = releases(suite, selection);
     let planned = |crd: &Arc<str>, release: Release, setup, key| Planned {
         suite: Arc::clone(suite),
         crd: Arc::clone(crd),
@@ -49,7 +61,7 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
         key,
     };
     let nothing: Arc<str> = Arc::from("");
-    let variants = match variants(suite, args, library) {
+    let variants = match variants(suite, selection, library) {
         Ok(variants) => variants,
         Err(failure) => {
             return vec![planned(
@@ -93,9 +105,9 @@ pub fn plan(suite: &Arc<Suite>, args: &args::Test, library: &mut Library, now: T
 }
 
 /// Returns the releases on which a suite runs: those that the suite and the command line have in common.
-fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
+fn releases(suite: &Suite, selection: &Selection) -> Vec<Release> {
     let own = suite.releases.as_ref();
-    match &args.kubernetes.kubernetes_version {
+    match &selection.releases {
         Some(given) => {
             given.iter().filter(|release| own.is_none_or(|own| own.iter().any(|one| one == *release))).collect()
         }
@@ -104,8 +116,8 @@ fn releases(suite: &Suite, args: &args::Test) -> Vec<Release> {
 }
 
 /// Returns the CRDs of a suite.
-fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<Vec<Variant>, SuiteFailure> {
-    let candidates = library.candidates(suite, &args.crds);
+fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Result<Vec<Variant>, SuiteFailure> {
+    let candidates = library.candidates(suite, &selection.crds);
     let is_it = |variant: &Variant| {
         if suite.is_folder() {
             variant.kind() == suite.crd_name
@@ -119,14 +131,14 @@ fn variants(suite: &Suite, args: &args::Test, library: &mut Library) -> Result<V
         let what = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };
         return Err(failure("crdName", format!("there is no {what}"), "give its file or directory with --crds"));
     }
-    if args.crds.is_empty() && suite.crd.is_none() && suite.crds.is_empty() {
+    if selection.crds.is_empty() && suite.crd.is_none() && suite.crds.is_empty() {
         variants.retain(|variant| variant.has_gates(&suite.feature_gates));
         if variants.is_empty() {
             let message = format!("no CRD {} is known to have the feature gates of the suite", suite.crd_name);
             return Err(failure("featureGates", message, "give the CRD with --crds, or leave the suite out"));
         }
     }
-    for (key, value) in &args.annotation {
+    for (key, value) in &selection.annotations {
         variants.retain(|variant| variant.is_annotated(key, value));
         if variants.is_empty() {
             let message = format!("no CRD {} has the annotation {key}={value}", suite.crd_name);

@@ -1,7 +1,7 @@
 //! Sends one admission policy or binding to a separate server that validates it like a full API server, and adds
 //! findings about its types and references.
 
-use super::check::Linted;
+use super::Linted;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::policies::references::Objects;
@@ -18,14 +18,15 @@ use crate::simulation::object::Object;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Returns the types of the CRDs in the input.
-pub fn types<'r>(read: impl IntoIterator<Item = &'r Result<Object, Box<Item>>>) -> Vec<KnownType> {
-    let definitions = read.into_iter().flatten().filter(|object| object.is_definition());
+/// Returns the types of the CRDs among objects.
+pub fn types_of<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Vec<KnownType> {
+    let definitions = objects.into_iter().filter(|object| object.is_definition());
     let decoded = definitions.filter_map(|object| crate::crd::decode(object.value()).ok());
     decoded.flat_map(|decoded| KnownType::of_definition(&decoded.crd)).collect()
 }
 
 /// The types and objects with which policies and bindings are checked.
+#[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The types of the known CRDs.
     pub types: Vec<KnownType>,

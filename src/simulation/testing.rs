@@ -1,0 +1,7 @@
+//! `test`: runs suites from files. [`crate::suites`] runs the cases; [`find`] and [`load`] read files, [`plan`](mod@plan)
+//! decides what runs on which server.
+
+pub mod find;
+pub mod load;
+pub mod plan;
+pub mod run;
