@@ -1,22 +1,40 @@
-//! A language server: the findings of `validate` as diagnostics, hover texts and completion from CRDs.
+//! A language server: the findings of `validate`, `lint` and `test` as diagnostics, and what CRDs define for hover,
+//! completion and navigation.
 //!
-//! [`session`] speaks the protocol. It keeps the open files as [`text`], simulates them with [`check`], turns items into
-//! [`finding`]s, and finds the schema of the field under the cursor with [`schema`] for [`hover`] and [`completion`].
-//! [`workspace`] finds the CRDs of the workspace, [`settings`] reads the client's options.
+//! ```text
+//! session     messages and other events in, diagnostics and responses out    requests   the responses
+//! background  threads: messages, git, the cluster                            protocol   the protocol's JSON
+//! files       the open files and their committed versions                    settings   the options of the client
+//! text        a text, edited with the protocol's positions                   workspace  finds the files with CRDs
+//! check       checks a file with the engines of the commands                 live       the CRDs of the cluster
+//! finding     their results with ranges                                      fix        changes that correct a finding
+//! cursor      the field at a position                                        schema     its schema
+//! hover, completion, definition, symbols                                     what requests ask for
+//! ```
 //!
-//! Nothing is written, and no request leaves the machine.
+//! Nothing is written but the cache of CRDs of a cluster. Only with `--live` a cluster is contacted, and it is only read.
 
+mod background;
 mod check;
+mod cluster;
 mod completion;
 mod cursor;
+mod definition;
+mod files;
 mod finding;
+mod fix;
 mod hover;
+mod live;
+mod protocol;
+mod requests;
 mod schema;
 mod session;
 mod settings;
+mod symbols;
 mod text;
 mod uri;
 mod workspace;
 
 pub use session::{Error, serve, serve_stdio};
 pub use settings::Settings;
+pub use text::Text;

@@ -6,6 +6,7 @@
 //! [`Skipped`] and counted (see [`NoObject`]).
 
 pub mod buffered_text;
+pub mod committed;
 mod content;
 mod decode;
 pub mod files;

@@ -1,9 +1,18 @@
 //! The language server, driven as an editor drives it: over standard input and output.
 
+mod corpus;
+mod editor;
+mod history;
+mod lint;
+mod live;
+mod navigation;
+mod suites;
+mod text;
+
+use editor::Editor;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 const KITE: &str =
     "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: red}\nspec:\n  length: 3\n  colour: red\n";
@@ -31,118 +40,6 @@ spec:
               length: {type: integer, minimum: 1, description: Its length in metres.}
               colour: {type: string, enum: [red, blue]}
 "#;
-
-/// A client with its server.
-struct Editor {
-    server: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    id: i64,
-    version: i64,
-}
-
-impl Editor {
-    /// Starts the server in a workspace.
-    fn start(folder: &Path, options: &Value) -> Self {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-            .arg("lsp")
-            .env("KUBECONFIG", "/nonexistent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
-        let mut editor = Self { server, input, output, id: 0, version: 0 };
-        let root = format!("file://{}", folder.display());
-        let folders = json!([{"uri": root, "name": "w"}]);
-        let params = json!({
-            "processId": 1, "capabilities": {}, "workspaceFolders": folders, "initializationOptions": options
-        });
-        let answer = editor.request("initialize", &params);
-        assert_eq!(answer["serverInfo"]["name"], "kubectl-crdx");
-        editor.notify("initialized", &json!({}));
-        editor
-    }
-
-    fn write(&mut self, message: &Value) {
-        let text = message.to_string();
-        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
-        self.input.flush().unwrap();
-    }
-
-    fn read(&mut self) -> Value {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server is gone");
-            match line.trim() {
-                "" => break,
-                header => {
-                    if let Some(number) = header.strip_prefix("Content-Length: ") {
-                        length = number.parse().unwrap();
-                    }
-                }
-            }
-        }
-        let mut body = vec![0; length];
-        self.output.read_exact(&mut body).unwrap();
-        serde_json::from_slice(&body).unwrap()
-    }
-
-    fn notify(&mut self, method: &str, params: &Value) {
-        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
-    }
-
-    /// The result of a request.
-    fn request(&mut self, method: &str, params: &Value) -> Value {
-        self.id += 1;
-        let id = self.id;
-        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        loop {
-            let message = self.read();
-            if message["id"] == json!(id) {
-                assert_eq!(message["error"], Value::Null, "{message}");
-                return message["result"].clone();
-            }
-        }
-    }
-
-    fn open(&mut self, uri: &str, text: &str) {
-        let file = json!({"uri": uri, "languageId": "yaml", "version": 0, "text": text});
-        self.notify("textDocument/didOpen", &json!({"textDocument": file}));
-    }
-
-    fn replace(&mut self, uri: &str, from: (u64, u64), to: (u64, u64), text: &str) {
-        self.version += 1;
-        let at = |(line, character): (u64, u64)| json!({"line": line, "character": character});
-        let change = json!({"range": {"start": at(from), "end": at(to)}, "text": text});
-        let file = json!({"uri": uri, "version": self.version});
-        self.notify("textDocument/didChange", &json!({"textDocument": file, "contentChanges": [change]}));
-    }
-
-    /// The next diagnostics of a file, as `line:character-line:character severity message`.
-    fn diagnostics(&mut self, uri: &str) -> Vec<String> {
-        loop {
-            let message = self.read();
-            if message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri {
-                let show = |found: &Value| {
-                    let at =
-                        |end: &str| format!("{}:{}", found["range"][end]["line"], found["range"][end]["character"]);
-                    let message = found["message"].as_str().unwrap();
-                    format!("{}-{} {} {message}", at("start"), at("end"), found["severity"])
-                };
-                return message["params"]["diagnostics"].as_array().unwrap().iter().map(show).collect();
-            }
-        }
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
 
 /// A workspace with the CRD, and the URI of a file in it.
 fn workspace() -> (tempfile::TempDir, String) {
@@ -188,10 +85,7 @@ fn a_suggestion_is_a_quick_fix() {
     let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.open(&uri, &KITE.replace("  colour: red\n", "  \"colur\": red\n"));
     assert_eq!(editor.diagnostics(&uri).len(), 1);
-    let at = json!({"line": 5, "character": 4});
-    let params =
-        json!({"textDocument": {"uri": uri}, "range": {"start": at, "end": at}, "context": {"diagnostics": []}});
-    let actions = editor.request("textDocument/codeAction", &params);
+    let actions = editor.actions(&uri, (5, 4));
     assert_eq!(actions[0]["title"], "Change to `colour`");
     let edit = &actions[0]["edit"]["changes"][&uri][0];
     assert_eq!(edit["newText"], "\"colour\"");
@@ -271,14 +165,23 @@ fn the_server_ends_when_asked() {
 fn validated(folder: &Path, text: &str) -> Vec<String> {
     let file = folder.join("kite.yaml");
     std::fs::write(&file, text).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args(["validate", "--offline", "-o", "json", "--skip-non-objects", "--crds"])
-        .arg(folder.join("crds"))
-        .arg(&file)
-        .env("KUBECONFIG", "/nonexistent")
-        .output()
-        .unwrap();
+    validate(&file, &[folder.join("crds")], &[], text)
+}
+
+/// As [`validated`], for a file with `text`, and with more arguments.
+fn validate(file: &Path, crds: &[std::path::PathBuf], more: &[&str], text: &str) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
+    command.args(["validate", "--offline", "-o", "json", "--skip-non-objects", "-R"]).args(more);
+    for crds in crds {
+        command.arg("--crds").arg(crds);
+    }
+    let output = command.arg(file).env("KUBECONFIG", "/nonexistent").output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    findings(&report, text)
+}
+
+/// The findings of a report about a text: line, character and message.
+fn findings(report: &Value, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in report["items"].as_array().unwrap() {
         let show = |problem: &Value, message: &str| {
@@ -302,9 +205,24 @@ fn validated(folder: &Path, text: &str) -> Vec<String> {
         if item["verdict"] == "cannotTell" {
             found.push(show(item, item["reason"].as_str().unwrap()));
         }
+        // A rejection without field errors, such as a policy's.
+        if item["verdict"] == "rejected" && item["errors"].as_array().is_none_or(Vec::is_empty) {
+            found.push(show(item, item["answer"]["message"].as_str().unwrap()));
+        }
     }
     found.sort();
     found
+}
+
+/// The diagnostics of [`Editor::diagnostics`] without the end and the severity.
+fn places(diagnostics: &[String]) -> Vec<String> {
+    let place = |found: &String| {
+        let (range, rest) = found.split_once(' ').unwrap();
+        format!("{} {}", range.split_once('-').unwrap().0, rest.split_once(' ').unwrap().1)
+    };
+    let mut places: Vec<String> = diagnostics.iter().map(place).collect();
+    places.sort();
+    places
 }
 
 /// Random edits: after each one the diagnostics are the findings of `validate` for the text that the client has.
@@ -343,15 +261,7 @@ fn diagnostics_are_the_findings_of_validate() {
         let piece = PIECES[random(PIECES.len())];
         editor.replace(&uri, from, to, piece);
         text.replace_range(start..end, piece);
-        let mut shown: Vec<String> = editor
-            .diagnostics(&uri)
-            .iter()
-            .map(|found| {
-                let (range, rest) = found.split_once(' ').unwrap();
-                format!("{} {}", range.split_once('-').unwrap().0, rest.split_once(' ').unwrap().1)
-            })
-            .collect();
-        shown.sort();
+        let shown = places(&editor.diagnostics(&uri));
         assert_eq!(shown, validated(folder.path(), &text), "after edit {edit}:\n{text}");
     }
 }

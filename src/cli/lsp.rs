@@ -13,6 +13,8 @@ pub fn run(args: &args::Lsp) -> io::Result<Exit> {
         policies: args.policies.clone(),
         releases: args.kubernetes.kubernetes_version.clone(),
         skips_workspace: false,
+        compares: false,
+        live: args.live,
     };
     let session = move || editor::serve_stdio(settings, terminal::now);
     let session = thread::Builder::new().stack_size(STACK_SIZE).spawn(session)?;

@@ -1,58 +1,224 @@
-//! Simulates the documents of one file as `validate` does, with CRDs and policies that are read once.
+//! Checks the documents of one file as `validate`, `lint` and `test` do, with CRDs and policies that are read once.
 
+use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Input, Options};
+use crate::lint::policies::references::Objects;
 use crate::output::report::Item;
-use crate::simulation::{Plan, Simulation};
+use crate::output::suites::SuiteRun;
+use crate::simulation::identity::FieldLocator as _;
+use crate::simulation::linting::{self, Linted, Old, policy};
+use crate::simulation::object::{Kind, Object, lintable, warning};
+use crate::simulation::testing::load::{Library, Problem};
+use crate::simulation::testing::plan::{self, Selection};
+use crate::simulation::testing::{find, run};
+use crate::simulation::{ExistingObjects, Plan, Simulation, builtin};
+use crate::suites::Suite;
+use crate::suites::suite::SuiteError;
 use crate::value::{Value, group_version};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::io::{self, Cursor};
+use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The CRDs and policies of the workspace, ready for files.
 #[derive(Debug)]
 pub struct Checker {
     plan: Arc<Plan>,
+    /// The CRDs of the settings, which suites are run with.
+    crds: Vec<String>,
     workspace: Simulation,
+    /// The types and objects for policies and bindings, read on first use.
+    policies: OnceCell<policy::Context>,
+    /// The CRDs of each suite, by its path.
+    libraries: RefCell<HashMap<String, Library>>,
     /// The problems with CRDs and policies.
     pub problems: Vec<Item>,
 }
 
+/// What the commands report about a file.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The items of `validate`.
+    pub items: Vec<Item>,
+    /// The results of `lint`.
+    pub linted: Vec<(Object, Linted)>,
+    /// The result of `test`, if the file is a suite.
+    pub suite: Option<Result<Tested, SuiteError>>,
+    /// The kinds whose CRD is not known.
+    pub unknown: Vec<Kind>,
+}
+
+/// The result of a suite.
+#[derive(Debug)]
+pub struct Tested {
+    /// The suite.
+    pub suite: Arc<Suite>,
+    /// Its runs.
+    pub runs: Vec<SuiteRun>,
+    /// The files that cannot be read.
+    pub problems: Vec<Problem>,
+}
+
+/// The objects of an earlier version of a file.
+#[derive(Debug)]
+pub struct Committed {
+    existing: ExistingObjects,
+    /// CRDs and policies by kind and name.
+    lintable: HashMap<(String, String), Old>,
+}
+
+impl Committed {
+    /// Reads the objects of a version called `name`. What is not an object is left out.
+    pub fn read(name: &str, content: &[u8]) -> Self {
+        let entries = || {
+            let options = Options { skip_non_objects: true, ..Options::default() };
+            Input::from_reader(name, Box::new(Cursor::new(content.to_owned())), options)
+        };
+        let old = |mut object: Object| {
+            let location = object.finder().start();
+            let value = object.take_value();
+            (key(&value), Old { value, location })
+        };
+        let lintable = lintable(entries(), &mut |_| {}).into_iter().flatten().map(old).collect();
+        Self { existing: ExistingObjects::given(entries(), &mut |_| {}), lintable }
+    }
+}
+
 impl Checker {
-    /// Reads the CRDs and policies of a plan.
-    pub fn new(plan: Plan) -> Self {
+    /// Reads the CRDs and policies of a plan; `crds` are those of the settings.
+    pub fn new(plan: Plan, crds: Vec<String>) -> Self {
         let plan = Arc::new(plan);
         let mut problems = Vec::new();
         let workspace = Simulation::prepare(Arc::clone(&plan), &mut |item| problems.push(item));
-        Self { plan, workspace, problems }
+        Self { plan, crds, workspace, policies: OnceCell::new(), libraries: RefCell::default(), problems }
     }
 
-    /// The items of a file. CRDs in it are not compared with the workspace's CRDs of the same name.
+    /// Adds a CRD of the cluster, unless the workspace defines the kind.
+    pub fn install_from_cluster(&mut self, kind: &Kind, definition: &Value) {
+        self.workspace.install_from_cluster(kind, definition);
+    }
+
+    /// Reads the CRDs of suites again.
+    pub fn forget_suites(&mut self) {
+        self.libraries.get_mut().clear();
+    }
+
+    /// Checks a file, as an update of `committed` if that is given. CRDs in it are not compared with the workspace's CRDs of
+    /// the same name.
     ///
     /// # Errors
-    /// A temporary file cannot be written.
-    pub fn check(&self, path: &str, content: &str) -> io::Result<Vec<Item>> {
-        let (definitions, objects) = self.entries(path, content);
-        let mut items = Vec::new();
-        if definitions.is_empty() {
-            self.workspace.again().simulate(objects.into_iter(), &mut |item| items.push(item))?;
-            return Ok(items);
+    /// A temporary file cannot be written, or a thread cannot be started.
+    pub fn check(&self, path: &str, content: &str, committed: Option<&Committed>) -> io::Result<Checked> {
+        if find::holds_suite(Path::new(path), content.as_bytes()) {
+            return Ok(Checked { suite: Some(self.test(path, content)?), ..Checked::default() });
         }
-        // The workspace's servers must not get the CRDs of an unsaved file.
+        let parts = self.parts(path, content);
+        let mut checked = Checked { linted: self.lint(&parts, committed), ..Checked::default() };
+        let again = |simulation: &Simulation| match committed {
+            Some(committed) => simulation.updating(&committed.existing),
+            None => simulation.again(),
+        };
+        let own = (!parts.definitions.is_empty() && !parts.others.is_empty()).then(|| self.own(&parts.definitions));
+        let own = own.transpose()?;
+        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        for part in parts.others {
+            let object = part.iter().find_map(|entry| match entry {
+                Entry::Document(document) => Some(&document.value),
+                _ => None,
+            });
+            let is_own = |own: &Simulation| object.is_some_and(|object| definition(own, object).is_some());
+            if own.as_ref().is_some_and(is_own) {
+                here.extend(part);
+                continue;
+            }
+            if let Some(kind) = object.and_then(kind).filter(|kind| self.is_unknown(kind)) {
+                checked.unknown.push(kind);
+            }
+            elsewhere.extend(part);
+        }
+        if let Some(own) = own.filter(|_| !here.is_empty()) {
+            again(&own).simulate(here.into_iter(), &mut |item| checked.items.push(item))?;
+        }
+        again(&self.workspace).simulate(elsewhere.into_iter(), &mut |item| checked.items.push(item))?;
+        Ok(checked)
+    }
+
+    fn is_unknown(&self, (group, _, name): &Kind) -> bool {
+        self.workspace.definition(group, name).is_none() && !builtin::owns(group)
+    }
+
+    /// A simulation with only these CRDs: the workspace's servers must not get the CRDs of an unsaved file.
+    fn own(&self, definitions: &[Object]) -> io::Result<Simulation> {
         let plan = Plan { crds: Vec::new(), ..(*self.plan).clone() };
         let mut own = Simulation::prepare(Arc::new(plan), &mut |_| {});
-        own.simulate(definitions.into_iter(), &mut |item| items.push(item))?;
-        let (here, elsewhere): (Vec<Entry>, Vec<Entry>) = objects.into_iter().partition(
-            |entry| matches!(entry, Entry::Document(document) if definition(&own, &document.value).is_some()),
-        );
-        own.simulate(here.into_iter(), &mut |item| items.push(item))?;
-        self.workspace.again().simulate(elsewhere.into_iter(), &mut |item| items.push(item))?;
-        Ok(items)
+        let definitions = definitions.iter().map(|object| Entry::Document(object.document.clone()));
+        own.simulate(definitions.collect::<Vec<_>>().into_iter(), &mut |_| {})?;
+        Ok(own)
+    }
+
+    /// The results of `lint` for the CRDs and policies of a file.
+    fn lint(&self, parts: &Parts, committed: Option<&Committed>) -> Vec<(Object, Linted)> {
+        let (releases, now) = (self.workspace.releases(), self.plan.now);
+        let old = |object: &Object| committed.and_then(|committed| committed.lintable.get(&key(object.value())));
+        let mut all = Vec::new();
+        for object in &parts.definitions {
+            all.push((object.clone(), linting::check(object, old(object), releases, now)));
+        }
+        if !parts.policies.is_empty() {
+            let mut context = self.policies.get_or_init(|| self.policy_context()).clone();
+            context.types.extend(policy::types_of(&parts.definitions));
+            for object in parts.objects() {
+                context.objects.add(object, releases.newest());
+            }
+            for object in &parts.policies {
+                let old = old(object).map(|old| &old.value);
+                all.push((object.clone(), policy::check(object, old, &context, releases, now)));
+            }
+        }
+        all
+    }
+
+    /// The types and objects of the CRDs and policies of the workspace.
+    fn policy_context(&self) -> policy::Context {
+        let mut objects = Objects::default();
+        let release = self.workspace.releases().newest();
+        let paths = self.plan.crds.iter().chain(&self.plan.policies.paths).cloned().collect::<Vec<_>>();
+        let sources = Sources::open(&paths, self.plan.options.clone(), Required::Nothing, "");
+        let found: Vec<Object> =
+            lintable(sources, &mut |object| objects.add(object, release)).into_iter().flatten().collect();
+        policy::Context { types: policy::types_of(&found), objects }
+    }
+
+    /// Runs a suite with the CRDs that `test` uses: those of the settings, or those that the suite names. If it names none,
+    /// the workspace's.
+    fn test(&self, path: &str, content: &str) -> io::Result<Result<Tested, SuiteError>> {
+        let suite = match Suite::read(path, content.as_bytes()) {
+            Ok(suite) => Arc::new(suite),
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut libraries = self.libraries.borrow_mut();
+        let mut library = libraries.remove(path).unwrap_or_default();
+        let mut selection =
+            Selection { crds: self.crds.clone(), releases: self.plan.releases.clone(), ..Selection::default() };
+        if selection.crds.is_empty() && library.candidates(&suite, &[]).is_empty() {
+            selection.crds.clone_from(&self.plan.crds);
+        }
+        let planned = plan::plan(&suite, &selection, &mut library, self.plan.now);
+        let problems = std::mem::take(&mut library.problems);
+        // Files with problems are read, and reported, again.
+        if problems.is_empty() {
+            libraries.insert(path.to_owned(), library);
+        }
+        let runs = run::run(planned, NonZeroUsize::MIN, false)?;
+        Ok(Ok(Tested { suite, runs, problems }))
     }
 
     /// The objects of a file.
     pub fn documents(&self, path: &str, content: &str) -> Vec<Document> {
-        let (definitions, objects) = self.entries(path, content);
-        let all = definitions.into_iter().chain(objects);
-        all.filter_map(|entry| if let Entry::Document(document) = entry { Some(document) } else { None }).collect()
+        let entries = self.input(path, content);
+        entries.filter_map(|entry| if let Entry::Document(document) = entry { Some(document) } else { None }).collect()
     }
 
     /// True if the file at `path` is one of the workspace's files with CRDs.
@@ -65,25 +231,75 @@ impl Checker {
         definition(&self.workspace, object)
     }
 
-    /// The CRDs of a file, then its other entries.
-    fn entries(&self, path: &str, content: &str) -> (Vec<Entry>, Vec<Entry>) {
+    /// The file with a CRD of the workspace.
+    pub fn definition_file(&self, definition: &Value) -> Option<&str> {
+        self.workspace.definition_location(definition.str_at(&["metadata", "name"])?).map(|location| &*location.source)
+    }
+
+    /// The stored CRDs, in no order.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.workspace.definitions()
+    }
+
+    /// The simulated releases.
+    pub fn releases(&self) -> &crate::release::ReleaseSet {
+        self.workspace.releases()
+    }
+
+    fn input(&self, path: &str, content: &str) -> Input {
         let options = Options { skip_non_objects: true, ..self.plan.options.clone() };
-        let input = Input::from_reader(path, Box::new(Cursor::new(content.to_owned())), options);
-        let (mut definitions, mut others, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for entry in input {
+        Input::from_reader(path, Box::new(Cursor::new(content.to_owned())), options)
+    }
+
+    fn parts(&self, path: &str, content: &str) -> Parts {
+        let mut parts = Parts::default();
+        // A note about the text of a document comes before it.
+        let mut notes = Vec::new();
+        for entry in self.input(path, content) {
             match entry {
-                // A warning belongs to the next document.
-                Entry::Warning(note) if note.position.is_some() => warnings.push(Entry::Warning(note)),
-                Entry::Document(document) => {
-                    let list = if document.is_definition() { &mut definitions } else { &mut others };
-                    list.append(&mut warnings);
-                    list.push(Entry::Document(document));
+                Entry::Warning(note) if note.position.is_some() => notes.push(note),
+                Entry::Document(document) if document.is_definition() || document.is_policy() => {
+                    let warnings = notes.drain(..).map(|note| warning(&note, &document, true)).collect();
+                    let object = Object { document, warnings };
+                    let list = if object.is_definition() { &mut parts.definitions } else { &mut parts.policies };
+                    list.push(object);
                 }
-                other => others.push(other),
+                other => parts.others.push(notes.drain(..).map(Entry::Warning).chain([other]).collect()),
             }
         }
-        (definitions, others)
+        parts
     }
+}
+
+/// The contents of a file.
+#[derive(Default)]
+struct Parts {
+    definitions: Vec<Object>,
+    policies: Vec<Object>,
+    /// Every other document, with the warnings about it, and every problem.
+    others: Vec<Vec<Entry>>,
+}
+
+impl Parts {
+    /// All objects.
+    fn objects(&self) -> impl Iterator<Item = &Value> {
+        let others = self.others.iter().flatten().filter_map(|entry| match entry {
+            Entry::Document(document) => Some(&document.value),
+            _ => None,
+        });
+        self.definitions.iter().chain(&self.policies).map(Object::value).chain(others)
+    }
+}
+
+fn kind(object: &Value) -> Option<Kind> {
+    let (group, version) = group_version::split(object.str_at(&["apiVersion"])?);
+    Some((group.to_owned(), version.to_owned(), object.str_at(&["kind"])?.to_owned()))
+}
+
+/// The kind and name of a CRD or policy.
+fn key(object: &Value) -> (String, String) {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
+    (text(&["kind"]), text(&["metadata", "name"]))
 }
 
 fn definition<'s>(simulation: &'s Simulation, object: &Value) -> Option<&'s Arc<Value>> {

@@ -6,6 +6,7 @@ use super::schema;
 use super::text::Text;
 use crate::text::spans::Step;
 use crate::value::{Value, json};
+use std::collections::BTreeSet;
 
 /// A suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,9 @@ impl Line<'_> {
     /// The values of the field on this line, if the cursor is behind its colon.
     fn values(self) -> Option<Vec<Suggestion>> {
         let (key, _) = self.before.split_once(": ")?;
+        if let Some(names) = self.names(key) {
+            return Some(names);
+        }
         let indent = key.len() - key.trim_start_matches([' ', '-']).len();
         // A value that is not complete might not be readable.
         let cursor = self.cursor(&format!("{key}: null"), indent)?;
@@ -75,6 +79,46 @@ impl Line<'_> {
             }
         };
         Some(allowed.iter().map(suggestion).collect())
+    }
+
+    /// The API versions and kinds of the CRDs that fit the other one of the two.
+    fn names(self, key: &str) -> Option<Vec<Suggestion>> {
+        let mut names = BTreeSet::new();
+        for definition in self.checker.definitions() {
+            let group = definition.str_at(&["spec", "group"])?;
+            let kind = definition.str_at(&["spec", "names", "kind"])?;
+            let versions = definition.at(&["spec", "versions"])?.as_array()?;
+            for version in versions.iter().filter(|one| one.get("served").and_then(Value::as_bool) == Some(true)) {
+                let api_version = format!("{group}/{}", version.str_at(&["name"])?);
+                match key {
+                    "kind" if self.other("apiVersion:").is_none_or(|given| given == api_version) => {
+                        names.insert(kind.to_owned());
+                    }
+                    "apiVersion" if self.other("kind:").is_none_or(|given| given == kind) => {
+                        names.insert(api_version);
+                    }
+                    "kind" | "apiVersion" => {}
+                    _ => return None,
+                }
+            }
+        }
+        let suggestion = |name: String| Suggestion {
+            insert: name.clone(),
+            label: name,
+            detail: String::new(),
+            documentation: None,
+            required: false,
+            is_value: true,
+        };
+        Some(names.into_iter().map(suggestion).collect())
+    }
+
+    /// The value after `key` at the beginning of a line of this document.
+    fn other(self, key: &str) -> Option<String> {
+        let (before, after) = self.text.content().split_at_checked(self.start)?;
+        let lines = before.rsplit("\n---").next().into_iter().chain(after.split("\n---").next()).flat_map(str::lines);
+        let value = lines.filter_map(|line| line.strip_prefix(key)).map(str::trim).find(|value| !value.is_empty());
+        value.map(str::to_owned)
     }
 
     /// The fields of the object around the cursor that it does not have yet.

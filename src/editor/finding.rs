@@ -1,19 +1,31 @@
-//! Turns the items of a file into findings with ranges: what `validate` prints below its table.
+//! Turns the results for a file into findings with ranges: what `validate`, `lint` and `test` print.
 
+use super::check::{Checked, Tested};
+use super::fix::{self, Fix};
 use super::text::Text;
 use crate::output::excerpt::SourceLocation;
+use crate::output::report::case::Outcome;
 use crate::output::report::{Item, Problem, Verdict};
+use crate::release::ReleaseSet;
+use crate::simulation::identity::FieldLocator as _;
+use crate::simulation::linting::Linted;
+use crate::simulation::linting::advice::advice;
+use crate::simulation::object::Object;
+use crate::suites::suite::SuiteError;
+use crate::text::Position;
 use std::ops::Range;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The server would reject the object.
+    /// The server would reject the object, or a case of a suite fails.
     Error,
-    /// The server would accept it with a warning, or `validate` warns.
+    /// The server would accept it with a warning, or a command warns.
     Warning,
     /// The server's response is unknown.
     Unknown,
+    /// A suggestion.
+    Hint,
 }
 
 /// A finding.
@@ -27,41 +39,52 @@ pub struct Finding {
     pub kind: String,
     /// The message, followed by a suggestion on its own line.
     pub message: String,
-    /// The text that probably belongs there.
-    pub replacement: Option<String>,
+    /// The change that corrects it.
+    pub fix: Option<Fix>,
 }
 
 /// The findings of a file.
-pub fn findings(items: &[Item], text: &Text) -> Vec<Finding> {
-    items.iter().flat_map(|item| of_item(item, text)).collect()
+pub fn findings(checked: &Checked, text: &Text) -> Vec<Finding> {
+    let mut all: Vec<Finding> = checked.items.iter().flat_map(|item| of_item(item, text)).collect();
+    all.extend(checked.linted.iter().flat_map(|(object, linted)| of_linted(object, linted, text)));
+    match &checked.suite {
+        None => {}
+        Some(Ok(tested)) => all.extend(of_suite(tested, text)),
+        Some(Err(error)) => all.push(of_suite_error(error, text)),
+    }
+    all
 }
 
 fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     let unknown = (item.verdict == Verdict::CannotTell).then(|| Finding {
-        range: range(Some(&item.location), item, text),
+        range: range(&item.location, text),
         severity: Severity::Unknown,
         kind: "cannotTell".to_owned(),
-        message: with_help(&item.reason, item.help.as_deref()),
-        replacement: None,
+        message: with_help(item.reason.clone(), item.help.as_deref()),
+        fix: None,
     });
     let problem = |severity: Severity| {
-        move |problem: &Problem| Finding {
-            range: range(problem.location.as_ref(), item, text),
-            severity,
-            kind: problem.kind.clone(),
-            message: with_help(&problem.message, problem.help.as_deref()),
-            replacement: problem.replacement.clone(),
+        move |problem: &Problem| {
+            let range = range(problem.location.as_ref().unwrap_or(&item.location), text);
+            let message = on(problem.releases.as_ref(), problem.message.clone());
+            Finding {
+                severity,
+                kind: problem.kind.clone(),
+                message: with_help(message, problem.help.as_deref()),
+                fix: problem.replacement.as_ref().and_then(|new| fix::replacement(text, range.clone(), new)),
+                range,
+            }
         }
     };
     let errors = item.errors.iter().chain(&item.hidden).map(problem(Severity::Error));
     // A rejection without field errors, such as a policy's.
     let whole = match &item.answer {
         Some(answer) if item.verdict == Verdict::Rejected && item.errors.is_empty() => Some(Finding {
-            range: range(Some(&item.location), item, text),
+            range: range(&item.location, text),
             severity: Severity::Error,
             kind: answer.reason.clone(),
             message: answer.message.clone(),
-            replacement: None,
+            fix: None,
         }),
         _ => None,
     };
@@ -69,17 +92,113 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     unknown.into_iter().chain(errors).chain(whole).chain(warnings).collect()
 }
 
-fn with_help(message: &str, help: Option<&str>) -> String {
-    help.map_or_else(|| message.to_owned(), |help| format!("{message}\nhelp: {help}"))
+/// The response of the server, limits for costs, and breaking changes.
+fn of_linted(object: &Object, linted: &Linted, text: &Text) -> Vec<Finding> {
+    let mut all = of_item(&linted.item, text);
+    let places = object.finder();
+    let several = linted.costs.len() > 1;
+    let advice = linted.costs.iter().flat_map(|(schema, _)| advice(schema, several));
+    all.extend(advice.map(|advice| Finding {
+        range: range(&places.field(&advice.place), text),
+        severity: Severity::Hint,
+        kind: "cost".to_owned(),
+        fix: fix::limits(object, &advice, text),
+        message: advice.message,
+    }));
+    all.extend(linted.breaking.iter().map(|(change, location)| Finding {
+        range: range(location, text),
+        severity: Severity::Warning,
+        kind: format!("breaking/{}", change.kind.word()),
+        message: with_help(
+            format!("breaking: {}: {}", change.path, change.detail),
+            Some(change.ratcheting.words()).filter(|words| !words.is_empty()).as_deref(),
+        ),
+        fix: None,
+    }));
+    all
+}
+
+/// The failed cases of a suite. A failure that occurs on several servers is reported once.
+fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
+    let mut all: Vec<(Finding, Vec<String>)> = Vec::new();
+    for run in &tested.runs {
+        for case in run.pipeline() {
+            let severity = if case.outcome == Outcome::CannotTell { Severity::Unknown } else { Severity::Error };
+            for found in case.findings {
+                let finding = Finding {
+                    range: range(&found.location, text),
+                    severity,
+                    kind: found.rule,
+                    message: with_help(found.message, found.help.as_deref()),
+                    fix: None,
+                };
+                match all.iter_mut().find(|(known, _)| *known == finding) {
+                    Some((_, servers)) => servers.push(run.server()),
+                    None => all.push((finding, vec![run.server()])),
+                }
+            }
+        }
+    }
+    let several = tested.runs.len() > 1;
+    let failures = all.into_iter().map(|(finding, servers)| {
+        let message =
+            if several { format!("{}\n({})", finding.message, servers.join("; ")) } else { finding.message.clone() };
+        Finding { message, ..finding }
+    });
+    let at = |position: Position| line_from(position, text);
+    let warnings = tested.suite.warnings.iter().map(|warning| Finding {
+        range: at(tested.suite.position(&warning.path)),
+        severity: Severity::Warning,
+        kind: "suite".to_owned(),
+        message: warning.message.clone(),
+        fix: None,
+    });
+    let problems = tested.problems.iter().map(|problem| Finding {
+        range: at(Position { line: 1, column: 1 }),
+        severity: Severity::Unknown,
+        kind: "suite".to_owned(),
+        message: problem.clone(),
+        fix: None,
+    });
+    failures.chain(warnings).chain(problems).collect()
+}
+
+fn of_suite_error(error: &SuiteError, text: &Text) -> Finding {
+    Finding {
+        range: line_from(error.position.unwrap_or(Position { line: 1, column: 1 }), text),
+        severity: Severity::Unknown,
+        kind: "suite".to_owned(),
+        message: error.message.clone(),
+        fix: None,
+    }
+}
+
+fn with_help(message: String, help: Option<&str>) -> String {
+    match help {
+        Some(help) => format!("{message}\nhelp: {help}"),
+        None => message,
+    }
+}
+
+/// The message with the releases that report it, where several are simulated.
+fn on(releases: Option<&ReleaseSet>, message: String) -> String {
+    match releases {
+        Some(releases) => format!("{message}\nKubernetes {releases}"),
+        None => message,
+    }
 }
 
 /// The marked part of the line, or what follows the position on it.
-fn range(location: Option<&SourceLocation>, item: &Item, text: &Text) -> Range<usize> {
-    let location = location.unwrap_or(&item.location);
-    let start = text.offset_of(location.line, location.column);
-    let part = location.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
+fn range(place: &SourceLocation, text: &Text) -> Range<usize> {
+    let whole = line_from(Position { line: place.line, column: place.column }, text);
+    let part = place.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
+    let end = part.map_or(whole.end, |part| (whole.start + part.trim_end().len()).min(text.content().len()));
+    whole.start..end
+}
+
+/// The line from a position on.
+fn line_from(position: Position, text: &Text) -> Range<usize> {
+    let start = text.offset_of(position.line, position.column);
     let rest = text.content().get(start..).unwrap_or_default();
-    let rest_of_line = rest.find(['\n', '\r']).unwrap_or(rest.len());
-    let length = part.map_or(rest_of_line, |part| part.trim_end().len());
-    start..(start + length).min(text.content().len())
+    start..start + rest.find(['\n', '\r']).unwrap_or(rest.len())
 }

@@ -1,6 +1,10 @@
 //! What the schema of a CRD says about a field, as Markdown.
 
 use super::schema;
+use crate::crd;
+use crate::lint::costs::{self, ExpressionCost};
+use crate::output::cost::{count, percent};
+use crate::release::ReleaseSet;
 use crate::text::spans::Step;
 use crate::value::{Value, json};
 use std::fmt::Write as _;
@@ -22,8 +26,25 @@ const BOUNDS: &[&str] = &[
     "x-kubernetes-list-map-keys",
 ];
 
-/// The text for the field at `path` of an object whose schema is `root`; `None` if the schema does not have it.
-pub fn text(root: &Value, path: &[Step]) -> Option<String> {
+/// The estimated costs of the rules of the field at `path` of an object of `version`, whose schema is `root`.
+pub fn costs(
+    definition: &Value,
+    version: &str,
+    (root, path): (&Value, &[Step]),
+    releases: &ReleaseSet,
+) -> Vec<ExpressionCost> {
+    let has_rules = schema::at(root, path).is_some_and(|field| field.get("x-kubernetes-validations").is_some());
+    let (true, Some(path), Ok(decoded)) = (has_rules, schema::value_path(root, path), crd::decode(definition)) else {
+        return Vec::new();
+    };
+    let schemas = costs::costs(&decoded.crd.spec, releases).into_iter();
+    let own = schemas.filter(|schema| schema.versions.iter().any(|one| one == version));
+    own.flat_map(|schema| schema.expressions).filter(|cost| cost.path == path && !cost.message).collect()
+}
+
+/// The text for the field at `path` of an object whose schema is `root`; `None` if the schema does not have it. `costs` are
+/// those of its rules, if they are known.
+pub fn text(root: &Value, path: &[Step], costs: &[ExpressionCost]) -> Option<String> {
     let (last, above) = path.split_last()?;
     let parent = schema::at(root, above)?;
     let field = schema::at(root, path)?;
@@ -55,7 +76,13 @@ pub fn text(root: &Value, path: &[Step]) -> Option<String> {
     }
     for rule in field.get("x-kubernetes-validations").and_then(Value::as_array).unwrap_or_default() {
         let message = rule.str_at(&["message"]).map_or_else(String::new, |message| format!(" {message}"));
-        lines.push(format!("rule: `{}`{message}", rule.str_at(&["rule"]).unwrap_or_default()));
+        let rule = rule.str_at(&["rule"]).unwrap_or_default();
+        let cost = costs.iter().find(|cost| cost.text == rule && cost.error.is_none());
+        let cost = cost.map_or_else(String::new, |cost| {
+            let (each, times, share) = (count(cost.each), count(cost.times), percent(cost.percent()));
+            format!(" (cost {each}, {times} times: {share} of the limit)")
+        });
+        lines.push(format!("rule: `{rule}`{message}{cost}"));
     }
     if !lines.is_empty() {
         let _ = write!(text, "\n\n- {}", lines.join("\n- "));
@@ -77,13 +104,13 @@ mod tests {
         )
         .unwrap();
         let member = |name: &str| Step::Member(name.to_owned());
-        let size = text(&schema, &[member("spec"), member("size")]).unwrap();
+        let size = text(&schema, &[member("spec"), member("size")], &[]).unwrap();
         assert_eq!(
             size,
             "**size** `integer` required\n\nHow many.\n\n- default: `3`\n- minimum: `1`\n- rule: `self % 2 == 1` must be odd"
         );
-        let tag = text(&schema, &[member("spec"), member("tags"), Step::Item(0)]).unwrap();
+        let tag = text(&schema, &[member("spec"), member("tags"), Step::Item(0)], &[]).unwrap();
         assert_eq!(tag, "**[0]** `string`\n\n- one of: `\"a\"`, `\"b\"`");
-        assert_eq!(text(&schema, &[member("spec"), member("other")]), None);
+        assert_eq!(text(&schema, &[member("spec"), member("other")], &[]), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The schema of a field, found in a stored CRD.
 
+use crate::lint;
 use crate::simulation::hints;
 use crate::text::spans::Step;
 use crate::value::{Value, group_version};
@@ -12,13 +13,42 @@ pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value>
 
 /// The schema of the field at `path`.
 pub fn at<'a>(schema: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(schema, |schema, step| match step {
-        Step::Item(_) => schema.get("items"),
+    path.iter().try_fold(schema, |schema, step| Some(below(schema, step)?.1))
+}
+
+/// The path of a field in the schema, as the server prints it: `.properties[spec].items`.
+pub fn schema_path(root: &Value, path: &[Step]) -> Option<String> {
+    Some(lint::schema_path(&steps(root, path)?))
+}
+
+/// The path of a field as `lint` prints it: `spec.list[*].name`.
+pub fn value_path(root: &Value, path: &[Step]) -> Option<String> {
+    Some(lint::value_path(&steps(root, path)?))
+}
+
+fn steps(root: &Value, path: &[Step]) -> Option<Vec<lint::Step>> {
+    let mut schema = root;
+    let step = |step: &Step| {
+        let (found, next) = below(schema, step)?;
+        schema = next;
+        Some(found)
+    };
+    path.iter().map(step).collect()
+}
+
+/// The step to the schema of a member or item, and this schema.
+fn below<'a>(schema: &'a Value, step: &Step) -> Option<(lint::Step, &'a Value)> {
+    match step {
+        Step::Item(_) => Some((lint::Step::Items, schema.get("items")?)),
         Step::Member(name) => {
             let property = schema.get("properties").and_then(|properties| properties.get(name));
-            property.or_else(|| schema.get("additionalProperties").filter(|schema| schema.as_object().is_some()))
+            let values = || schema.get("additionalProperties").filter(|schema| schema.as_object().is_some());
+            match property {
+                Some(property) => Some((lint::Step::Property(name.clone()), property)),
+                None => Some((lint::Step::Values, values()?)),
+            }
         }
-    })
+    }
 }
 
 /// The type of a field as a reader writes it: `[]string`, `map[string]integer`, `integer or string`.

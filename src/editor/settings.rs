@@ -15,11 +15,15 @@ pub struct Settings {
     pub releases: Option<ReleaseSet>,
     /// True if CRDs are not searched in the workspace.
     pub skips_workspace: bool,
+    /// True if objects and CRDs are compared with their committed versions.
+    pub compares: bool,
+    /// True if missing CRDs are read from the cluster of the current context.
+    pub live: bool,
 }
 
 impl Settings {
     /// These settings, with those that `options` has: `crds`, `policies` (lists of paths, relative to `root`),
-    /// `kubernetesVersion` and `searchWorkspace`. Options of other programs are ignored.
+    /// `kubernetesVersion`, `searchWorkspace`, `compareWithCommitted` and `live`. Options of other programs are ignored.
     ///
     /// # Errors
     /// What is wrong with an option.
@@ -37,12 +41,20 @@ impl Settings {
             }
             Some(_) => return Err("kubernetesVersion must be a string, such as \"1.34\"".to_owned()),
         }
-        match options.get("searchWorkspace") {
-            None | Some(Value::Null) => {}
-            Some(Value::Bool(search)) => self.skips_workspace = !search,
-            Some(_) => return Err("searchWorkspace must be true or false".to_owned()),
+        if let Some(searches) = flag(options, "searchWorkspace")? {
+            self.skips_workspace = !searches;
         }
+        self.compares = flag(options, "compareWithCommitted")?.unwrap_or(self.compares);
+        self.live = flag(options, "live")?.unwrap_or(self.live);
         Ok(self)
+    }
+}
+
+fn flag(options: &Value, name: &str) -> Result<Option<bool>, String> {
+    match options.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(format!("{name} must be true or false")),
     }
 }
 
@@ -71,7 +83,9 @@ mod tests {
         assert_eq!(settings.crds, ["/w/x", "/y"]);
         assert_eq!(settings.releases.unwrap().to_string(), "1.31..1.33");
         assert!(settings.skips_workspace);
-        assert_eq!(flags.clone().with(&json!({}), None), Ok(flags));
+        assert_eq!(flags.clone().with(&json!({}), None), Ok(flags.clone()));
+        let settings = flags.with(&json!({"live": true, "compareWithCommitted": true, "crds": null}), None).unwrap();
+        assert!(settings.live && settings.compares && settings.crds == ["a"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 
 /// An open file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     content: String,
     /// The offset of each line.
@@ -28,7 +28,8 @@ impl Text {
             None => self.content = change.text,
             Some(range) => {
                 let (start, end) = (self.offset(range.start), self.offset(range.end));
-                self.content.replace_range(start..end.max(start), &change.text);
+                // As in vscode-languageserver-textdocument, the ends of a range may be swapped.
+                self.content.replace_range(start.min(end)..start.max(end), &change.text);
             }
         }
         self.lines = line_starts(&self.content);

@@ -13,6 +13,14 @@ pub fn path(uri: &str) -> String {
     if drive { path.get(1..).unwrap_or_default().to_owned() } else { path }
 }
 
+/// The `file:` URI of an absolute path.
+pub fn of_path(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let segments: Vec<String> = path.split('/').map(address::encoded).collect();
+    let path = segments.join("/");
+    if path.starts_with('/') { format!("file://{path}") } else { format!("file:///{path}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,5 +31,7 @@ mod tests {
         assert_eq!(path("file:///c%3A/x.yaml"), "c:/x.yaml");
         assert_eq!(path("file://host/x%"), "/x%");
         assert_eq!(path("untitled:Untitled-1"), "untitled:Untitled-1");
+        assert_eq!(of_path("/a/b c/ü.yaml"), "file:///a/b%20c/%C3%BC.yaml");
+        assert_eq!(path(&of_path("C:\\a b\\x.yaml")), "C:/a b/x.yaml");
     }
 }

@@ -47,6 +47,12 @@ fn search(directory: &Path, left: &mut usize, found: &mut Vec<String>) {
     }
 }
 
+/// The text of a file that is not open.
+pub fn read(path: &str) -> Option<String> {
+    fs::metadata(path).ok().filter(|metadata| metadata.len() <= LARGEST)?;
+    fs::read_to_string(path).ok()
+}
+
 /// True if a file contains a CRD, as far as a search for words can tell.
 pub fn contains_definition(path: &Path) -> bool {
     let has_extension = path.extension().is_some_and(|e| e == "yaml" || e == "yml" || e == "json");

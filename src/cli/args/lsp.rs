@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 #[command(
     after_help = "The editor starts this command and speaks the Language Server Protocol over its standard input and output; \
 docs/editors.md shows how to set it up. CRDs are found in the folders of the workspace. The options of the editor \
-(crds, policies, kubernetesVersion, searchWorkspace) replace these flags.
+(crds, policies, kubernetesVersion, live) replace these flags.
 
 Examples:
   # The newest version, with the CRDs of the workspace
@@ -27,6 +27,9 @@ pub struct Lsp {
     /// A file or directory with admission policies, their bindings and params; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub policies: Vec<String>,
+    /// Read the CRDs that the files lack from the cluster of the current context; without this flag no cluster is contacted
+    #[arg(long)]
+    pub live: bool,
     /// Use standard input and output, the only transport there is; editors may pass it
     #[arg(long, hide = true)]
     pub stdio: bool,
