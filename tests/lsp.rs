@@ -1,10 +1,13 @@
 //! The language server, driven as an editor drives it: over standard input and output.
 
+mod client;
 mod corpus;
 mod editor;
+mod fuzzed;
 mod history;
 mod lint;
 mod live;
+mod messages;
 mod navigation;
 mod suites;
 mod text;

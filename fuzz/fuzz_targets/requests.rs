@@ -15,22 +15,16 @@ const STACK: usize = 256 << 20;
 static CRONTAB: LazyLock<Vec<u8>> = LazyLock::new(|| include_bytes!("../../examples/crds/crontab.yaml").to_vec());
 
 fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) -> Request {
-    Request {
-        method: match method {
-            "GET" => Method::Get,
-            "POST" => Method::Post,
-            "PUT" => Method::Put,
-            "PATCH" => Method::Patch,
-            "DELETE" => Method::Delete,
-            _ => Method::Other,
-        },
-        path: path.to_owned(),
-        content_type: content_type.map(str::to_owned),
-        accept: None,
-        user_agent: None,
-        body: if body.is_empty() { Body::Empty } else { Body::Bytes(body) },
-        now: Timestamp::default(),
-    }
+    let method = match method {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        _ => Method::Other,
+    };
+    let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body) };
+    Request { content_type: content_type.map(str::to_owned), ..Request::new(method, path, body) }
 }
 
 fn answer(text: &str) {
