@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long the language server takes to answer an edit: a file of 1,000 lines, and a CRD of 1.5 MB in the workspace.
+"""How long the language server takes to answer an edit: a file of 1,000 lines, and a CRD of 1.5 MB in the workspace; and the
+memory with 500 open files of 200 lines.
 
 usage: benches/lsp.py BINARY [EDITS]
 """
@@ -8,6 +9,7 @@ import json, os, subprocess, sys, tempfile, time
 binary = os.path.abspath(sys.argv[1])
 edits = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 LINES = 1000
+FILES, FILE_LINES = 500, 200
 
 
 def definition():
@@ -50,33 +52,73 @@ class Server:
             if message.get("method") == "textDocument/publishDiagnostics":
                 return message["params"]["diagnostics"]
 
+    def open(self, uri, text):
+        document = {"uri": uri, "languageId": "yaml", "version": 0, "text": text}
+        self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+
+    def memory(self, name):
+        """VmRSS or VmHWM, the highest so far, in MiB."""
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as status:
+            return int(next(line.split()[1] for line in status if line.startswith(name))) / 1024
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+HEAD = "apiVersion: bench.example.com/v1\nkind: Large\nmetadata: {name: a}\nspec:\n  items:\n"
+
+
+def items(lines):
+    return "".join(f"  - name: item{n}\n    port: {n + 1000}\n" for n in range((lines - HEAD.count("\n")) // 2))
+
+
+def port_line(edit, lines):
+    """The edits are spread over the ports of a file."""
+    count = (lines - HEAD.count("\n")) // 2
+    return HEAD.count("\n") + 2 * (edit // 2 * 7 % count) + 1
+
+
+def edited(server, uri, line, edit):
+    """The time of one edit: the port becomes 0000, an invalid value, and 1234 in turns."""
+    at = {"start": {"line": line, "character": 10}, "end": {"line": line, "character": 14}}
+    change = {"range": at, "text": "0000" if edit % 2 == 0 else "1234"}
+    start = time.perf_counter()
+    server.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri, "version": edit + 1}, "contentChanges": [change]}})
+    found = server.diagnostics()
+    taken = time.perf_counter() - start
+    assert len(found) == (1 if edit % 2 == 0 else 0), found
+    return taken
+
+
+def percentiles(times):
+    times.sort()
+    return f"median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms"
+
 
 with tempfile.TemporaryDirectory() as folder:
     crd = json.dumps(definition())
-    with open(f"{folder}/crd.json", "w") as file:
+    with open(f"{folder}/crd.json", "w", encoding="utf-8") as file:
         file.write(crd)
-    head = "apiVersion: bench.example.com/v1\nkind: Large\nmetadata: {name: a}\nspec:\n  items:\n"
-    count = (LINES - head.count("\n")) // 2
-    text = head + "".join(f"  - name: item{n}\n    port: {n + 1000}\n" for n in range(count))
-    uri = f"file://{folder}/large.yaml"
+    text, uri = HEAD + items(LINES), f"file://{folder}/large.yaml"
     server = Server(folder)
     start = time.perf_counter()
-    server.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "languageId": "yaml", "version": 0, "text": text}}})
+    server.open(uri, text)
     assert server.diagnostics() == []
     opened = time.perf_counter() - start
-    times = []
-    for edit in range(edits):
-        # The first digit of a port becomes 0 and 1 in turns: an invalid value, then a valid one.
-        line = head.count("\n") + 2 * (edit // 2 * 7 % count) + 1
-        at = {"start": {"line": line, "character": 10}, "end": {"line": line, "character": 14}}
-        change = {"range": at, "text": "0000" if edit % 2 == 0 else "1234"}
-        start = time.perf_counter()
-        server.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri, "version": edit + 1}, "contentChanges": [change]}})
-        found = server.diagnostics()
-        times.append(time.perf_counter() - start)
-        assert len(found) == (1 if edit % 2 == 0 else 0), found
-    times.sort()
-    memory = next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("VmHWM"))
-    server.process.kill()
+    times = [edited(server, uri, port_line(edit, LINES), edit) for edit in range(edits)]
     print(f"CRD {len(crd) / 1e6:.2f} MB, file {text.count(chr(10))} lines, {edits} edits")
-    print(f"open {opened * 1000:.1f} ms; edit median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms; peak memory {int(memory) / 1024:.0f} MiB")
+    print(f"open {opened * 1000:.1f} ms; edit {percentiles(times)}; peak memory {server.memory('VmHWM'):.0f} MiB")
+    server.end()
+
+    server = Server(folder)
+    uris = [f"file://{folder}/{n}.yaml" for n in range(FILES)]
+    start = time.perf_counter()
+    for uri in uris:
+        server.open(uri, HEAD + items(FILE_LINES))
+        assert server.diagnostics() == []
+    opened = time.perf_counter() - start
+    times = [edited(server, uris[edit // 2 % FILES], port_line(edit // 2, FILE_LINES), edit) for edit in range(edits)]
+    print(f"{FILES} open files of {FILE_LINES - 1} lines, opened in {opened:.1f} s; edit {percentiles(times)}; "
+          f"memory {server.memory('VmRSS'):.0f} MiB, at most {server.memory('VmHWM'):.0f} MiB")
+    server.end()
