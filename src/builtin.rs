@@ -9,14 +9,18 @@
 //! - [`types`] builds the types of one release from the table.
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
 //! - `reader` interprets a JSON text by a type.
+//! - [`unstructured`] gives the object that admission policies see, as far as it is known.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 mod custom;
 pub mod decode;
 mod meta;
 mod reader;
+pub mod resource;
+mod set_fields;
 pub mod table;
 pub mod types;
+pub mod unstructured;
 
 pub use decode::{Decoded, Endpoint, Refusal};
 pub use reader::{DecodeError, Missing, Strict};

@@ -19,7 +19,7 @@ mod strategy;
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use self::http::selector::LabelSelector;
-pub use admission::UserInfo;
+pub use admission::{Admitted, TypedWrite, UserInfo};
 pub use calls::{Call, Calls, Outcome};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;

@@ -304,11 +304,10 @@ impl Simulation {
         if let Some(left) = left.flatten() {
             notes.push(Note { kind: "oldObjects", message: left.words() });
         }
-        notes.extend(
-            seen_kinds
-                .builtin_note()
-                .filter(|_| simulators.iter().any(|simulator| simulator.admission.get().is_some())),
-        );
+        let mut admissions = simulators.iter().filter_map(|simulator| simulator.admission.get());
+        if admissions.any(|admission| admission.has_webhooks()) {
+            notes.extend(seen_kinds.builtin_note());
+        }
         let definitions: Vec<&Definitions> = known.iter().map(OrderedState::definitions).collect();
         notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies));
         if plan.releases.is_none()

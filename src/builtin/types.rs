@@ -52,6 +52,8 @@ pub(super) struct Field {
     pub type_: Type,
     /// True if the published schema requires the field.
     pub required: bool,
+    /// True if Go leaves out a zero value.
+    pub omits_zero: bool,
     /// The position in the Go source, which is the order in which missing fields are reported.
     pub order: usize,
 }
@@ -148,7 +150,8 @@ impl Types {
         self.table.types().get(id.0).into_iter().flat_map(|row| Table::fields(*row))
     }
 
-    fn name(&self, id: TypeId) -> &'static str {
+    /// The name of a type in the table: `core/v1.Pod`.
+    pub(super) fn name(&self, id: TypeId) -> &'static str {
         self.table.types().get(id.0).map_or("", |row| row.name)
     }
 
@@ -184,8 +187,9 @@ impl Types {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
             if !row.is_embedded() {
-                let required = row.is_required();
-                fields.push(Field { name: row.name, embedded: embedded.to_vec(), type_, required, order: 0 });
+                let (required, omits_zero) = (row.is_required(), row.omits_zero());
+                let embedded = embedded.to_vec();
+                fields.push(Field { name: row.name, embedded, type_, required, omits_zero, order: 0 });
             } else if let Some(inner) = type_.named()
                 && embedded.len() < MAX_DEPTH
             {

@@ -35,7 +35,9 @@ pub const PER_CALL_LIMIT: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Program {
     root: Node,
-    /// The number of slots for variables, loop variables and accumulators.
+    /// The number of the environment's variables.
+    variables: usize,
+    /// The number of slots for loop variables and accumulators, which come after the variables.
     slots: usize,
     /// The minor version of the server, which determines costs.
     server: Minor,
@@ -69,13 +71,14 @@ impl Program {
     /// Evaluates the program with the values of the environment's variables, in the order of [`Env::variables`]. A
     /// variable given as an error causes this error where the expression uses it.
     pub fn run<'a>(&'a self, variables: Vec<Result<Value<'a>, Error>>, limit: u64) -> Outcome<'a> {
-        run::run(self, variables, None, limit)
+        run::run(self, &variables, None, limit)
     }
 
-    /// Like [`Program::run`]; `fields` computes the fields of variables that are [`super::value::Map::Lazy`].
+    /// Like [`Program::run`], with variables that several runs share; `fields` computes the fields of variables that are
+    /// [`super::value::Map::Lazy`]. Variables that the environment does not have are ignored.
     pub fn run_with<'a>(
         &'a self,
-        variables: Vec<Result<Value<'a>, Error>>,
+        variables: &[Result<Value<'a>, Error>],
         fields: &dyn Fields<'a>,
         limit: u64,
     ) -> Outcome<'a> {
@@ -176,7 +179,7 @@ mod tests {
             Err(error) => return (error, 0),
         };
         let lazy = Value::Map(crate::cel::value::Map::Lazy);
-        let outcome = program.run_with(vec![Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT);
+        let outcome = program.run_with(&[Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT);
         (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
     }
 

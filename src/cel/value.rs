@@ -16,6 +16,7 @@ pub mod message;
 pub mod number;
 mod opaque;
 mod order;
+mod partial;
 mod show;
 mod size;
 mod text;
@@ -32,6 +33,7 @@ pub use opaque::{
     Subject, Url, User, Verdict, parse_request_uri,
 };
 pub use order::compare;
+pub use partial::{Gaps, Noticed};
 pub use text::Text;
 pub use time::{Duration, Timestamp};
 

@@ -33,11 +33,16 @@ pub struct Resource {
     pub categories: Vec<String>,
     /// The verbs, such as `list`.
     pub verbs: Vec<String>,
-    /// Whether its objects are namespaced.
+    /// True if its objects are namespaced.
     pub namespaced: bool,
 }
 
 impl Resource {
+    /// Returns true if its objects have a verb.
+    pub fn allows(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|own| own == verb)
+    }
+
     /// The resource `namespaces` of the core group, which needs no discovery.
     pub fn namespaces() -> Self {
         let word = str::to_owned;
@@ -72,7 +77,7 @@ impl Resource {
 #[derive(Clone, Debug)]
 pub struct Discovered {
     resources: Arc<Vec<Resource>>,
-    /// Whether they were read in this run rather than from the cache.
+    /// True if they were read in this run rather than from the cache.
     fresh: bool,
 }
 

@@ -113,6 +113,16 @@ pub fn create(
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
+/// The field manager of the request that creates an object.
+pub fn manager_of_create(request_kind: &RequestKind, generates_name: bool) -> &str {
+    let by = match request_kind.verb {
+        Verb::Apply if !generates_name => CLIENT_SIDE,
+        Verb::ServerSide if !generates_name => "kubectl",
+        _ => "kubectl-create",
+    };
+    request_kind.manager.as_deref().unwrap_or(by)
+}
+
 /// The object at `path`, if it exists and can be read.
 fn read(server: &Server, path: &str, request_options: RequestOptions) -> Option<Arc<Value>> {
     match server.handle(&request::read(path, request_options)) {

@@ -82,8 +82,8 @@ fn is_name_of_namespace(operand: &Expr, field: &str, variable: &dyn Fn(&Expr) ->
     field == "name" && metadata == "metadata" && variable(object).as_deref() == Some("namespaceObject")
 }
 
-/// One of [`Dependencies`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An input that is not known: one of [`Dependencies`], or part of the object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dependency {
     /// `request.userInfo`
     User,
@@ -91,6 +91,8 @@ pub enum Dependency {
     Authorizer,
     /// `namespaceObject`
     Namespace,
+    /// Part of `object`, by its path.
+    Field(String),
 }
 
 #[cfg(test)]

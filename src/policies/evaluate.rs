@@ -7,15 +7,17 @@ use super::environment::Declarations;
 use super::model::FailurePolicy;
 use super::request::Request;
 use crate::cel::{
-    eval::{Fields, PER_CALL_LIMIT},
-    value::{Authorizer, Error, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
+    eval::{Fields, Outcome, PER_CALL_LIMIT, Program},
+    value::{Authorizer, Error, Gaps, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
 };
 use crate::value::{Value, quote};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// The cost budget of all validations of a policy, of its audit annotations, and of one mutation.
 pub const BUDGET: i64 = 10_000_000;
+/// The cost up to which an evaluation with unknown parts is certain to stay within its limit on the server.
+const CERTAIN_COST: u64 = PER_CALL_LIMIT / 10;
 /// The cost budget of the match conditions of a policy.
 const MATCH_CONDITIONS_BUDGET: i64 = BUDGET / 4;
 /// The error when a budget is exceeded.
@@ -31,6 +33,8 @@ pub struct OutOfBudget;
 pub struct Inputs<'a> {
     /// `object`
     pub object: Option<&'a Value>,
+    /// The unknown parts of `object`.
+    pub gaps: Option<&'a Gaps>,
     /// `oldObject`
     pub old_object: Option<&'a Value>,
     /// `params`
@@ -79,12 +83,17 @@ enum Computed<'a> {
     Done(Result<CelValue<'a>, Error>),
 }
 
+/// The values of an environment's variables, in its order.
+type Slots<'a> = Vec<Result<CelValue<'a>, Error>>;
+
 /// The inputs of several expressions and their shared variables.
 pub struct Activation<'a> {
     inputs: Inputs<'a>,
     variables: &'a [Variable],
     values: RefCell<Vec<Computed<'a>>>,
-    /// The cost of variables computed since the last expression.
+    /// The values of the environment's variables, for the environment used first; see [`Self::slots`].
+    slots: OnceCell<(Declarations, Slots<'a>)>,
+    /// The cost of variables since the last expression.
     cost: Cell<u64>,
 }
 
@@ -95,13 +104,15 @@ pub enum Evaluation<'a> {
     Value(CelValue<'a>),
     /// An error, with the server's text.
     Error(String),
+    /// The value depends on this part of `object`, which is not known.
+    Unknown(String),
 }
 
 impl<'a> Activation<'a> {
     /// Creates an activation without computed variables.
     pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
         let values = RefCell::new(vec![Computed::Not; variables.len()]);
-        Self { inputs, variables, values, cost: Cell::new(0) }
+        Self { inputs, variables, values, slots: OnceCell::new(), cost: Cell::new(0) }
     }
 
     /// Evaluates an expression and subtracts its cost from `budget`.
@@ -113,7 +124,10 @@ impl<'a> Activation<'a> {
             Ok(program) => program,
             Err(why) => return Ok(Evaluation::Error(format!("compilation error: {why}"))),
         };
-        let outcome = program.run_with(self.slots(expression.declarations), self, PER_CALL_LIMIT);
+        let outcome = self.run(program, expression.declarations);
+        if let Some(path) = self.unknown(&outcome) {
+            return Ok(Evaluation::Unknown(path));
+        }
         charge(budget, self.cost.take())?;
         charge(budget, outcome.cost)?;
         Ok(match outcome.result {
@@ -122,11 +136,32 @@ impl<'a> Activation<'a> {
         })
     }
 
-    /// Returns the values of an environment's variables, in the order of the environment.
-    fn slots(&self, declarations: Declarations) -> Vec<Result<CelValue<'a>, Error>> {
+    /// The unknown part of `object` on which the result of an evaluation depends.
+    fn unknown(&self, outcome: &Outcome<'a>) -> Option<String> {
+        let gaps = self.inputs.gaps?;
+        let noticed = gaps.noticed.take();
+        match &outcome.result {
+            Err(Error::Unknown(path)) => Some(path.to_string()),
+            // What was absorbed has another cost on the server, so it is not known whether the limit is exceeded.
+            _ if outcome.cost > CERTAIN_COST || self.cost.get() > CERTAIN_COST => Some(gaps.path.clone()),
+            _ => noticed,
+        }
+    }
+
+    fn run(&self, program: &'a Program, declarations: Declarations) -> Outcome<'a> {
+        let (known, slots) = self.slots.get_or_init(|| (declarations, self.slots_of(declarations)));
+        if *known == declarations {
+            return program.run_with(slots, self, PER_CALL_LIMIT);
+        }
+        program.run_with(&self.slots_of(declarations), self, PER_CALL_LIMIT)
+    }
+
+    /// The values of an environment's variables, in its order.
+    fn slots_of(&self, declarations: Declarations) -> Slots<'a> {
         let inputs = &self.inputs;
         let json = |value: Option<&'a Value>| Ok(value.map_or(CelValue::Null, CelValue::untyped));
-        let mut slots = vec![json(inputs.object), json(inputs.old_object), json(inputs.namespace)];
+        let object = inputs.object.map_or(Ok(CelValue::Null), |object| CelValue::partial(object, inputs.gaps));
+        let mut slots = vec![object, json(inputs.old_object), json(inputs.namespace)];
         slots.push(json(Some(inputs.request)));
         if declarations.params {
             slots.push(json(inputs.params));
@@ -149,8 +184,16 @@ impl<'a> Activation<'a> {
             .program
             .as_ref()
             .map_err(|why| Error::new(format!("composited variable {name} fails to compile: {why}")))?;
-        let outcome = program.run_with(self.slots(variable.expression.declarations), self, PER_CALL_LIMIT);
+        let before = self.inputs.gaps.and_then(|gaps| gaps.noticed.take());
+        let outcome = self.run(program, variable.expression.declarations);
         self.cost.set(self.cost.get().saturating_add(outcome.cost));
+        let unknown = self.unknown(&outcome);
+        if let (Some(gaps), Some(before)) = (self.inputs.gaps, before) {
+            gaps.noticed.notice(&before);
+        }
+        if let Some(path) = unknown {
+            return Err(Error::Unknown(path.into()));
+        }
         outcome.result.map_err(|error| Error::new(format!("composited variable {name} fails to evaluate: {error}")))
     }
 }
@@ -160,22 +203,22 @@ impl<'a> Fields<'a> for Activation<'a> {
         // If several variables have the same name, the server uses the last one.
         let index = self.variables.iter().rposition(|variable| variable.name == name)?;
         let variable = self.variables.get(index)?;
+        match self.values.borrow().get(index)? {
+            Computed::Done(value) => return Some(value.clone()),
+            Computed::Running => {
+                return Some(Err(Error::new(format!("variable {} depends on itself", quote::go_quote(name)))));
+            }
+            Computed::Not => {}
+        }
         let set = |computed: Computed<'a>| {
             if let Some(slot) = self.values.borrow_mut().get_mut(index) {
                 *slot = computed;
             }
         };
-        let known = self.values.borrow().get(index).cloned()?;
-        Some(match known {
-            Computed::Done(value) => value,
-            Computed::Running => Err(Error::new(format!("variable {} depends on itself", quote::go_quote(name)))),
-            Computed::Not => {
-                set(Computed::Running);
-                let value = self.compute(variable);
-                set(Computed::Done(value.clone()));
-                value
-            }
-        })
+        set(Computed::Running);
+        let value = self.compute(variable);
+        set(Computed::Done(value.clone()));
+        Some(value)
     }
 }
 
@@ -217,7 +260,12 @@ pub fn match_conditions<'a>(
     if results.iter().any(|result| matches!(result, Evaluation::Value(CelValue::Bool(false)))) {
         return Ok(false);
     }
-    if let Some(dependency) = conditions.iter().find_map(|condition| condition.dependencies.shared(unknown)) {
+    let unknown_field = results.iter().find_map(|result| match result {
+        Evaluation::Unknown(path) => Some(Dependency::Field(path.clone())),
+        _ => None,
+    });
+    let unknown_input = || conditions.iter().find_map(|condition| condition.dependencies.shared(unknown));
+    if let Some(dependency) = unknown_field.or_else(unknown_input) {
         return Err(NotDecided::Unknown(dependency));
     }
     let mut errors: Vec<String> = Vec::new();

@@ -81,6 +81,12 @@ pub enum Missing {
     },
     /// The definition of a kind of params.
     ParamKind(Kind),
+    /// Part of the object, by its path: the server may set or change it. Empty for the whole object.
+    Field(String),
+    /// The object in another version, which the policy matches.
+    Version(Kind),
+    /// The object after a patch of a mutating policy.
+    Patched,
     /// Params.
     Param {
         /// The kind of the params.
@@ -99,6 +105,7 @@ impl Missing {
             Dependency::User => Self::User,
             Dependency::Authorizer => Self::Authorizer,
             Dependency::Namespace => Self::Namespace { name: namespace.to_owned(), labels: Vec::new() },
+            Dependency::Field(path) => Self::Field(path),
         }
     }
 }

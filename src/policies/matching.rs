@@ -4,14 +4,15 @@ use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::value::{Map, Value};
+use std::sync::Arc;
 
 /// The resource and kind that a policy matched: those of the request or of an equivalent version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
     /// The resource.
-    pub resource: Resource,
+    pub resource: Arc<Resource>,
     /// The kind.
-    pub kind: Kind,
+    pub kind: Arc<Kind>,
 }
 
 /// Returns the matched resource and kind; `None` if the request does not match.
@@ -29,7 +30,7 @@ pub fn matches(
         return Ok(None);
     }
     let selected = object_matches(criteria, request, object);
-    if selected == Ok(false) {
+    if matches!(selected, Ok(false)) {
         return Ok(None);
     }
     let equivalent = criteria.equivalent;
@@ -37,7 +38,7 @@ pub fn matches(
         return Ok(None);
     }
     let matched = if criteria.rules.is_empty() {
-        Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() })
+        Some(Matched { resource: Arc::clone(&request.resource), kind: Arc::clone(&request.kind) })
     } else {
         find(&criteria.rules, equivalent, request, cluster)
     };
@@ -75,6 +76,7 @@ fn namespace_matches(
         && request.subresource.is_empty()
         && let Some(object) = object
     {
+        labels_known(request)?;
         return Ok(selector.matches(labels(object)));
     }
     let namespace = cluster.namespace(request.namespace);
@@ -94,16 +96,29 @@ pub fn namespace_not_found(name: &str) -> String {
     format!("namespaces \"{name}\" not found")
 }
 
-fn object_matches(criteria: &MatchResources, request: &Request<'_>, object: Option<&Value>) -> Result<bool, String> {
+fn object_matches(
+    criteria: &MatchResources,
+    request: &Request<'_>,
+    object: Option<&Value>,
+) -> Result<bool, NotEvaluated> {
     let selector = &criteria.object_selector;
     selector.check().map_err(|why| internal(&why))?;
     if selector.is_empty() {
         return Ok(true);
     }
+    labels_known(request)?;
     Ok(object.into_iter().chain(request.old_object).any(|object| selector.matches(labels(object))))
 }
 
-/// Returns the labels of an object.
+/// Returns true if the labels of the object are those with which the server stores it.
+fn labels_known(request: &Request<'_>) -> Result<(), NotEvaluated> {
+    let metadata = request.gaps.and_then(|gaps| gaps.members.get("metadata"));
+    let unknown = metadata.is_some_and(|gaps| gaps.unset.contains("labels") || gaps.members.contains_key("labels"));
+    let labels = || NotEvaluated::Unknown(Missing::Field("metadata.labels".to_owned()));
+    if unknown { Err(labels()) } else { Ok(()) }
+}
+
+/// The labels of an object.
 pub fn labels(object: &Value) -> Option<&Map> {
     object.at(&["metadata", "labels"]).and_then(Value::as_object)
 }
@@ -111,16 +126,16 @@ pub fn labels(object: &Value) -> Option<&Map> {
 fn find(rules: &[Rule], equivalent: bool, request: &Request<'_>, cluster: &dyn Cluster) -> Option<Matched> {
     let named = |rule: &Rule| rule.resource_names.is_empty() || rule.resource_names.iter().any(|n| n == request.name);
     if rules.iter().any(|rule| rule_matches(rule, request, &request.resource) && named(rule)) {
-        return Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() });
+        return Some(Matched { resource: Arc::clone(&request.resource), kind: Arc::clone(&request.kind) });
     }
     if !equivalent || rules.is_empty() {
         return None;
     }
     let equivalents = cluster.equivalents(&request.resource, request.subresource);
     rules.iter().find_map(|rule| {
-        let mut others = equivalents.iter().filter(|(resource, _)| *resource != request.resource);
+        let mut others = equivalents.iter().filter(|(resource, _)| *resource != *request.resource);
         let found = others.find(|(resource, _)| rule_matches(rule, request, resource) && named(rule));
-        found.map(|(resource, kind)| Matched { resource: resource.clone(), kind: kind.clone() })
+        found.map(|(resource, kind)| Matched { resource: Arc::new(resource.clone()), kind: Arc::new(kind.clone()) })
     })
 }
 

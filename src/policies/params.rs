@@ -82,11 +82,9 @@ pub fn collect(
     Ok(found.into_iter().map(Some).collect())
 }
 
-/// Returns the kind of a policy's params if it has a Go type in the server; such cached objects have neither apiVersion
-/// nor kind.
-pub fn typed_kind(policy: &Policy, cluster: &dyn Cluster) -> Option<Kind> {
-    let kind = kind_of(policy, cluster).ok()??;
-    cluster.param_scope(&kind).filter(|scope| scope.typed).map(|_| kind)
+/// The kind of params if it has a Go type in the server, whose objects have neither apiVersion nor kind there.
+pub fn typed_kind<'k>(kind: Option<&'k Kind>, cluster: &dyn Cluster) -> Option<&'k Kind> {
+    kind.filter(|kind| cluster.param_scope(kind).is_some_and(|scope| scope.typed))
 }
 
 /// Returns a param for validating policies: if it has a Go type, apiVersion and kind of the policy's paramKind are set.

@@ -3,7 +3,7 @@
 use super::dependencies::Dependencies;
 use super::model::ParamKind;
 use crate::apply::types::TypeRef;
-use crate::cel::value::Authorizer;
+use crate::cel::value::{Authorizer, Gaps};
 use crate::value::group_version;
 use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
@@ -125,12 +125,12 @@ pub struct Request<'a> {
     /// The operation.
     pub operation: Operation,
     /// The resource of the URL.
-    pub resource: Resource,
+    pub resource: Arc<Resource>,
     /// `status`, `scale`, or empty.
     pub subresource: &'a str,
     /// The kind of the object.
-    pub kind: Kind,
-    /// The namespace; empty if there is none. For a Namespace, its own name.
+    pub kind: Arc<Kind>,
+    /// The namespace, empty for none; for a Namespace its own name.
     pub namespace: &'a str,
     /// The name; empty if it is to be generated.
     pub name: &'a str,
@@ -142,6 +142,8 @@ pub struct Request<'a> {
     pub dry_run: bool,
     /// The user.
     pub user: User,
+    /// The unknown parts of the object.
+    pub gaps: Option<&'a Gaps>,
 }
 
 impl Request<'_> {

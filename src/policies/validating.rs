@@ -12,11 +12,11 @@ use super::knowledge::{Missing, NotEvaluated, Part};
 use super::matching::{Matched, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
-use super::request::{Cluster, Request};
+use super::request::{Cluster, Kind, Request};
 use super::source::PolicyHook;
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 /// The maximum length of a message from a messageExpression, in bytes.
@@ -162,7 +162,7 @@ impl Dispatch<'_> {
                     continue;
                 }
             };
-            self.binding(hook, binding, &matched, &params)?;
+            self.binding(hook, binding, &matched, (param_kind.as_ref(), &params))?;
         }
         Ok(())
     }
@@ -172,9 +172,14 @@ impl Dispatch<'_> {
         hook: &PolicyHook,
         binding: &Binding,
         matched: &Matched,
-        params: &[Param],
+        (param_kind, params): (Option<&Kind>, &[Param]),
     ) -> Result<(), Refused> {
         let (request, policy) = (self.request, &*hook.policy);
+        if request.gaps.is_some() && matched.kind != request.kind && !params.is_empty() {
+            let missing = Missing::Version(Kind::clone(&matched.kind));
+            self.findings.add_unevaluated(PolicyKind::Validating, hook, Some(binding), Part::Matching, missing);
+            return Ok(());
+        }
         let convert = |object: Option<&Value>| {
             object
                 .filter(|_| matched.kind != request.kind && !params.is_empty())
@@ -189,22 +194,23 @@ impl Dispatch<'_> {
             }
         };
         let shown = self.namespace()?;
-        let param_type = params::typed_kind(policy, self.cluster);
+        let param_type = params::typed_kind(param_kind, self.cluster);
         let object = converted.as_ref().or(self.object);
         let old_object = converted_old.as_ref().or(request.old_object);
         let value = self.value(matched);
         let condition_value = match &*hook.compiled.match_conditions {
             [] => Arc::clone(&value),
-            _ => self.value(&Matched { kind: matched.kind.clone(), resource: request.resource.clone() }),
+            _ => self.value(&Matched { kind: Arc::clone(&matched.kind), resource: Arc::clone(&request.resource) }),
         };
         let cluster = self.cluster;
         let authorizers =
             self.authorizers.get_or_insert_with(|| Authorizers::new(request, cluster.authorizer())).clone();
         let unknown = unknown_to(request, cluster);
         for param in params {
-            let param = param.as_deref().map(|param| params::shown(param, param_type.as_ref()));
+            let param = param.as_deref().map(|param| params::shown(param, param_type));
             let inputs = Inputs {
                 object,
+                gaps: request.gaps,
                 old_object,
                 params: param.as_deref(),
                 request: &value,
@@ -305,7 +311,8 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         decisions: vec![Decision::error(policy, message.to_owned(), None)],
         ..Outcome::default()
     };
-    let mut unevaluated = Vec::new();
+    let doubts = RefCell::new(Vec::new());
+    let doubt = |part: Part, dependency: Dependency| doubts.borrow_mut().push((part, dependency));
     if !compiled.match_conditions.is_empty() {
         let inputs = Inputs { namespace: None, request: condition_request, ..inputs.clone() };
         let activation = Activation::new(inputs, &compiled.variables);
@@ -320,9 +327,9 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
     }
     let mut budget = BUDGET;
     let activation = Activation::new(inputs.clone(), &compiled.variables);
-    let mut known = |part: Part, expression: &Expression| match expression.dependencies.shared(unknown) {
+    let known = |part: Part, expression: &Expression| match expression.dependencies.shared(unknown) {
         Some(dependency) => {
-            unevaluated.push((part, dependency));
+            doubt(part, dependency);
             false
         }
         None => true,
@@ -336,7 +343,13 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             known.then(|| activation.evaluate(validation, &mut budget)).transpose()
         })
         .collect();
-    let Ok(results) = results else { return whole(OUT_OF_BUDGET) };
+    let Ok(mut results) = results else { return over_budget(inputs, doubts.into_inner(), whole) };
+    for (index, result) in results.iter_mut().enumerate() {
+        if let Some(Evaluation::Unknown(path)) = result {
+            doubt(Part::Validation(index), Dependency::Field(std::mem::take(path)));
+            *result = None;
+        }
+    }
     let without_authorizer = Inputs { authorizers: None, ..inputs.clone() };
     let for_messages = Activation::new(without_authorizer.clone(), &compiled.variables);
     let messages: Result<Vec<_>, OutOfBudget> = compiled
@@ -360,7 +373,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         .enumerate()
         .filter_map(|(index, result)| Some((index, result?)))
         .map(|(index, result)| match (result, &messages) {
-            (Evaluation::Error(why), _) => Decision::error(policy, why, Some(index)),
+            (Evaluation::Error(why) | Evaluation::Unknown(why), _) => Decision::error(policy, why, Some(index)),
             (_, Err(OutOfBudget)) => {
                 Decision::error(policy, format!("failed messageExpression: {OUT_OF_BUDGET}"), Some(index))
             }
@@ -369,6 +382,9 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             }
             (Evaluation::Value(_), Ok(messages)) => {
                 let computed = messages.get(index).and_then(Option::as_ref);
+                if let Some(Evaluation::Unknown(path)) = computed {
+                    doubt(Part::Message(index), Dependency::Field(path.clone()));
+                }
                 denial(policy, index, computed)
             }
         })
@@ -380,8 +396,11 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         if !known(Part::AuditAnnotation, expression) {
             continue;
         }
-        let Ok(result) = for_annotations.evaluate(expression, &mut budget) else { return whole(OUT_OF_BUDGET) };
+        let Ok(result) = for_annotations.evaluate(expression, &mut budget) else {
+            return over_budget(inputs, doubts.into_inner(), whole);
+        };
         match result {
+            Evaluation::Unknown(path) => doubt(Part::AuditAnnotation, Dependency::Field(path)),
             Evaluation::Error(why) if policy.failure_policy != FailurePolicy::Ignore => {
                 annotations.push(Annotation::Error(why));
             }
@@ -394,7 +413,14 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             _ => {}
         }
     }
-    Outcome { decisions, annotations, unevaluated }
+    Outcome { decisions, annotations, unevaluated: doubts.into_inner() }
+}
+
+/// The outcome of a policy whose budget is exceeded. It is not certain if parts of the object are unknown, because then costs are.
+fn over_budget(inputs: &Inputs<'_>, mut doubts: Vec<(Part, Dependency)>, whole: impl Fn(&str) -> Outcome) -> Outcome {
+    let Some(gaps) = inputs.gaps else { return whole(OUT_OF_BUDGET) };
+    doubts.push((Part::Validation(0), Dependency::Field(gaps.path.clone())));
+    Outcome { unevaluated: doubts, ..Outcome::default() }
 }
 
 /// Returns the decision for a validation that evaluates to false.

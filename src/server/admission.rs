@@ -12,6 +12,7 @@ mod policies;
 mod review;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod view;
 mod webhooks;
 
@@ -33,6 +34,7 @@ use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;
 use std::sync::Arc;
+pub use typed::{Admitted, TypedWrite};
 use webhooks::AdmissionWebhooks;
 
 /// The result of mutating admission.

@@ -27,7 +27,7 @@ use crate::policies::denial::Origin;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::findings::Findings;
 use crate::policies::knowledge::Knowledge;
-use crate::policies::model::{Policy, PolicyKind};
+use crate::policies::model::{MatchResources, Policy, PolicyKind};
 use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
@@ -222,15 +222,26 @@ impl Admission {
             let policy = Policy::read(&object.object, release);
             given.contains(&(policy_kind(&object.object), policy.name.clone())).then_some(policy)
         };
-        let rules = self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
-        let mut rules = rules.flat_map(|constraints| constraints.rules);
-        rules.any(|rule| {
-            rule.api_groups.iter().any(|own| own == "*" || own == group)
-                && rule.resources.iter().any(|own| {
-                    let resource = own.split('/').next().unwrap_or_default();
-                    resource == "*" || resource == plural
-                })
-        })
+        let mut constraints =
+            self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
+        constraints.any(|constraints| names(&constraints, group, plural))
+    }
+
+    /// Returns true if a policy reads managedFields.
+    pub fn read_managed_fields(&self) -> bool {
+        self.objects.read_managed_fields()
+    }
+
+    /// Returns true if there are webhook configurations.
+    pub fn has_webhooks(&self) -> bool {
+        !self.objects.webhooks.is_empty()
+    }
+
+    /// Returns true if any policy has a rule for a resource, whatever its version and operations.
+    pub fn may_match(&self, group: &str, plural: &str) -> bool {
+        let policies = self.objects.policies.iter().map(|given| Policy::read(&given.object, Release::NEWEST));
+        let mut constraints = policies.filter_map(|policy| policy.match_constraints);
+        constraints.any(|constraints| constraints.rules.is_empty() || names(&constraints, group, plural))
     }
 
     /// Removes the findings of policies and bindings that are not in files.
@@ -435,7 +446,21 @@ impl PolicyInput {
     }
 }
 
-/// Returns the kind of policy to which a policy or binding belongs.
+/// Returns true if a rule names a resource.
+fn names(constraints: &MatchResources, group: &str, plural: &str) -> bool {
+    // Events are in two groups.
+    let same_group =
+        |own: &str| own == "*" || own == group || (plural == "events" && matches!(own, "" | "events.k8s.io"));
+    constraints.rules.iter().any(|rule| {
+        rule.api_groups.iter().any(|own| same_group(own))
+            && rule.resources.iter().any(|own| {
+                let resource = own.split('/').next().unwrap_or_default();
+                resource == "*" || resource == plural
+            })
+    })
+}
+
+/// Which kind of policies a policy or binding belongs to.
 fn policy_kind(object: &Value) -> PolicyKind {
     PolicyKind::of_kind(object.str_at(&["kind"]).unwrap_or_default())
 }

@@ -1,7 +1,10 @@
-//! Simulates the server's decoding of built-in kinds; their validation is not simulated.
+//! Simulates the server's decoding of built-in kinds, and admission policies on them; their validation is not simulated.
+
+mod admission;
 
 use super::identity::{self, FieldLocator, Namespace};
 use super::object::{Kind, Object};
+use super::submit::SimulationContext;
 use crate::apply::client_side;
 use crate::builtin::table::{self, KindRow};
 use crate::builtin::types::Types;
@@ -45,8 +48,8 @@ pub fn owns(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || table::table().has_group(group)
 }
 
-/// Decodes an object as the server does, in the form that kubectl sends.
-pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &Kind) -> Item {
+/// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
+pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     if group == "apiregistration.k8s.io" {
@@ -55,11 +58,12 @@ pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &
     let api_version = api_version(group, version);
     let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
     let Some(row) = row else { return not_served(rules, own, object) };
-    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(default_namespace) };
+    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
     let mut sent = object.take_value();
-    // The last-applied annotation decodes for any text, so it is not computed.
+    let written = context.admission.is_some().then(|| sent.clone());
+    // kubectl's last-applied annotation decodes whatever its text is.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
@@ -88,6 +92,9 @@ pub fn decode(rules: Rules, default_namespace: &str, mut object: Object, kind: &
             );
         }
         Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &places),
+    }
+    if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes) {
+        admission::review(&mut item, &written, row, rules, context, &places);
     }
     item.warnings.extend(input_warnings);
     item

@@ -1,6 +1,8 @@
 //! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next
 //! write, which adds a label, is sent as a dry run.
 
+mod builtin;
+
 use super::admission::{Admission, admitted};
 use super::answer;
 use super::hints::{self, Hints};
@@ -9,7 +11,8 @@ use super::live::Live;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::output::policy_rehearsal::Effects;
-use crate::output::report::{Action, Item, Verdict};
+use crate::output::report::{Action, Identity, Item, Verdict};
+use crate::policies::findings::Findings;
 use crate::policies::model::PolicyKind;
 use crate::release::Release;
 use crate::server::http::address;
@@ -97,20 +100,15 @@ impl<'a> PolicyRehearsal<'a> {
             None => Namespace::Own,
         };
         let identity = identity::identity(&stored, namespace);
-        let unknown = |reason: String, help: Option<&str>| {
-            let mut item = Item::new(places.start(), Verdict::CannotTell, reason);
-            item.identity = identity.clone();
-            item.help = help.map(str::to_owned);
-            (item, Effects { cannot_tell: true, ..Effects::default() })
-        };
+        let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), places, reason, help);
         let Some(definition) = definition else {
+            if super::builtin::owns(group) {
+                return self.rehearse_builtin(&stored, places);
+            }
             let reason = format!("there is no CRD for {kind} in group {group}");
             return unknown(reason, Some("give it with --crds"));
         };
-        let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let server = server.unwrap_or_else(|| {
-            self.admission.server(Server::new(self.release, 0).without_managed_fields(), self.now, self.namespace)
-        });
+        let server = self.server();
         if server.definition(&definition.name).is_none()
             && let Err(why) = server.seed_definition(&definition.crd, self.now)
         {
@@ -130,26 +128,52 @@ impl<'a> PolicyRehearsal<'a> {
             server.handle(&request::write(Method::Patch, &path, "application/merge-patch+json", "", patch, options));
         server.withdraw(&definition.name, &place, &identity.name);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
-        let mut findings = response.trace.policies.take().unwrap_or_default();
+        let findings = response.trace.policies.take().unwrap_or_default();
+        let (findings, effects) = self.effects(findings);
+        let schema = hints::schema(&definition.crd, version);
+        let mut item = answer::read_response(response, identity, places, &Hints::Schema(schema));
+        item.action = Action::Update;
+        item.object = None;
+        (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
+        self.finish(item, effects, findings)
+    }
+
+    /// A server with the policies.
+    fn server(&self) -> Server {
+        let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        server.unwrap_or_else(|| {
+            self.admission.server(Server::new(self.release, 0).without_managed_fields(), self.now, self.namespace)
+        })
+    }
+
+    /// The findings of the new policies, and their effects.
+    fn effects(&self, mut findings: Box<Findings>) -> (Box<Findings>, Effects) {
         self.admission.retain_given(&mut findings);
         let mut effects = Effects::default();
         effects.denied.extend(findings.denials.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
         effects.warned.extend(findings.warnings.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
         effects.audited.extend(findings.audits.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
         effects.changed.extend(findings.changes.iter().map(|change| (PolicyKind::Mutating, change.policy.clone())));
-        let unevaluated: Vec<_> =
-            findings.unevaluated.iter().map(|part| (part.policy_kind, part.policy.clone())).collect();
-        let schema = hints::schema(&definition.crd, version);
-        let mut item = answer::read_response(response, identity, places, &Hints::Schema(schema));
-        item.action = Action::Update;
-        item.object = None;
-        (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
+        effects.undecided.extend(findings.unevaluated.iter().map(|doubt| (doubt.policy_kind, doubt.policy.clone())));
+        (findings, effects)
+    }
+
+    /// Adds the findings to the item.
+    fn finish(&self, mut item: Item, mut effects: Effects, findings: Box<Findings>) -> (Item, Effects) {
         admitted(&mut item, Some(findings), Some(self.admission));
         if item.verdict == Verdict::CannotTell {
-            effects = Effects { cannot_tell: true, ..Effects::default() };
+            let undecided = std::mem::take(&mut effects.undecided);
+            effects = Effects { cannot_tell: true, undecided, ..Effects::default() };
         }
-        effects.undecided.extend(unevaluated);
         effects.refused_anyway = item.verdict == Verdict::Rejected && effects.denied.is_empty();
         (item, effects)
     }
+}
+
+/// The item of an object for which the effect is not known.
+fn cannot_tell(identity: Identity, places: &dyn FieldLocator, reason: String, help: Option<&str>) -> (Item, Effects) {
+    let mut item = Item::new(places.start(), Verdict::CannotTell, reason);
+    item.identity = identity;
+    item.help = help.map(str::to_owned);
+    (item, Effects { cannot_tell: true, ..Effects::default() })
 }

@@ -63,13 +63,11 @@ impl SeenKinds {
         }
     }
 
-    /// Returns a note that policies were not evaluated on objects of built-in kinds.
+    /// The note that webhooks were not evaluated for objects of built-in kinds.
     pub fn builtin_note(&self) -> Option<Note> {
-        let message = format!(
-            "admission policies and webhooks were not evaluated on objects of kinds built into Kubernetes: {}",
-            self.decoded
-        );
-        (self.decoded > 0).then_some(Note { kind: "builtinPolicies", message })
+        let message =
+            format!("webhooks were not evaluated for {} of kinds built into Kubernetes", counted(self.decoded));
+        (self.decoded > 0).then_some(Note { kind: "builtinWebhooks", message })
     }
 
     /// Returns the notes. `definitions` are the CRDs of each simulated release. The cluster is contacted only if it was

@@ -100,11 +100,11 @@ impl Simulator {
         item
     }
 
-    /// Decodes an object of a built-in kind.
+    /// Decodes an object of a built-in kind and lets policies evaluate it.
     pub fn decode(&self, object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, &self.settings.namespace, object, kind);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item = Item::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;

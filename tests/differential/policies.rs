@@ -135,7 +135,7 @@ fn family(rng: &mut Rng, mutating: bool) -> Vec<(String, Value)> {
         spec.insert("failurePolicy".to_owned(), json!(rng.pick(&["Fail", "Ignore"])));
     }
     if rng.chance(2) {
-        let variables = ["n", "t", "b", "l"].iter().take(1 + rng.below(4));
+        let variables = ["n", "t", "b", "l", "c", "d"].iter().take(1 + rng.below(6));
         let variables: Vec<Value> =
             variables.map(|name| json!({"name": name, "expression": scope.variable(name, rng)})).collect();
         spec.insert("variables".to_owned(), json!(variables));

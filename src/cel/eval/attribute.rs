@@ -67,7 +67,7 @@ impl<'a> Run<'a, '_> {
                     Some(found) => found.map(Ok),
                     None => Ok(Err(Missing::Field(name))),
                 },
-                Value::Map(map) => match map.find_str(name) {
+                Value::Map(map) => match map.select(name) {
                     Some(found) => found.map(Ok),
                     None => Ok(Err(Missing::Field(name))),
                 },
@@ -115,10 +115,13 @@ fn look_up_computed<'a>(value: &Value<'a>, index: Value<'a>) -> Result<Result<Va
 
 fn look_up<'a>(value: &Value<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
     match value {
-        Value::Map(map) => match map.find(&index) {
-            Some(found) => found.map(Ok),
-            None => Ok(Err(Missing::Key(index))),
-        },
+        Value::Map(map) => {
+            let found = match &index {
+                Value::String(key) => map.select(key),
+                key => map.find(key),
+            };
+            found.map_or_else(|| Ok(Err(Missing::Key(index))), |found| found.map(Ok))
+        }
         Value::List(list) => element(list, index),
         _ => Ok(Err(Missing::Key(index))),
     }

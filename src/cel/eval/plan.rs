@@ -24,7 +24,8 @@ use std::{collections::HashSet, sync::Arc};
 pub(super) fn plan(checked: &CheckedAst, env: &Env) -> Result<Program, String> {
     let mut planner = Planner { checked, env, slots: env.variables.len(), scopes: Vec::new() };
     let root = planner.plan(&checked.ast.expr)?;
-    Ok(Program { root, slots: planner.slots, server: checked.server })
+    let variables = env.variables.len();
+    Ok(Program { root, variables, slots: planner.slots - variables, server: checked.server })
 }
 
 struct Planner<'p> {

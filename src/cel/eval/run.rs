@@ -29,6 +29,11 @@ pub(super) enum Slot<'a> {
 pub(super) struct Run<'a, 'f> {
     /// Computes the fields of [`Map::Lazy`] values.
     pub(super) fields: Option<&'f dyn Fields<'a>>,
+    /// The values of the environment's variables, which come before the slots.
+    variables: &'f [Result<Value<'a>, Error>],
+    /// The number of variables that the program was planned with.
+    first_slot: usize,
+    /// Loop variables and accumulators.
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
@@ -39,17 +44,17 @@ pub(super) struct Run<'a, 'f> {
 }
 
 /// Runs the program.
-pub(super) fn run<'a>(
+pub(super) fn run<'a, 'f>(
     program: &'a Program,
-    variables: Vec<Result<Value<'a>, Error>>,
-    fields: Option<&dyn Fields<'a>>,
+    variables: &'f [Result<Value<'a>, Error>],
+    fields: Option<&'f dyn Fields<'a>>,
     limit: u64,
 ) -> Outcome<'a> {
-    let mut places = Vec::with_capacity(program.slots);
-    places.extend(variables.into_iter().map(Slot::Filled));
-    places.resize_with(program.slots.max(places.len()), || Slot::Empty);
-    let mut run =
-        Run { fields, slots: places, cost: 0, limit, fuel: Fuel::default(), server: program.server, compiled: None };
+    let mut slots = Vec::new();
+    slots.resize_with(program.slots, || Slot::Empty);
+    let (first_slot, server) = (program.variables, program.server);
+    let fuel = Fuel::default();
+    let mut run = Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, compiled: None };
     let mut result = run.exec(&program.root);
     if run.fuel.is_empty() {
         result = Err(Error::Interrupted);
@@ -87,17 +92,25 @@ impl<'a> Run<'a, '_> {
 
     /// The value of a variable. An accumulator is evaluated on first use.
     pub(super) fn read(&mut self, slot: usize) -> Result<Value<'a>, Error> {
-        if let Some(Slot::Pending(init)) = self.slots.get(slot) {
-            let init = *init;
-            self.fill(slot, init)?;
+        let missing = || Err(Error::new("no such attribute(s)"));
+        if slot < self.first_slot {
+            return self.variables.get(slot).cloned().unwrap_or_else(missing);
         }
-        match self.slots.get(slot) {
+        self.start(slot)?;
+        match self.slot(slot) {
             Some(Slot::Filled(value)) => value.clone(),
-            _ => Err(Error::new("no such attribute(s)")),
+            _ => missing(),
         }
     }
 
-    fn fill(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
+    fn slot(&mut self, slot: usize) -> Option<&mut Slot<'a>> {
+        self.slots.get_mut(slot.checked_sub(self.first_slot)?)
+    }
+
+    /// Evaluates an accumulator that has not been evaluated yet.
+    fn start(&mut self, slot: usize) -> Result<(), Error> {
+        let Some(Slot::Pending(init)) = self.slot(slot) else { return Ok(()) };
+        let init: &'a Node = init;
         let value = self.exec_absorbable(init)?.map(|value| match value {
             // The fold later appends to it in place, so it needs an owned list or map.
             Value::List(list) if list.is_empty() => Value::list(Vec::new()),
@@ -109,22 +122,22 @@ impl<'a> Run<'a, '_> {
     }
 
     pub(super) fn set(&mut self, slot: usize, content: Slot<'a>) {
-        if let Some(place) = self.slots.get_mut(slot) {
+        if let Some(place) = self.slot(slot) {
             *place = content;
         }
     }
 
     /// Takes the accumulator out of its slot, to be replaced by a modified value.
     pub(super) fn take(&mut self, slot: usize) -> Result<Value<'a>, Error> {
-        match self.slots.get_mut(slot).map(|place| std::mem::replace(place, Slot::Empty)) {
+        match self.slot(slot).map(|place| std::mem::replace(place, Slot::Empty)) {
             Some(Slot::Filled(value)) => value,
             _ => Err(Error::new("no such attribute(s)")),
         }
     }
 
     /// The error of the accumulator, if its evaluation failed.
-    pub(super) fn failure(&self, slot: usize) -> Option<Error> {
-        match self.slots.get(slot) {
+    pub(super) fn failure(&mut self, slot: usize) -> Option<Error> {
+        match self.slot(slot) {
             Some(Slot::Filled(Err(error))) => Some(error.clone()),
             _ => None,
         }
@@ -132,10 +145,7 @@ impl<'a> Run<'a, '_> {
 
     /// Evaluates the accumulator if necessary, and charges for reading it.
     pub(super) fn charge_read(&mut self, slot: usize) -> Result<(), Error> {
-        if let Some(Slot::Pending(init)) = self.slots.get(slot) {
-            let init = *init;
-            self.fill(slot, init)?;
-        }
+        self.start(slot)?;
         self.charge(1)
     }
 
@@ -212,7 +222,12 @@ impl<'a> Run<'a, '_> {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
                 Ok(Value::Bool(_)) => {}
                 Ok(_) => failed = failed.or_else(|| Some(Error::no_such_overload())),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => {
+                    failed = Some(match failed {
+                        None => error,
+                        Some(first) => first.or_unknown(error),
+                    });
+                }
             }
         }
         failed.map_or(Ok(Value::Bool(!decisive)), Err)

@@ -7,6 +7,8 @@ use std::{borrow::Cow, fmt};
 pub enum Error {
     /// An ordinary CEL error with its message.
     Failed(Cow<'static, str>),
+    /// The value depends on part of an object that is not known ([`super::Gaps`]): its path.
+    Unknown(Cow<'static, str>),
     /// The cost limit of the call is exceeded.
     CostLimitExceeded,
     /// The evaluation took too long; on a server, the request would have timed out.
@@ -26,7 +28,19 @@ impl Error {
     }
     /// Returns true if `&&`, `||` and `?:` cannot absorb the error.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self, Self::Failed(_))
+        !matches!(self, Self::Failed(_) | Self::Unknown(_))
+    }
+
+    /// The error of an operator that absorbs errors: one of a value that is not known hides others, because the value
+    /// might decide.
+    pub fn or_unknown(self, other: Self) -> Self {
+        if matches!(self, Self::Unknown(_)) {
+            self
+        } else if matches!(other, Self::Unknown(_)) {
+            other
+        } else {
+            self
+        }
     }
 }
 
@@ -34,6 +48,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(text) => f.write_str(text),
+            Self::Unknown(path) => write!(f, "{path} is not known"),
             Self::CostLimitExceeded => f.write_str("operation cancelled: actual cost limit exceeded"),
             Self::Interrupted => f.write_str("operation interrupted"),
             Self::Internal(text) => write!(f, "internal error: {text}"),

@@ -1,6 +1,6 @@
 //! Lists: parts of a document, constants and computed lists.
 
-use super::{Error, Fuel, Key, Value, equal_strictly};
+use super::{Error, Fuel, Gaps, Key, Value, equal_strictly};
 use crate::{
     cel::decl::{DeclType, ListKind, Shape},
     value,
@@ -17,6 +17,8 @@ pub enum List<'a> {
     Json(&'a [value::Value], &'a DeclType),
     /// An array without a declared type; its items are converted by their JSON type.
     Untyped(&'a [value::Value]),
+    /// The same, with unknown parts.
+    Partial(&'a [value::Value], &'a Gaps),
     /// A constant of the program.
     Constant(&'a [Value<'a>]),
     /// A computed list.
@@ -42,6 +44,10 @@ impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         match self {
             Self::Json(items, _) | Self::Untyped(items) => items.len(),
+            Self::Partial(items, gaps) => {
+                gaps.enumerate();
+                items.len()
+            }
             Self::Constant(items) => items.len(),
             Self::Shared(items) | Self::Keyed(items, _) => items.len(),
             Self::Joined(joined) => joined.len,
@@ -59,6 +65,7 @@ impl<'a> List<'a> {
         match self {
             Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
             Self::Untyped(items) => items.get(index).map(|item| Ok(Value::untyped(item))),
+            Self::Partial(items, gaps) => gaps.noticing(gaps.item(items, index)),
             Self::Constant(items) => items.get(index).cloned().map(Ok),
             Self::Shared(items) | Self::Keyed(items, _) => items.get(index).cloned().map(Ok),
             Self::Joined(joined) => match index.checked_sub(joined.first.len()) {

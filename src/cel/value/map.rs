@@ -1,6 +1,6 @@
 //! Maps: objects and maps of a document, constants and computed maps.
 
-use super::{Duration, Error, Text, Timestamp, Value};
+use super::{Duration, Error, Gaps, Text, Timestamp, Value};
 use crate::{
     cel::decl::{DeclType, Shape},
     value,
@@ -14,6 +14,8 @@ pub enum Map<'a> {
     Json(&'a value::Map, &'a DeclType),
     /// An object without a declared type; its members are converted by their JSON type.
     Untyped(&'a value::Map),
+    /// The same, with unknown parts.
+    Partial(&'a value::Map, &'a Gaps),
     /// An object whose fields are computed when an expression selects them ([`crate::cel::eval::Fields`]).
     Lazy,
     /// A constant map of the program.
@@ -100,6 +102,10 @@ impl<'a> Map<'a> {
     pub fn len(&self) -> usize {
         match self {
             Self::Json(members, _) | Self::Untyped(members) => members.len(),
+            Self::Partial(members, gaps) => {
+                gaps.enumerate();
+                members.len()
+            }
             Self::Lazy => 0,
             Self::Constant(entries) => entries.len(),
             Self::Shared(entries) => entries.len(),
@@ -134,9 +140,18 @@ impl<'a> Map<'a> {
                 _ => None,
             },
             Self::Untyped(members) => members.get(key).map(|value| Ok(Value::untyped(value))),
+            Self::Partial(members, gaps) => gaps.noticing(gaps.find(members, key)),
             Self::Lazy => None,
             Self::Constant(entries) => find_text(entries, key),
             Self::Shared(entries) => find_text(entries, key),
+        }
+    }
+
+    /// Like [`Map::find_str`] for a caller that returns the error of an unknown value, so that `&&` and `||` may absorb it.
+    pub fn select(&self, key: &str) -> Option<Result<Value<'a>, Error>> {
+        match self {
+            Self::Partial(members, gaps) => gaps.find(members, key),
+            other => other.find_str(key),
         }
     }
 
@@ -161,7 +176,7 @@ impl<'a> Map<'a> {
                     _ => Some(Err(Error::no_such_overload())),
                 };
             }
-            Self::Untyped(_) => return key.as_str().and_then(|key| self.find_str(key)),
+            Self::Untyped(_) | Self::Partial(..) => return key.as_str().and_then(|key| self.find_str(key)),
             Self::Lazy => return None,
             Self::Constant(entries) => entries,
             Self::Shared(entries) => &**entries,
@@ -202,6 +217,10 @@ impl<'a> Map<'a> {
                 _ => Vec::new(),
             },
             Self::Untyped(members) => members.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
+            Self::Partial(members, gaps) => {
+                gaps.enumerate();
+                members.keys().map(|key| Value::String(Text::Borrowed(key))).collect()
+            }
             Self::Lazy => Vec::new(),
             Self::Constant(entries) => entries.keys().map(Key::to_value).collect(),
             Self::Shared(entries) => entries.keys().map(Key::to_value).collect(),

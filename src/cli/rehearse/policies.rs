@@ -2,6 +2,7 @@
 
 use super::stored::{InCluster, Stored};
 use super::{Failure, told};
+use crate::builtin::resource::plural;
 use crate::builtin::table;
 use crate::cli::Exit;
 use crate::cli::args::{self, RehearseFormat};
@@ -21,7 +22,7 @@ use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
 use crate::simulation::policy_rehearsal::PolicyRehearsal;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, group_version};
 use std::io;
 use std::sync::Arc;
 
@@ -94,13 +95,14 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
         let inputs = Sources::open(&args.filenames, options.clone(), Required::Object, "-f");
-        let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(task);
+        let entries = progress.count(inputs.and_kustomizations(&args.kustomize));
+        let entries = entries.filter_map(|entry| task(&admission, entry));
         in_order(jobs, entries, work, |done| show.done(done))?;
     } else {
         let connection = live.connection().map_err(|error| told(&error))?;
-        for resource in custom_resources(connection, &admission).map_err(|error| told(&error))? {
+        for resource in matched_resources(connection, &admission).map_err(|error| told(&error))? {
             let mut objects = Stored::of(connection, &resource.path(None));
-            let api_version = format!("{}/{}", resource.group, resource.version);
+            let api_version = group_version::api_version(&resource.group, &resource.version);
             let entries = objects.by_ref().map(|stored| match stored {
                 Ok(mut object) => {
                     // Items of lists have no apiVersion and kind.
@@ -120,19 +122,31 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     show.finish(release, &notes)
 }
 
-/// Returns the custom resources of the cluster that the new policies match.
-fn custom_resources(connection: &cluster::Connection, admission: &Admission) -> Result<Vec<Resource>, cluster::Error> {
+/// The custom resources of the cluster that the new policies match, and the resources of built-in kinds that can be listed and written.
+fn matched_resources(connection: &cluster::Connection, admission: &Admission) -> Result<Vec<Resource>, cluster::Error> {
     let all = connection.resources()?;
-    let is_custom = |resource: &&Resource| !resource.group.is_empty() && !table::table().has_group(&resource.group);
-    let matched = all.iter().filter(is_custom).filter(|r| admission.matches_resource(&r.group, &r.plural));
+    let matched = all.iter().filter(|r| admission.matches_resource(&r.group, &r.plural));
     let mut found: Vec<Resource> = Vec::new();
     for resource in matched {
         let known = found.iter().any(|other| other.group == resource.group && other.plural == resource.plural);
-        if !known && connection.definition(&format!("{}.{}", resource.plural, resource.group))?.is_some() {
+        let stored = || match is_builtin(&resource.group) {
+            true => Ok(is_rehearsed(&resource.group) && ["list", "patch"].iter().all(|verb| resource.allows(verb))),
+            false => Ok(connection.definition(&format!("{}.{}", resource.plural, resource.group))?.is_some()),
+        };
+        if !known && stored()? {
             found.push(resource.clone());
         }
     }
     Ok(found)
+}
+
+fn is_builtin(group: &str) -> bool {
+    group.is_empty() || table::table().has_group(group)
+}
+
+/// Returns true if objects of a group of built-in kinds are rehearsed: policies do not apply to policies, and the core group has all events.
+fn is_rehearsed(group: &str) -> bool {
+    group != crate::policies::GROUP && group != "events.k8s.io"
 }
 
 enum Task {
@@ -146,15 +160,18 @@ enum Done {
     Rehearsed(Box<(Item, Effects)>),
 }
 
-/// Returns the task of an entry; `None` for objects of built-in kinds, policies and CRDs.
-fn task(entry: InputEntry) -> Option<Task> {
+/// The task of an entry; `None` for policies, CRDs, and objects of built-in kinds that no policy matches.
+fn task(admission: &Admission, entry: InputEntry) -> Option<Task> {
     let object = match input_object::read(entry)? {
         Ok(object) => object,
         Err(item) => return Some(Task::Reported(item)),
     };
     match object.kind() {
         Err(item) => Some(Task::Reported(item)),
-        Ok((group, ..)) if group.is_empty() || table::table().has_group(&group) => None,
+        Ok((group, _, kind)) if is_builtin(&group) => {
+            let matched = is_rehearsed(&group) && admission.matches_resource(&group, &plural(&kind));
+            matched.then(|| Task::Object(Box::new(object)))
+        }
         Ok(_) => (!object.is_definition()).then(|| Task::Object(Box::new(object))),
     }
 }

@@ -1,5 +1,6 @@
 //! The attributes of a request that admission reads in addition to the object (`admission.Attributes`).
 
+use crate::cel::value::Gaps;
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::options::WriteOptions;
 use crate::value::{Map, Value, object};
@@ -137,6 +138,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub dry_run: bool,
     /// The user that sends the request.
     pub user: &'a UserInfo,
+    /// The unknown parts of the object.
+    pub gaps: Option<&'a Gaps>,
 }
 
 impl Attributes<'_> {

@@ -64,7 +64,7 @@ impl Policies {
     }
 
     fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
-        View { cluster, inputs: &self.inputs }
+        View::new(cluster, &self.inputs)
     }
 
     /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
@@ -146,6 +146,23 @@ impl Plugin for MutatingAdmissionPolicy {
                 .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
     }
+
+    fn observe(
+        &self,
+        attributes: &Attributes<'_>,
+        object: &Value,
+        cluster: &Cluster<'_>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        if cluster.release().enables(Gate::MutatingAdmissionPolicy) {
+            let hooks = self.0.hooks_for(attributes, cluster);
+            if !hooks.is_empty() {
+                let view = self.0.view(cluster);
+                mutating::observe(&hooks, &request_of(attributes), object, &view, &mut report.policies);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Plugin for ValidatingAdmissionPolicy {
@@ -181,9 +198,13 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
             Operation::Update => request::Operation::Update,
             Operation::Delete => request::Operation::Delete,
         },
-        resource: own_resource(resource),
+        resource: Arc::new(own_resource(resource)),
         subresource: attributes.subresource,
-        kind: Kind { group: kind.group.to_owned(), version: kind.version.to_owned(), kind: kind.kind.to_owned() },
+        kind: Arc::new(Kind {
+            group: kind.group.to_owned(),
+            version: kind.version.to_owned(),
+            kind: kind.kind.to_owned(),
+        }),
         namespace: attributes.namespace,
         name: attributes.name,
         old_object: attributes.old_object,
@@ -195,6 +216,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
             groups: user.groups.clone(),
             extra: user.extra.clone(),
         },
+        gaps: attributes.gaps,
     }
 }
 

@@ -175,6 +175,7 @@ impl Review<'_> {
                 OperationOptions::Delete(options) => options.dry_run,
             },
             user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
+            gaps: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::cluster::Resource;
 use super::{Cluster, GroupVersionResource};
 use crate::apply::types::{self, TypeRef};
+use crate::builtin::resource::{BuiltIn, versions};
 use crate::cel::value::Authorizer;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
@@ -11,6 +12,7 @@ use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 use crate::value::group_version;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The inputs of policies and webhooks besides the server's state.
@@ -34,11 +36,41 @@ pub(super) struct View<'v> {
     pub cluster: &'v Cluster<'v>,
     /// The other inputs.
     pub inputs: &'v Inputs,
+    /// The kinds of params that were looked up.
+    scopes: RefCell<Vec<(Kind, Option<ParamScope>)>>,
+    /// The params that were looked up: several policies often share them.
+    params: RefCell<Vec<(Wanted, Vec<Arc<Value>>)>>,
+}
+
+/// Params: their kind, namespace and name.
+type Wanted = (Kind, Option<String>, Option<String>);
+
+impl<'v> View<'v> {
+    /// The view for one request.
+    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs) -> Self {
+        Self { cluster, inputs, scopes: RefCell::default(), params: RefCell::default() }
+    }
 }
 
 impl View<'_> {
     fn served(&self, kind: &Kind) -> Option<Resource> {
         self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
+    }
+
+    /// The versions of a resource built into Kubernetes.
+    fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
+        let release = self.cluster.release().minor().number().into();
+        let all = versions(&resource.group, &resource.resource, release);
+        let of = |BuiltIn { group, version, kind }: BuiltIn| {
+            let (group, kind) = (group.to_owned(), kind.to_owned());
+            let of = request::Resource {
+                group: group.clone(),
+                version: version.to_owned(),
+                resource: resource.resource.clone(),
+            };
+            (of, Kind { group, version: version.to_owned(), kind })
+        };
+        all.into_iter().map(of).collect()
     }
 
     fn version(&self, resource: &request::Resource) -> Option<Resource> {
@@ -59,22 +91,41 @@ impl request::Cluster for View<'_> {
     }
 
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
-        let found = self.served(kind)?;
-        Some(ParamScope { namespaced: found.is_namespaced(), typed: admission_kinds::is_typed(&kind.group) })
+        if let Some((_, scope)) = self.scopes.borrow().iter().find(|(known, _)| known == kind) {
+            return *scope;
+        }
+        let typed = admission_kinds::is_typed(&kind.group);
+        let scope = self.served(kind).map(|found| ParamScope { namespaced: found.is_namespaced(), typed });
+        self.scopes.borrow_mut().push((kind.clone(), scope));
+        scope
     }
 
     fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
-        let Some(found) = self.served(kind) else { return Vec::new() };
-        let namespace = namespace.unwrap_or_default();
-        match name {
-            // A param that cannot be converted is treated as missing.
-            Some(name) => found.get(namespace, name, self.cluster.calls).ok().flatten().into_iter().collect(),
-            None => self.cluster.list(&found, namespace).unwrap_or_default(),
+        let same = |(known_kind, known_namespace, known_name): &Wanted| {
+            known_kind == kind && known_namespace.as_deref() == namespace && known_name.as_deref() == name
+        };
+        if let Some((_, params)) = self.params.borrow().iter().find(|(wanted, _)| same(wanted)) {
+            return params.clone();
         }
+        let Some(found) = self.served(kind) else { return Vec::new() };
+        let params: Vec<Arc<Value>> = match name {
+            // A param that cannot be converted is treated as missing.
+            Some(name) => {
+                let found = found.get(namespace.unwrap_or_default(), name, self.cluster.calls);
+                found.ok().flatten().into_iter().collect()
+            }
+            None => self.cluster.list(&found, namespace.unwrap_or_default()).unwrap_or_default(),
+        };
+        let wanted = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
+        self.params.borrow_mut().push((wanted, params.clone()));
+        params
     }
 
     fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
         let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        if all.is_empty() && subresource.is_empty() {
+            return self.builtin_versions(resource);
+        }
         let having = all.iter().filter(|version| version.has_subresource(subresource));
         having
             .map(|version| {

@@ -99,7 +99,7 @@ impl AdmissionWebhooks {
     }
 
     fn dispatch<'d>(&'d self, attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>) -> Dispatch<'d> {
-        Dispatch::new(attributes, cluster, View { cluster, inputs: &self.inputs })
+        Dispatch::new(attributes, cluster, View::new(cluster, &self.inputs))
     }
 
     /// Calls the mutating webhooks; `webhooks` is not empty.

@@ -22,6 +22,10 @@ pub fn missing(missing: &Missing) -> String {
             format!("the label{s} {labels} of namespace {name:?}")
         }
         Missing::ParamKind(kind) => format!("the CRD of its params, {}", described(kind)),
+        Missing::Field(path) if path.is_empty() => "the whole object".to_owned(),
+        Missing::Field(path) => format!("object.{path}"),
+        Missing::Version(kind) => format!("the object converted to {}", described(kind)),
+        Missing::Patched => "the patch of an object with a Go type".to_owned(),
         Missing::Param { kind, namespace, name } => {
             let kind = described(kind);
             let within =
@@ -46,6 +50,13 @@ pub fn help(missing: &Missing, live: bool) -> String {
             let rbac = if live { "" } else { " and RBAC objects with --policies" };
             format!("give --request-user{rbac}, or --authorizer allow|deny|FILE")
         }
+        Missing::Field(_) => {
+            "the server may set or change it, which is not simulated for built-in kinds; set it in the object, or ask the cluster: \
+             kubectl apply --dry-run=server"
+                .to_owned()
+        }
+        Missing::Version(_) => "write the object in that version, or match its own version in the policy".to_owned(),
+        Missing::Patched => "ask the cluster: kubectl apply --dry-run=server".to_owned(),
         Missing::ParamKind(_) => "give the CRD with --crds or --policies".to_owned(),
         Missing::Namespace { .. } | Missing::Param { .. } if live => {
             "the cluster did not give it: kubectl crdx rbac prints the rights to read it; or give it with --policies"

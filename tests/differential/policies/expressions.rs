@@ -14,14 +14,48 @@ impl Scope {
             "n" => self.int(2, rng),
             "t" => self.text(2, rng),
             "b" => self.bool(2, rng),
+            // A variable of variables.
+            "c" => (*rng.pick(&[
+                "variables.n + 1",
+                "variables.t + variables.t",
+                "variables.b && variables.b",
+                "variables.l.map(e, e + variables.t)",
+                "{'n': variables.n, 't': variables.t}",
+                "[variables.n, object.spec.replicas]",
+                "has(variables.n) ? variables.b : variables.t == 'a'",
+                "object.spec.env.filter(e, e.name == variables.t)",
+                "variables.c",
+                "variables.d",
+            ]))
+            .to_owned(),
+            "d" => {
+                (*rng.pick(&["variables.c", "string(variables.c)", "variables.c == variables.c", "size(variables.c)"]))
+                    .to_owned()
+            }
             _ => self.list(1, rng),
         }
     }
 
     pub fn condition(&self, rng: &mut Rng) -> String {
-        match rng.below(4) {
+        match rng.below(8) {
             0 => "request.operation != 'DELETE'".to_owned(),
             1 => "namespaceObject == null".to_owned(),
+            2 => "request.subResource == 'status'".to_owned(),
+            3 => (*rng.pick(&[
+                "1 / 0 == 1",
+                "object.spec.absent == 1",
+                "namespaceObject.metadata.name == 'red'",
+                "oldObject.spec.replicas < object.spec.replicas",
+                "params.spec.max > 0",
+                "params != null",
+                "variables.n > 0",
+                "variables.c == variables.d",
+                "authorizer.requestResource.check('break').allowed()",
+                "!authorizer.group('').resource('forbidden').check('get').allowed()",
+                "request.userInfo.username == 'crdx'",
+                "object.metadata.name",
+            ]))
+            .to_owned(),
             _ => self.bool(2, rng),
         }
     }
@@ -122,6 +156,24 @@ impl Scope {
             "request.bogus == 1",
             "1 / 0 == 1",
             "variables.b",
+            "variables.c",
+            "variables.c == variables.d",
+            "variables.d == 'a' || variables.c == 1",
+            "size(variables.c) > 1",
+            "oldObject.status.phase == object.status.phase",
+            "oldObject != null && object != null && has(oldObject.status) != has(object.status)",
+            "namespaceObject.metadata.labels.env == 'prod'",
+            "namespaceObject.metadata.name == request.namespace",
+            "namespaceObject.spec.finalizers.size() > 0",
+            "has(namespaceObject.metadata.annotations)",
+            "has(namespaceObject.metadata.UID)",
+            "request.subResource == 'status'",
+            "request.operation == 'DELETE' && oldObject.spec.replicas > 2",
+            "request.options.propagationPolicy == 'Foreground'",
+            "request.options.gracePeriodSeconds > 1",
+            "request.options.fieldManager != ''",
+            "authorizer.requestResource.check('delete').allowed() && oldObject != null",
+            "has(object.metadata.deletionTimestamp)",
             "object.metadata.generation > 1",
             "has(object.metadata.uid)",
             "has(object.metadata.resourceVersion)",
@@ -207,6 +259,13 @@ impl Scope {
             "namespaceObject.metadata.name",
             "namespaceObject.metadata.labels['env']",
             "namespaceObject.status.phase",
+            "namespaceObject.metadata.labels.absent",
+            "variables.d",
+            "variables.c[0]",
+            "variables.c.t",
+            "request.options.kind",
+            "oldObject.metadata.labels['app']",
+            "oldObject.status.phase",
             "variables.t",
             "'a'",
             "'abc'",

@@ -237,7 +237,7 @@ pub fn request(rng: &mut Rng, mutates: bool) -> (&'static str, String, Option<Va
     let with =
         |path: String, query: &[String]| if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
     let one = format!("{collection}/{name}");
-    match rng.below(16) {
+    match rng.below(19) {
         0..=4 => {
             let mut body = object(rng, kind, version, fresh);
             if rng.chance(12) {
@@ -279,7 +279,33 @@ pub fn request(rng: &mut Rng, mutates: bool) -> (&'static str, String, Option<Va
             let body = json!({"spec": {"replicas": rng.below(9)}});
             ("PATCH", with(format!("{one}/scale"), &query), Some(body), "application/merge-patch+json")
         }
-        14 => ("DELETE", with(collection, &["labelSelector=app%3Da".to_owned()]), None, super::JSON),
+        14 => {
+            let mut body = object(rng, kind, version, name);
+            body["metadata"]["resourceVersion"] = json!("{{resourceVersion}}");
+            body["status"] = json!({"phase": rng.pick(&["Ready", "Lost"])});
+            ("PUT", with(format!("{one}/status"), &query), Some(body), super::JSON)
+        }
+        15 => {
+            query.push("fieldManager=reporter".to_owned());
+            query.push("force=true".to_owned());
+            let mut body = object(rng, kind, version, name);
+            body["status"] = json!({"replicas": rng.below(9)});
+            ("PATCH", with(format!("{one}/status"), &query), Some(body), "application/apply-patch+yaml")
+        }
+        16 => {
+            let mut body = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
+            if rng.chance(2) {
+                body["propagationPolicy"] = json!(rng.pick(&["Foreground", "Background", "Orphan"]));
+            }
+            if rng.chance(2) {
+                body["gracePeriodSeconds"] = json!(rng.below(3));
+            }
+            if rng.chance(3) {
+                body["dryRun"] = json!(["All"]);
+            }
+            ("DELETE", one, Some(body), super::JSON)
+        }
+        17 => ("DELETE", with(collection, &["labelSelector=app%3Da".to_owned()]), None, super::JSON),
         _ => ("DELETE", with(one, &query), None, super::JSON),
     }
 }

@@ -1,0 +1,120 @@
+//! Admission policies on objects of built-in kinds.
+
+use super::Rules;
+use crate::apply::client_side;
+use crate::builtin::resource;
+use crate::builtin::table::KindRow;
+use crate::builtin::types::Types;
+use crate::builtin::unstructured::unstructured;
+use crate::kubectl::Verb;
+use crate::kubectl::update;
+use crate::output::report::{Answer, Item, Problem, Verdict};
+use crate::server::TypedWrite;
+use crate::simulation::admission::admitted;
+use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::identity::FieldLocator;
+use crate::simulation::submit::SimulationContext;
+use crate::value::group_version;
+use crate::value::{Map, Value};
+
+const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
+
+/// Lets policies evaluate the create of an object that decodes, `sent` as it is written in the input.
+pub fn review(
+    item: &mut Item,
+    sent: &Value,
+    row: &KindRow,
+    rules: Rules,
+    context: SimulationContext<'_>,
+    places: &dyn FieldLocator,
+) {
+    let Some(admission) = context.admission else { return };
+    let identity = item.identity.clone();
+    let (group, version) = group_version::split(&identity.api_version);
+    let plural = resource::plural(&identity.kind);
+    if !admission.may_match(group, &plural) {
+        return;
+    }
+    let existing = &context.updates.existing;
+    let found = match existing.ask(&identity, &plural).filter(|_| !generates_name(sent)) {
+        Some(pending) => PendingObject::wait(pending),
+        None => existing.find(Lookup { identity: &identity, namespace: context.namespace }),
+    };
+    let open = |item: &mut Item, reason: String| {
+        (item.verdict, item.reason, item.help) = (Verdict::CannotTell, reason, Some(ASK_THE_CLUSTER.to_owned()));
+    };
+    let request_kind = &context.updates.request_kind;
+    match found {
+        Found::Nothing if request_kind.verb != Verb::Replace && request_kind.subresource.is_none() => {}
+        Found::Error(error) => {
+            let reason =
+                format!("admission policies match it, and it is not known whether it exists: {}", error.message);
+            return open(item, reason);
+        }
+        _ => {
+            let reason = "admission policies match it, and updates of built-in kinds are not simulated".to_owned();
+            return open(item, reason);
+        }
+    }
+    let object = as_created(sent, identity.namespace.as_deref(), request_kind.verb);
+    let types = Types::of(rules.minor());
+    let Some(shown) = unstructured(types, row.type_name, &identity.kind, &object) else { return };
+    admission.prepare(identity.namespace.as_deref(), context.server);
+    let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+    let namespace = if identity.kind == "Namespace" && group.is_empty() {
+        name
+    } else {
+        identity.namespace.as_deref().unwrap_or_default()
+    };
+    let write = TypedWrite {
+        group,
+        version,
+        resource: &plural,
+        kind: &identity.kind,
+        namespace,
+        name,
+        object: &shown.object,
+        gaps: &shown.gaps,
+        old_object: None,
+        field_manager: update::manager_of_create(request_kind, generates_name(sent)),
+        field_validation: rules.level.word(),
+    };
+    let decision = context.server.admit(&write, context.request_options.now);
+    let spot = Some(places.start());
+    let problem = |kind: &str, message: &str| Problem {
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+        location: spot.clone(),
+        ..Problem::default()
+    };
+    item.warnings.extend(decision.warnings.iter().map(|text| problem("Warning", text)));
+    if let Some((code, reason, message)) = decision.refusal {
+        item.verdict = Verdict::Rejected;
+        item.errors = vec![problem(&reason, &message)];
+        item.answer = Some(Answer { code, reason, message });
+    }
+    // Webhooks are reported for custom resources only.
+    let mut findings = decision.findings;
+    findings.webhooks.clear();
+    admitted(item, Some(Box::new(findings)), Some(admission));
+}
+
+fn generates_name(object: &Value) -> bool {
+    object.str_at(&["metadata", "name"]).is_none_or(str::is_empty)
+}
+
+/// The object in the request that creates it.
+fn as_created(sent: &Value, namespace: Option<&str>, verb: Verb) -> Value {
+    let mut object = sent.clone();
+    if let (Some(namespace), Some(members)) = (namespace, object.as_object_mut()) {
+        let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.insert("namespace".to_owned(), namespace.into());
+        }
+    }
+    match verb {
+        Verb::Apply if !generates_name(&object) => client_side::to_create(&object),
+        Verb::ServerSide => object,
+        Verb::Apply | Verb::Create | Verb::Replace => client_side::with_current_annotation(object),
+    }
+}
