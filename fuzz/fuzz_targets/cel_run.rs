@@ -20,6 +20,6 @@ fuzz_target!(|source: &str| {
     assert!(cost.min <= cost.max);
     if let Ok(program) = Program::plan(&checked, &env) {
         let words = Value::list(vec![Value::string("a"), Value::string("é")]);
-        program.run(vec![Ok(words), Ok(Value::Int(1))], PER_CALL_LIMIT);
+        program.run(&[Ok(words), Ok(Value::Int(1))], PER_CALL_LIMIT);
     }
 });

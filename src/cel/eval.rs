@@ -70,11 +70,11 @@ impl Program {
 
     /// Evaluates the program with the values of the environment's variables, in the order of [`Env::variables`]. A
     /// variable given as an error causes this error where the expression uses it.
-    pub fn run<'a>(&'a self, variables: Vec<Result<Value<'a>, Error>>, limit: u64) -> Outcome<'a> {
-        run::run(self, &variables, None, limit)
+    pub fn run<'a>(&'a self, variables: &[Result<Value<'a>, Error>], limit: u64) -> Outcome<'a> {
+        run::run(self, variables, None, limit)
     }
 
-    /// Like [`Program::run`], with variables that several runs share; `fields` computes the fields of variables that are
+    /// Like [`Program::run`]; `fields` computes the fields of variables that are
     /// [`super::value::Map::Lazy`]. Variables that the environment does not have are ignored.
     pub fn run_with<'a>(
         &'a self,
@@ -97,7 +97,7 @@ mod tests {
         let checked = env.compile(source).map_err(|issues| issues.display()).expect(source);
         let program = Program::plan(&checked, &env).expect(source);
         let list = Value::strings(["a", "é"]);
-        let outcome = program.run(vec![Ok(list)], limit);
+        let outcome = program.run(&[Ok(list)], limit);
         (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
     }
 

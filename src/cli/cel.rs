@@ -115,8 +115,8 @@ fn evaluate(
         Run::Not("there is no old value to compare with, and the server skips such a rule".to_owned())
     } else {
         let absent = || Err(Error::new("no such attribute(s): oldSelf"));
-        let values = values.into_iter().map(|value| value.unwrap_or_else(absent)).collect();
-        let outcome = program.run(values, PER_CALL_LIMIT);
+        let values = values.into_iter().map(|value| value.unwrap_or_else(absent)).collect::<Vec<_>>();
+        let outcome = program.run(&values, PER_CALL_LIMIT);
         match outcome.result {
             Ok(value) => Run::Value(value.to_string(), output::to_json(&value), outcome.cost),
             Err(error) => Run::Error(error.to_string(), outcome.cost),

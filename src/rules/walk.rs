@@ -220,7 +220,7 @@ impl<'a> Walk<'a, '_> {
             // A transition rule is not evaluated without an old value.
             return Ok(());
         }
-        let outcome = program.run(site.values.for_rule(optional), PER_CALL_LIMIT);
+        let outcome = program.run(&site.values.for_rule(optional), PER_CALL_LIMIT);
         if i64::try_from(outcome.cost).is_ok_and(|cost| cost <= self.budget) {
             self.budget -= outcome.cost as i64;
         } else {
@@ -263,7 +263,7 @@ impl<'a> Walk<'a, '_> {
         };
         let mut detail = None;
         if let Some(program) = &compiled.message {
-            match self.message(program, site.values.for_message(), &rule.message_expression) {
+            match self.message(program, &site.values.for_message(), &rule.message_expression) {
                 Ok(message) => detail = message,
                 Err(message) => {
                     let error = FieldError::invalid(path, site.node.type_.as_str(), message);
@@ -302,7 +302,7 @@ impl<'a> Walk<'a, '_> {
     fn message(
         &mut self,
         program: &Program,
-        variables: Vec<Result<CelValue<'_>, Error>>,
+        variables: &[Result<CelValue<'_>, Error>],
         source: &str,
     ) -> Result<Option<String>, String> {
         let outcome = program.run(variables, PER_CALL_LIMIT);

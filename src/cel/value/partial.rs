@@ -146,7 +146,7 @@ mod tests {
         gaps.members = parts.into_iter().map(|part| (part.path.clone(), part)).collect();
         let checked = env.compile(source).map_err(|issues| issues.display()).unwrap();
         let program = Program::plan(&checked, &env).unwrap();
-        let outcome = program.run(vec![Value::partial(&json, Some(&gaps))], PER_CALL_LIMIT);
+        let outcome = program.run(&[Value::partial(&json, Some(&gaps))], PER_CALL_LIMIT);
         let text = outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string());
         noticed.take().map_or(text, |path| format!("noticed {path}"))
     }

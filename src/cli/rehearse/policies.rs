@@ -129,9 +129,11 @@ fn matched_resources(connection: &cluster::Connection, admission: &Admission) ->
     let mut found: Vec<Resource> = Vec::new();
     for resource in matched {
         let known = found.iter().any(|other| other.group == resource.group && other.plural == resource.plural);
-        let stored = || match is_builtin(&resource.group) {
-            true => Ok(is_rehearsed(&resource.group) && ["list", "patch"].iter().all(|verb| resource.allows(verb))),
-            false => Ok(connection.definition(&format!("{}.{}", resource.plural, resource.group))?.is_some()),
+        let stored = || {
+            if is_builtin(&resource.group) {
+                return Ok(is_rehearsed(&resource.group) && ["list", "patch"].iter().all(|verb| resource.allows(verb)));
+            }
+            Ok(connection.definition(&format!("{}.{}", resource.plural, resource.group))?.is_some())
         };
         if !known && stored()? {
             found.push(resource.clone());
